@@ -1,0 +1,279 @@
+internal import CRDKafka
+internal import Synchronization
+
+/// Reads records, as a member of a group or from named partitions.
+///
+/// Every assigned partition has a ``PartitionQueue`` of its own, so that one slow partition holds up no other, and
+/// memory is bounded by `queued.max.messages.kbytes` a partition. Rebalances arrive as ``events`` and wait for the
+/// reader. Follows librdkafka's INTRODUCTION.md, "Consumer groups" and "Queues".
+public final class KafkaConsumer: Sendable {
+  /// What happens to the assignment, in order. One reader only.
+  public let events: AsyncStream<ConsumerEvent>
+
+  private let handle: ClientHandle
+  private let pump: EventPump
+  private let subscription: Subscription
+  private let sink: AsyncStream<ConsumerEvent>.Continuation
+  private let state = Mutex(State())
+
+  private struct State {
+    var queues: [TopicPartition: PartitionQueue] = [:]
+    var isClosing = false
+    var isFinished = false
+  }
+
+  /// Starts a client; it joins or assigns when ``run()`` does.
+  /// - Throws: ``KafkaError`` with code `invalidConfiguration`.
+  public init(
+    _ configuration: KafkaConfiguration, subscription: Subscription, observer: ClientObserver = ClientObserver()
+  ) throws(KafkaError) {
+    let group =
+      switch subscription {
+      case .group(let name, _): name
+      // librdkafka has no consumer without a group; without subscribe and commit it is never told to the broker.
+      case .partitions: "\(configuration.clientID)-unsubscribed"
+      }
+    handle = try ClientHandle(
+      .consumer, properties: try configuration.consumerProperties(group: group), label: configuration.clientID)
+    pump = EventPump(handle: handle, observer: observer)
+    self.subscription = subscription
+    (events, sink) = AsyncStream.makeStream()
+  }
+
+  /// Serves the group and commit results until ``shutDown()`` was called and the group was left, or the task is
+  /// cancelled, which leaves the group too.
+  /// - Throws: ``KafkaError`` where subscribing was refused, or the fatal error that ended the client.
+  public func run() async throws(KafkaError) {
+    try await start()
+    let serving = Task {
+      await pump.run(
+        isFinished: { self.state.withLock { $0.isFinished } },
+        onTick: { self.tick() },
+        onEvent: { event in await self.handle(event) })
+    }
+    await withTaskCancellationHandler {
+      await serving.value
+    } onCancel: {
+      shutDown()
+    }
+    sink.finish()
+    if let fatal = handle.fatalError { throw fatal }
+  }
+
+  /// Leaves the group: the assignment is revoked through ``events`` first, so that what is in flight can be finished
+  /// and committed. ``run()`` returns when that is done.
+  public func shutDown() {
+    let isFirst = state.withLock { state in
+      defer { state.isClosing = true }
+      return !state.isClosing
+    }
+    guard isFirst else { return }
+    handle.blocking.schedule { [handle] in
+      if let error = rd_kafka_consumer_close_queue(handle.rk, handle.queue) { rd_kafka_error_destroy(error) }
+      handle.wake.signal()
+    }
+  }
+
+  /// Commits offsets and returns when the coordinator has them.
+  /// - Throws: ``KafkaError``; where one partition was refused and others not, its error.
+  public func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) {
+    guard !offsets.isEmpty else { return }
+    let result: Result<Void, KafkaError> = await withUnsafeContinuation { continuation in
+      let pending = Unmanaged.passRetained(PendingCommit(continuation))
+      let list = TopicPartitionList(offsets)
+      let error = rd_kafka_commit_queue(handle.rk, list.native, handle.queue, nil, pending.toOpaque())
+      if error != RD_KAFKA_RESP_ERR_NO_ERROR {
+        pending.release()
+        continuation.resume(returning: .failure(KafkaError(error, operation: "commit")))
+      }
+    }
+    try result.get()
+  }
+
+  /// What the group has committed; partitions without a commit are absent. Not answered any more once
+  /// ``shutDown()`` was called: librdkafka then only commits.
+  public func committed(
+    _ partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [CommittedOffset] {
+    try await handle.blocking.run { [handle] () throws(KafkaError) in
+      let list = TopicPartitionList(partitions)
+      let error = rd_kafka_committed(handle.rk, list.native, Int32(clamping: timeout.wholeMilliseconds))
+      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+        throw KafkaError(error, operation: "read committed offsets")
+      }
+      return UnsafePointer(list.native).elements.filter { $0.offset >= 0 }.map { CommittedOffset($0) }
+    }
+  }
+
+  /// The offsets of the oldest record and behind the newest one, asked of the broker.
+  public func watermarks(
+    of partition: TopicPartition, timeout: Duration
+  ) async throws(KafkaError) -> Range<Int64> {
+    try await handle.blocking.run { [handle] () throws(KafkaError) in
+      var low: Int64 = 0
+      var high: Int64 = 0
+      let error = rd_kafka_query_watermark_offsets(
+        handle.rk, partition.topic, partition.partition, &low, &high, Int32(clamping: timeout.wholeMilliseconds))
+      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+        throw KafkaError(error, operation: "read watermarks of \(partition)")
+      }
+      return low..<max(low, high)
+    }
+  }
+
+  // MARK: - Serving
+
+  private func start() async throws(KafkaError) {
+    switch subscription {
+    case .group(_, let topics):
+      let error = await handle.blocking.run { [handle] in
+        let list = TopicPartitionList(topics.map { TopicPartition(topic: $0, partition: RD_KAFKA_PARTITION_UA) })
+        return rd_kafka_subscribe(handle.rk, list.native).rawValue
+      }
+      guard error == 0 else {
+        throw KafkaError(rd_kafka_resp_err_t(error), operation: "subscribe to \(topics.joined(separator: ", "))")
+      }
+    case .partitions(let starts):
+      let offsets = starts.map { CommittedOffset($0.key, offset: $0.value.native) }.sorted {
+        $0.partition < $1.partition
+      }
+      try await assign(offsets) { handle, list in
+        let error = rd_kafka_assign(handle.rk, list)
+        return error == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(error, operation: "assign partitions")
+      }
+    }
+  }
+
+  private func handle(_ event: OpaquePointer) async {
+    switch rd_kafka_event_type(event) {
+    case RD_KAFKA_EVENT_REBALANCE: await rebalance(event)
+    case RD_KAFKA_EVENT_OFFSET_COMMIT: finishCommit(event)
+    default: break
+    }
+    finishIfClosed()
+  }
+
+  private func finishIfClosed() {
+    let isClosing = state.withLock { $0.isClosing }
+    guard isClosing, rd_kafka_consumer_closed(handle.rk) != 0 else { return }
+    let queues = state.withLock { state in
+      state.isFinished = true
+      defer { state.queues.removeAll() }
+      return Array(state.queues.values)
+    }
+    for queue in queues { queue.close() }
+    handle.wake.signal()
+  }
+
+  private func tick() {
+    for queue in state.withLock({ Array($0.queues.values) }) { queue.tick() }
+    finishIfClosed()
+  }
+
+  private func rebalance(_ event: OpaquePointer) async {
+    guard let list = rd_kafka_event_topic_partition_list(event) else { return }
+    let offsets = UnsafePointer(list).elements.map { CommittedOffset($0) }
+    let isIncremental =
+      rd_kafka_rebalance_protocol(handle.rk).map { String(cString: $0) == "COOPERATIVE" } ?? false
+    if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+      do {
+        try await assign(offsets) { handle, list in
+          RebalanceCall.assign(list, incrementally: isIncremental, on: handle)
+        }
+      } catch {
+        pump.observer.error(error)
+      }
+    } else {
+      revoke(offsets.map(\.partition), isIncremental: isIncremental)
+    }
+  }
+
+  private func assign(
+    _ offsets: [CommittedOffset],
+    by call: @escaping @Sendable (ClientHandle, UnsafePointer<rd_kafka_topic_partition_list_t>) -> KafkaError?
+  ) async throws(KafkaError) {
+    // Before the assignment starts fetching, or the first records would go to the consumer's own queue.
+    let queues = offsets.compactMap { PartitionQueue($0.partition, of: handle) }
+    state.withLock { state in
+      for queue in queues { state.queues[queue.partition] = queue }
+    }
+    let failure = await handle.blocking.run { [handle] in
+      let list = TopicPartitionList(offsets)
+      return call(handle, list.native)
+    }
+    if let failure { throw failure }
+    sink.yield(.assigned(queues))
+  }
+
+  private func revoke(_ partitions: [TopicPartition], isIncremental: Bool) {
+    let isLost = rd_kafka_assignment_lost(handle.rk) != 0
+    let queues = state.withLock { state in partitions.compactMap { state.queues.removeValue(forKey: $0) } }
+    for queue in queues { queue.close() }
+    let observer = pump.observer
+    let revocation = Revocation(partitions, isLost: isLost) { [handle] in
+      handle.blocking.schedule {
+        let list = TopicPartitionList(partitions)
+        if let error = RebalanceCall.unassign(list.native, incrementally: isIncremental, on: handle) {
+          observer.error(error)
+        }
+        handle.wake.signal()
+      }
+    }
+    // Nobody reads any more: dropping the revocation completes it.
+    sink.yield(.revoked(revocation))
+  }
+
+  private func finishCommit(_ event: OpaquePointer) {
+    guard let opaque = rd_kafka_event_opaque(event) else { return }
+    let pending = Unmanaged<PendingCommit>.fromOpaque(opaque).takeRetainedValue()
+    let error = rd_kafka_event_error(event)
+    guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+      return pending.finish(.failure(KafkaError(error, operation: "commit")))
+    }
+    let refused = rd_kafka_event_topic_partition_list(event).flatMap { list in
+      UnsafePointer(list).elements.first { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }
+    }
+    pending.finish(
+      refused.map { .failure(KafkaError($0.err, operation: "commit \(TopicPartition($0))")) } ?? .success(()))
+  }
+}
+
+/// Travels through librdkafka as a commit's opaque pointer and ends the wait of the task that committed.
+private final class PendingCommit: Sendable {
+  private let continuation: UnsafeContinuation<Result<Void, KafkaError>, Never>
+  init(_ continuation: UnsafeContinuation<Result<Void, KafkaError>, Never>) { self.continuation = continuation }
+  func finish(_ result: Result<Void, KafkaError>) { continuation.resume(returning: result) }
+}
+
+/// The two ways librdkafka is told that a rebalance was handled. The eager protocol replaces the assignment.
+private enum RebalanceCall {
+  static func assign(
+    _ list: UnsafePointer<rd_kafka_topic_partition_list_t>, incrementally: Bool, on handle: ClientHandle
+  ) -> KafkaError? {
+    incrementally
+      ? rd_kafka_incremental_assign(handle.rk, list).map { KafkaError(consuming: $0, operation: "assign") }
+      : error(rd_kafka_assign(handle.rk, list), "assign")
+  }
+
+  static func unassign(
+    _ list: UnsafePointer<rd_kafka_topic_partition_list_t>, incrementally: Bool, on handle: ClientHandle
+  ) -> KafkaError? {
+    incrementally
+      ? rd_kafka_incremental_unassign(handle.rk, list).map { KafkaError(consuming: $0, operation: "unassign") }
+      : error(rd_kafka_assign(handle.rk, nil), "unassign")
+  }
+
+  private static func error(_ code: rd_kafka_resp_err_t, _ operation: String) -> KafkaError? {
+    code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code, operation: operation)
+  }
+}
+
+extension StartOffset {
+  var native: Int64 {
+    switch self {
+    case .earliest: Int64(RD_KAFKA_OFFSET_BEGINNING)
+    case .latest: Int64(RD_KAFKA_OFFSET_END)
+    case .offset(let offset): offset
+    }
+  }
+}

@@ -1,0 +1,190 @@
+internal import CRDKafka
+internal import Synchronization
+
+/// Writes records; `send` returns when the brokers have acknowledged (`acks=all`, idempotent).
+///
+/// ```swift
+/// let producer = try KafkaProducer(configuration)
+/// async let running: Void = producer.run()
+/// let position = try await producer.send(ProducerRecord(topic: "t", key: key, value: value))
+/// producer.shutDown()
+/// try await running
+/// ```
+///
+/// Sends complete only while ``run()`` runs. Follows librdkafka's INTRODUCTION.md, "Message reliability".
+public final class KafkaProducer: Sendable {
+  private let handle: ClientHandle
+  private let pump: EventPump
+  private let room = RoomWaiters()
+  private let phase = Atomic<Phase>(.open)
+  private let unfinished = Atomic<Int>(0)
+
+  /// How long a send can take before it fails: `message.timeout.ms`, queueing included.
+  public let sendTimeout: Duration
+
+  private enum Phase: UInt8, AtomicRepresentable { case open, closing }
+
+  /// Starts a client. No connection is awaited: an unreachable cluster shows in ``send(_:)``.
+  /// - Parameters:
+  ///   - sendTimeout: librdkafka's `message.timeout.ms`; whole milliseconds, at least 1.
+  ///   - observer: hears logs, errors and statistics.
+  /// - Throws: ``KafkaError`` with code `invalidConfiguration` where a property is unknown, malformed or protected.
+  public init(
+    _ configuration: KafkaConfiguration, sendTimeout: Duration = .seconds(30),
+    observer: ClientObserver = ClientObserver()
+  ) throws(KafkaError) {
+    var properties = try configuration.producerProperties()
+    properties["message.timeout.ms"] = String(max(1, sendTimeout.wholeMilliseconds))
+    handle = try ClientHandle(.producer, properties: properties, label: configuration.clientID)
+    pump = EventPump(handle: handle, observer: observer)
+    self.sendTimeout = sendTimeout
+  }
+
+  /// Records handed to ``send(_:)`` whose outcome is not known yet.
+  public var inFlight: Int { unfinished.load(ordering: .relaxed) }
+
+  /// Writes one record and returns its position once all in-sync replicas have it.
+  ///
+  /// A full local queue suspends the caller until a report makes room. Cancelling the task does not withdraw the
+  /// record, because it may be on the wire already: the call still waits for the report, at most ``sendTimeout``.
+  /// - Throws: ``KafkaError``; `messageTimedOut` where no acknowledgement came in time. The record may then be in
+  ///   Kafka or not.
+  public func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+    unfinished.add(1, ordering: .sequentiallyConsistent)
+    defer {
+      let left = unfinished.subtract(1, ordering: .sequentiallyConsistent).newValue
+      if left == 0, phase.load(ordering: .sequentiallyConsistent) == .closing { handle.wake.signal() }
+    }
+    let deadline = ContinuousClock.now + sendTimeout
+    while true {
+      guard phase.load(ordering: .sequentiallyConsistent) == .open else {
+        throw KafkaError(code: .closed, operation: "send to \(record.topic)", reason: "the producer is shut down")
+      }
+      let ticket = room.ticket()
+      switch await attempt(record) {
+      case .acknowledged(let position): return position
+      case .failed(let error) where error.code == .queueFull:
+        guard await room.wait(ticket, until: deadline) else { throw error }
+      case .failed(let error): throw error
+      }
+    }
+  }
+
+  private func attempt(_ record: ProducerRecord) async -> DeliveryOutcome {
+    await withUnsafeContinuation { continuation in
+      let pending = PendingDelivery(topic: record.topic, continuation: continuation)
+      let opaque = Unmanaged.passRetained(pending)
+      if let error = handle.produce(record, opaque: opaque.toOpaque()) {
+        opaque.release()
+        continuation.resume(returning: .failed(error))
+      }
+    }
+  }
+
+  /// Serves delivery reports until ``shutDown()`` was called and every send has its outcome.
+  ///
+  /// Cancelling the task purges what is queued; those sends fail with `purged`, or `inDoubt` where already on the wire.
+  /// - Throws: the fatal error that ended the client, where there was one.
+  public func run() async throws(KafkaError) {
+    let serving = Task {
+      await pump.run(
+        isFinished: {
+          self.phase.load(ordering: .sequentiallyConsistent) == .closing
+            && self.unfinished.load(ordering: .sequentiallyConsistent) == 0
+        },
+        onTick: {},
+        onEvent: { event in self.deliver(event) })
+    }
+    await withTaskCancellationHandler {
+      await serving.value
+    } onCancel: {
+      shutDown()
+      // Sends that wait for room find the phase changed; those in librdkafka's hands come back as reports.
+      rd_kafka_purge(
+        handle.rk, Int32(RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING))
+    }
+    if let fatal = handle.fatalError { throw fatal }
+  }
+
+  /// Takes no more records. ``run()`` returns when every record already taken has its outcome.
+  public func shutDown() {
+    phase.store(.closing, ordering: .sequentiallyConsistent)
+    room.wakeAll()
+    handle.wake.signal()
+  }
+
+  private func deliver(_ event: OpaquePointer) {
+    guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR else { return }
+    while let message = rd_kafka_event_message_next(event) {
+      guard let opaque = message.pointee._private else { continue }
+      let pending = Unmanaged<PendingDelivery>.fromOpaque(opaque).takeRetainedValue()
+      pending.report(message.pointee)
+    }
+    room.wakeAll()
+  }
+}
+
+/// What became of one attempt to write a record.
+enum DeliveryOutcome: Sendable {
+  case acknowledged(RecordPosition)
+  case failed(KafkaError)
+}
+
+/// Travels through librdkafka in the message's opaque pointer and ends the wait of the task that sent it.
+private final class PendingDelivery: Sendable {
+  private let topic: String
+  private let continuation: UnsafeContinuation<DeliveryOutcome, Never>
+
+  init(topic: String, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
+    self.topic = topic
+    self.continuation = continuation
+  }
+
+  func report(_ message: rd_kafka_message_t) {
+    if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+      continuation.resume(
+        returning: .acknowledged(
+          RecordPosition(topic: topic, partition: message.partition, offset: message.offset)))
+    } else {
+      continuation.resume(returning: .failed(KafkaError(message.err, operation: "send to \(topic)")))
+    }
+  }
+}
+
+extension ClientHandle {
+  /// Hands a record to librdkafka, which copies it. Returns nil where it was taken.
+  fileprivate func produce(_ record: ProducerRecord, opaque: UnsafeMutableRawPointer) -> KafkaError? {
+    let headers = record.headers.makeNative()
+    let error = withBytes(record.key) { key in
+      withBytes(record.value) { value in
+        millrace_produce(
+          rk, record.topic, record.partition ?? RD_KAFKA_PARTITION_UA, key.baseAddress, key.count, value.baseAddress,
+          value.count, headers, record.timestamp ?? 0, opaque)
+      }
+    }
+    guard let error else { return nil }
+    if let headers { rd_kafka_headers_destroy(headers) }
+    return KafkaError(consuming: error, operation: "send to \(record.topic)")
+  }
+
+  /// A null pointer for nil, a valid one for empty: Kafka tells a tombstone from an empty value.
+  private func withBytes<Result>(
+    _ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    return bytes.withUnsafeBytes { buffer in
+      guard buffer.baseAddress == nil else { return body(buffer) }
+      return withUnsafePointer(to: 0 as UInt8) { body(UnsafeRawBufferPointer(start: $0, count: 0)) }
+    }
+  }
+}
+
+extension Duration {
+  /// Rounded down; saturates at what librdkafka's settings can hold.
+  var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
+    guard !milliseconds.overflow else { return seconds < 0 ? 0 : Int64(Int32.max) }
+    return min(Int64(Int32.max), milliseconds.partialValue + attoseconds / 1_000_000_000_000_000)
+  }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+@testable import Kafka
+
+@Suite(.timeLimit(.minutes(1))) struct KafkaAdminTests {
+  @Test func `an embedded cluster says what it is and tells no settings`() async throws {
+    let cluster = try TestCluster(topics: ["a": 3, "b": 1], brokers: 3)
+    let admin = KafkaAdmin(cluster.configuration)
+    let description = try await admin.describeCluster(timeout: .seconds(10))
+    #expect(description.isEmbedded)
+    #expect(description.brokerCount == 3)
+    let topics = try await admin.describeTopics(["a", "missing"], timeout: .seconds(10))
+    #expect(topics.map(\.name) == ["a"])
+    #expect(topics.first?.partitionCount == 3)
+    #expect(topics.first?.settings == nil)
+    // Asking must not have made the topic: a metadata request that names it would.
+    #expect(try await admin.describeTopics(["missing"], timeout: .seconds(10)).isEmpty)
+  }
+
+  @Test func `a cluster that does not answer is an error inside the limit`() async throws {
+    let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: "127.0.0.1:1"))
+    let error = await #expect(throws: KafkaError.self) {
+      try await admin.describeCluster(timeout: .milliseconds(300))
+    }
+    #expect(error?.isRetriable == true)
+  }
+}
+
+private let realCluster = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
+
+/// What only a real cluster can do.
+@Suite(.timeLimit(.minutes(2)), .enabled(if: realCluster != nil, "set KAFKA_BOOTSTRAP_SERVERS to a real Kafka"))
+struct KafkaAdminOnARealClusterTests {
+  private let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: realCluster ?? ""))
+  private let topic = "millrace-test-\(UUID().uuidString)"
+
+  @Test func `a topic is created, altered without losing overrides, and grown`() async throws {
+    try await admin.createTopic(
+      topic, partitions: 2, replicationFactor: 1, settings: ["retention.ms": "3600000"], timeout: .seconds(20))
+    try await admin.alterTopic(topic, settings: ["max.message.bytes": "4194304"], timeout: .seconds(20))
+    try await admin.createPartitions(of: topic, upTo: 3, timeout: .seconds(20))
+    let described = try #require(try await admin.describeTopics([topic], timeout: .seconds(20)).first)
+    #expect(described.partitionCount == 3)
+    #expect(described.settings?["retention.ms"] == "3600000")
+    #expect(described.settings?["max.message.bytes"] == "4194304")
+    #expect(described.overrides.isSuperset(of: ["retention.ms", "max.message.bytes"]))
+    let again = await #expect(throws: KafkaError.self) {
+      try await admin.createTopic(topic, partitions: 1, replicationFactor: 1, settings: [:], timeout: .seconds(20))
+    }
+    #expect(again?.reason.isEmpty == false)
+  }
+}
