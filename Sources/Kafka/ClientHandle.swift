@@ -11,6 +11,8 @@ final class ClientHandle: @unchecked Sendable {
   let queue: OpaquePointer
   let wake = WakeSignal()
   let blocking: BlockingThread
+  /// Kept as long as librdkafka may call it.
+  private let gate: NetworkGate?
 
   enum Role {
     case producer, consumer
@@ -26,7 +28,10 @@ final class ClientHandle: @unchecked Sendable {
     }
   }
 
-  init(_ role: Role, properties: [String: String], label: String) throws(KafkaError) {
+  init(
+    _ role: Role, properties: [String: String], label: String, gate: NetworkGate? = nil
+  ) throws(KafkaError) {
+    self.gate = gate
     let conf = rd_kafka_conf_new()
     var message = [CChar](repeating: 0, count: 512)
     for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
@@ -37,6 +42,7 @@ final class ClientHandle: @unchecked Sendable {
       }
     }
     rd_kafka_conf_set_events(conf, role.events)
+    gate?.install(on: conf)
     guard let rk = rd_kafka_new(role.type, conf, &message, message.count) else {
       rd_kafka_conf_destroy(conf)
       throw KafkaError(
@@ -59,7 +65,10 @@ final class ClientHandle: @unchecked Sendable {
     QueueWakeUp.disable(on: queue, signal: wake)
     rd_kafka_queue_destroy(queue)
     nonisolated(unsafe) let rk = self.rk
-    blocking.schedule { rd_kafka_destroy_flags(rk, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE)) }
+    blocking.schedule { [gate] in
+      rd_kafka_destroy_flags(rk, Int32(RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE))
+      withExtendedLifetime(gate) {}
+    }
   }
 
   /// The error that ended this client for good, if there is one (an idempotent producer that lost its sequence).

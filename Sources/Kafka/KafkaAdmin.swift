@@ -24,10 +24,13 @@ public final class KafkaAdmin: Sendable {
     }
   }
 
-  /// The topics among `names` that exist, with their settings where the cluster tells them. Creates none: the
-  /// request names no topic, so that a broker with automatic creation has nothing to create.
+  /// The topics among `names` that exist. Creates none: the request names no topic, so that a broker with automatic
+  /// creation has nothing to create.
+  ///
+  /// - Parameter withSettings: also asks for the topics' settings, where the cluster tells them. Needs the permission
+  ///   `DescribeConfigs`.
   public func describeTopics(
-    _ names: [String], timeout: Duration
+    _ names: [String], withSettings: Bool = true, timeout: Duration
   ) async throws(KafkaError) -> [TopicDescription] {
     try await withClient { handle throws(KafkaError) in
       let (metadata, clusterID) = try Self.metadata(handle, timeout)
@@ -39,7 +42,7 @@ public final class KafkaAdmin: Sendable {
         .filter { wanted.contains($0.name) }
         .sorted { $0.name < $1.name }
       let cluster = ClusterDescription(clusterID: clusterID, brokerCount: 0)
-      guard !cluster.isEmbedded, !topics.isEmpty else { return topics }
+      guard withSettings, !cluster.isEmbedded, !topics.isEmpty else { return topics }
       return try TopicSettings.fill(topics, handle, timeout)
     }
   }

@@ -10,6 +10,8 @@ public struct KafkaConfiguration: Sendable, Hashable {
   public var properties: [String: String]
   /// The name that brokers log for this client.
   public var clientID: String
+  /// Stands between the client and its brokers in tests of outages.
+  package var gate: NetworkGate?
 
   /// Names a cluster and what librdkafka should know beyond it.
   public init(bootstrapServers: String, properties: [String: String] = [:], clientID: String = "millrace") {

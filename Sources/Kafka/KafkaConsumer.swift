@@ -34,7 +34,8 @@ public final class KafkaConsumer: Sendable {
       case .partitions: "\(configuration.clientID)-unsubscribed"
       }
     handle = try ClientHandle(
-      .consumer, properties: try configuration.consumerProperties(group: group), label: configuration.clientID)
+      .consumer, properties: try configuration.consumerProperties(group: group), label: configuration.clientID,
+      gate: configuration.gate)
     pump = EventPump(handle: handle, observer: observer)
     self.subscription = subscription
     (events, sink) = AsyncStream.makeStream()

@@ -35,7 +35,8 @@ public final class KafkaProducer: Sendable {
   ) throws(KafkaError) {
     var properties = try configuration.producerProperties()
     properties["message.timeout.ms"] = String(max(1, sendTimeout.wholeMilliseconds))
-    handle = try ClientHandle(.producer, properties: properties, label: configuration.clientID)
+    handle = try ClientHandle(
+      .producer, properties: properties, label: configuration.clientID, gate: configuration.gate)
     pump = EventPump(handle: handle, observer: observer)
     self.sendTimeout = sendTimeout
   }
@@ -67,6 +68,20 @@ public final class KafkaProducer: Sendable {
         guard await room.wait(ticket, until: deadline) else { throw error }
       case .failed(let error): throw error
       }
+    }
+  }
+
+  /// Learns where the partitions of these topics are. Without it the first record to each topic waits up to a second:
+  /// librdkafka looks for topics it has just heard of once a second.
+  /// - Throws: ``KafkaError`` where no broker answered in time. Sending works all the same once one does.
+  public func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {
+    try await handle.blocking.run { [handle] () throws(KafkaError) in
+      let known = topics.compactMap { rd_kafka_topic_new(handle.rk, $0, nil) }
+      defer { for topic in known { rd_kafka_topic_destroy(topic) } }
+      var metadata: UnsafePointer<rd_kafka_metadata>?
+      let error = rd_kafka_metadata(handle.rk, 0, nil, &metadata, Int32(clamping: timeout.wholeMilliseconds))
+      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, operation: "look for topics") }
+      if let metadata { rd_kafka_metadata_destroy(metadata) }
     }
   }
 

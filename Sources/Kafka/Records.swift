@@ -54,6 +54,13 @@ public struct RecordPosition: Sendable, Hashable {
   public var partition: Int32
   /// The offset inside the partition, from 0.
   public var offset: Int64
+
+  /// Names a position.
+  public init(topic: String, partition: Int32, offset: Int64) {
+    self.topic = topic
+    self.partition = partition
+    self.offset = offset
+  }
 }
 
 /// A record as read from Kafka.

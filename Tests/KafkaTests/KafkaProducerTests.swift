@@ -87,6 +87,18 @@ import Testing
     }
   }
 
+  @Test func `preparing fails inside its limit where there is no broker, and sending works once there is one`()
+    async throws
+  {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try cluster.embedded.takeDown(1)
+    try await cluster.withProducer { producer in
+      await #expect(throws: KafkaError.self) { try await producer.prepare(["t"], timeout: .milliseconds(200)) }
+      try cluster.embedded.bringUp(1)
+      #expect(try await producer.send(ProducerRecord(topic: "t", value: [1])).offset == 0)
+    }
+  }
+
   @Test func `shutting down waits for every record already taken`() async throws {
     let cluster = try TestCluster(topics: ["t": 4])
     let producer = try KafkaProducer(cluster.configuration)
