@@ -1,0 +1,35 @@
+// A coming price of an Advanced Commerce item.
+
+/// A price increase of an item (Advanced Commerce API, `PriceIncreaseInfo`). Prices are in thousandths of the currency.
+public struct AdvancedCommercePriceIncreaseInfo: AppStoreObject {
+  /// Everything that came, known or not.
+  public var json: JSONObject
+
+  /// A view over that object.
+  public init(json: JSONObject) { self.json = json }
+
+  /// The items whose prices depend on this one.
+  public var dependentSKUs: [String]? {
+    get { self["dependentSKUs"] }
+    set { self["dependentSKUs"] = newValue }
+  }
+
+  /// The price after the increase.
+  public var price: Int64? {
+    get { self["price"] }
+    set { self["price"] = newValue }
+  }
+
+  /// How far the increase is.
+  public var status: AdvancedCommercePriceIncreaseInfoStatus? {
+    get { self["status"] }
+    set { self["status"] = newValue }
+  }
+
+  /// The fields that Apple documents.
+  public static let documentedFields: [DocumentedField<Self>] = [
+    DocumentedField("dependentSKUs", \.dependentSKUs),
+    DocumentedField("price", \.price),
+    DocumentedField("status", \.status),
+  ]
+}

@@ -1,0 +1,57 @@
+// An item that renews.
+
+/// An item of an Advanced Commerce subscription that renews (Advanced Commerce API, `RenewalItem`). Prices are in
+/// thousandths of the currency.
+public struct AdvancedCommerceRenewalItem: AppStoreObject {
+  /// Everything that came, known or not.
+  public var json: JSONObject
+
+  /// A view over that object.
+  public init(json: JSONObject) { self.json = json }
+
+  /// The item, as the developer names it.
+  public var SKU: String? {
+    get { self["SKU"] }
+    set { self["SKU"] = newValue }
+  }
+
+  /// The description shown to the customer.
+  public var description: String? {
+    get { self["description"] }
+    set { self["description"] = newValue }
+  }
+
+  /// The name shown to the customer.
+  public var displayName: String? {
+    get { self["displayName"] }
+    set { self["displayName"] = newValue }
+  }
+
+  /// The offer that applies.
+  public var offer: AdvancedCommerceOffer? {
+    get { self["offer"] }
+    set { self["offer"] = newValue }
+  }
+
+  /// The price of one period.
+  public var price: Int64? {
+    get { self["price"] }
+    set { self["price"] = newValue }
+  }
+
+  /// A coming price increase.
+  public var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo? {
+    get { self["priceIncreaseInfo"] }
+    set { self["priceIncreaseInfo"] = newValue }
+  }
+
+  /// The fields that Apple documents.
+  public static let documentedFields: [DocumentedField<Self>] = [
+    DocumentedField("SKU", \.SKU),
+    DocumentedField("description", \.description),
+    DocumentedField("displayName", \.displayName),
+    DocumentedField("offer", \.offer),
+    DocumentedField("price", \.price),
+    DocumentedField("priceIncreaseInfo", \.priceIncreaseInfo),
+  ]
+}

@@ -1,0 +1,63 @@
+// An item of an Advanced Commerce purchase.
+
+/// An item bought (Advanced Commerce API, `TransactionItem`). Prices are in thousandths of the currency.
+public struct AdvancedCommerceTransactionItem: AppStoreObject {
+  /// Everything that came, known or not.
+  public var json: JSONObject
+
+  /// A view over that object.
+  public init(json: JSONObject) { self.json = json }
+
+  /// The item, as the developer names it.
+  public var SKU: String? {
+    get { self["SKU"] }
+    set { self["SKU"] = newValue }
+  }
+
+  /// The description shown to the customer.
+  public var description: String? {
+    get { self["description"] }
+    set { self["description"] = newValue }
+  }
+
+  /// The name shown to the customer.
+  public var displayName: String? {
+    get { self["displayName"] }
+    set { self["displayName"] = newValue }
+  }
+
+  /// The offer that applied.
+  public var offer: AdvancedCommerceOffer? {
+    get { self["offer"] }
+    set { self["offer"] = newValue }
+  }
+
+  /// The price.
+  public var price: Int64? {
+    get { self["price"] }
+    set { self["price"] = newValue }
+  }
+
+  /// The refunds of the item so far.
+  public var refunds: [AdvancedCommerceRefund]? {
+    get { self["refunds"] }
+    set { self["refunds"] = newValue }
+  }
+
+  /// When the item was revoked.
+  public var revocationDate: Timestamp? {
+    get { self["revocationDate"] }
+    set { self["revocationDate"] = newValue }
+  }
+
+  /// The fields that Apple documents.
+  public static let documentedFields: [DocumentedField<Self>] = [
+    DocumentedField("SKU", \.SKU),
+    DocumentedField("description", \.description),
+    DocumentedField("displayName", \.displayName),
+    DocumentedField("offer", \.offer),
+    DocumentedField("price", \.price),
+    DocumentedField("refunds", \.refunds),
+    DocumentedField("revocationDate", \.revocationDate),
+  ]
+}

@@ -1,0 +1,20 @@
+// How a transaction of a commitment is billed.
+
+/// The billing plan of a transaction (App Store Server API 1.21, `billingPlanType`).
+public struct BillingPlanType: OpenEnum {
+  /// The value as Apple writes it.
+  public let rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Billed once for the whole commitment.
+  public static let billedUpfront = BillingPlanType(rawValue: "BILLED_UPFRONT")
+  /// Billed each month of the commitment.
+  public static let monthly = BillingPlanType(rawValue: "MONTHLY")
+
+  /// The values that Apple documents.
+  public static let allKnown: [BillingPlanType] = [
+    .billedUpfront, .monthly,
+  ]
+}

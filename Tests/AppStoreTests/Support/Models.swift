@@ -1,0 +1,58 @@
+// Every payload type, for tests that hold for all of them.
+
+import AppStore
+import Testing
+
+/// A payload type as the argument of a test.
+struct Model: Sendable, CustomTestStringConvertible {
+  let type: any AppStoreObject.Type
+  var testDescription: String { "\(type)" }
+
+  init(_ type: any AppStoreObject.Type) { self.type = type }
+
+  static let all: [Model] = [
+    Model(ResponseBodyV2.self), Model(ResponseBodyV2DecodedPayload.self), Model(NotificationData.self),
+    Model(NotificationSummary.self), Model(ExternalPurchaseToken.self), Model(AppData.self),
+    Model(JWSTransactionDecodedPayload.self), Model(JWSRenewalInfoDecodedPayload.self), Model(AppTransaction.self),
+    Model(TransactionCommitmentInfo.self), Model(RenewalCommitmentInfo.self), Model(JWSDecodedHeader.self),
+    Model(AdvancedCommerceDescriptors.self), Model(AdvancedCommerceOffer.self),
+    Model(AdvancedCommercePriceIncreaseInfo.self), Model(AdvancedCommerceRefund.self),
+    Model(AdvancedCommerceRenewalInfo.self), Model(AdvancedCommerceRenewalItem.self),
+    Model(AdvancedCommerceTransactionInfo.self), Model(AdvancedCommerceTransactionItem.self),
+    Model(ResponseBodyV1.self), Model(UnifiedReceipt.self), Model(LatestReceiptInfo.self),
+    Model(PendingRenewalInfo.self),
+  ]
+}
+
+extension JSONKind {
+  /// A value of this kind that every type of this kind reads.
+  var sample: JSON {
+    switch self {
+    case .null: .null
+    case .boolean: .bool(true)
+    case .integer: .integer(1)
+    case .number: .number("1.5")
+    case .string: .string("text")
+    case .array: .array([])
+    case .object: .object(JSONObject())
+    }
+  }
+
+  /// Values of other kinds, which no type of this kind reads.
+  var wrong: [JSON] {
+    switch self {
+    case .string: [.null, .integer(7), .bool(true), .array([]), .object(JSONObject())]
+    case .array: [.null, .integer(7), .string("text"), .object(JSONObject())]
+    default: [.null, .string("text")] + (self == .boolean ? [.integer(1)] : [.bool(true)])
+    }
+  }
+}
+
+extension AppStoreObject {
+  /// An object with every documented field.
+  static var full: Self {
+    var object = Self()
+    for field in documentedFields { object.json[field.name] = field.kind.sample }
+    return object
+  }
+}
