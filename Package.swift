@@ -52,6 +52,8 @@ let package = Package(
   products: [
     .library(name: "Kafka", targets: ["Kafka"]),
     .library(name: "AppStore", targets: ["AppStore"]),
+    .library(name: "AppStoreSignature", targets: ["AppStoreSignature"]),
+    .library(name: "AppStoreSigning", targets: ["AppStoreSigning"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -74,7 +76,13 @@ let package = Package(
       name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
     library("Kafka", ["CRDKafka"]),
     library("AppStore"),
+    library(
+      "AppStoreSignature", ["AppStore", crypto, swiftASN1, x509],
+      resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
+    library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
     tests("Kafka", ["Kafka"]),
     tests("AppStore", ["AppStore"]),
+    tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
+    tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
   ]
 )

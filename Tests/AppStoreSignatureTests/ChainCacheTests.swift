@@ -1,0 +1,107 @@
+// What is remembered of chains, and that nobody without Apple's key can influence it.
+import AppStore
+import AppStoreSignature
+@testable import AppStoreSigning
+import Testing
+
+@Suite("Chain cache")
+struct ChainCacheTests {
+  private func token(_ chain: SigningChain, seed: UInt64 = 1) throws -> [UInt8] {
+    var samples = SampleNotifications(chain: chain, seed: seed)
+    return try samples.next(SampleKind(.test), signedDate: testDate).jws
+  }
+
+  @Test("one chain is built once, however many tokens come under it")
+  func builtOnce() async throws {
+    let chain = try SigningChain.generate(at: testDate)
+    let verifier = try SignedDataVerifier.trusting(chain)
+    for seed in 0..<10 {
+      #expect(await verifier.verdict(try token(chain, seed: UInt64(seed))) == .accepted(.verified))
+    }
+    #expect(verifier.chainCacheStatistics.built == 1)
+  }
+
+  @Test("leaves may rotate past the capacity: memory stays bounded, every token is accepted")
+  func bounded() async throws {
+    let chain = try SigningChain.generate(at: testDate)
+    let verifier = try SignedDataVerifier.trusting(chain, capacity: 2)
+    let leaves = try (0..<4).map { _ in
+      try chain.rotatingLeaf(notBefore: testDate, notAfter: testDate + .seconds(86_400))
+    }
+    for leaf in leaves + leaves {
+      #expect(await verifier.verdict(try token(leaf), identity: .example) == .accepted(.verified))
+    }
+    #expect(verifier.chainCacheStatistics.chains == 2)
+    #expect(verifier.chainCacheStatistics.headers == 2)
+  }
+
+  @Test("the third entry of x5c adds no chain, and headers stay bounded")
+  func thirdEntry() async throws {
+    let chain = try SigningChain.generate(at: testDate)
+    let verifier = try SignedDataVerifier.trusting(chain)
+    let payload = Array(#"{"data":{"environment":"Sandbox"},"signedDate":\#(testDate.millisecondsSince1970)}"#.utf8)
+    for index in 0..<20 {
+      let header = chain.header(x5c: [chain.leafDER, chain.intermediateDER, [UInt8(index)]])
+      #expect(await verifier.verdict(try chain.sign(payload, header: header)) == .accepted(.verified))
+    }
+    let statistics = verifier.chainCacheStatistics
+    #expect(statistics.chains == 1)
+    #expect(statistics.built == 1)
+    #expect(statistics.headers <= 8)
+  }
+
+  @Test("forged chains are not remembered and push nothing out")
+  func forgedChains() async throws {
+    let chain = try SigningChain.generate(at: testDate)
+    let verifier = try SignedDataVerifier.trusting(chain, capacity: 1)
+    #expect(await verifier.verdict(try token(chain)) == .accepted(.verified))
+    for _ in 0..<5 {
+      let forged = try token(SigningChain.generate(at: testDate))
+      #expect(await verifier.verdict(forged).error?.reason == .chain)
+    }
+    let before = verifier.chainCacheStatistics
+    #expect(before.chains == 1)
+    #expect(before.headers == 1)
+    #expect(await verifier.verdict(try token(chain, seed: 2)) == .accepted(.verified))
+    #expect(verifier.chainCacheStatistics == before)
+  }
+
+  @Test("a bad signature never reaches chain building, whatever certificates come with it")
+  func badSignature() async throws {
+    let chain = try SigningChain.generate(at: testDate)
+    let verifier = try SignedDataVerifier.trusting(chain)
+    for _ in 0..<5 {
+      var forged = try token(SigningChain.generate(at: testDate))
+      // Four characters back lie bits that all count; the last one has spare bits.
+      let index = forged.count - 4
+      forged[index] = forged[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+      #expect(await verifier.verdict(forged).error?.reason == .signature)
+    }
+    #expect(verifier.chainCacheStatistics == ChainCacheStatistics(chains: 0, headers: 0, built: 0))
+  }
+
+  @Test("a genuine chain is remembered only with a token inside its dates")
+  func outOfDate() async throws {
+    let chain = try SigningChain.generate(notBefore: testDate + .seconds(60), notAfter: testDate + .seconds(120))
+    let verifier = try SignedDataVerifier.trusting(chain)
+    #expect(await verifier.verdict(try token(chain)).error?.reason == .chain)
+    #expect(verifier.chainCacheStatistics.chains == 0)
+  }
+
+  @Test("a leaf rotated by Apple needs no change here, and the old one stays good for its dates")
+  func rotation() async throws {
+    let old = try SigningChain.generate(notBefore: testDate, notAfter: testDate + .seconds(100))
+    let new = try old.rotatingLeaf(notBefore: testDate + .seconds(80), notAfter: testDate + .seconds(200))
+    let verifier = try SignedDataVerifier.trusting(old)
+    let expectations: [(SigningChain, Int64, Bool)] = [
+      (old, 50, true), (old, 90, true), (old, 150, false), (new, 50, false), (new, 90, true), (new, 150, true),
+      (old, 60, true),
+    ]
+    for (chain, second, isAccepted) in expectations {
+      var samples = SampleNotifications(chain: chain, seed: 3)
+      let token = try samples.next(SampleKind(.didRenew), signedDate: testDate + .seconds(second)).jws
+      let verdict = await verifier.verdict(token, identity: .example)
+      #expect((verdict == .accepted(.verified)) == isAccepted, "second \(second): \(verdict)")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Signed data under a foreign chain, each with the verdict it must get; the class of a refusal is advice we follow.
+import AppStore
+import AppStoreSignature
+import Testing
+
+@Suite("Vectors", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
+struct VectorsTests {
+  @Test("every vector is accepted or refused as it says, and refused in the advised class")
+  func everyVector() async throws {
+    let document = try JSONObject(parsing: try #require(SharedMaterial.bytes("vectors/vectors.json")))
+    guard case .array(let vectors)? = document["vectors"] else {
+      Issue.record("vectors.json holds no vectors")
+      return
+    }
+    var mismatches: [String] = []
+    for case .object(let vector) in vectors {
+      let id = try #require(vector.string("id"))
+      let found = try await verdict(vector)
+      if !matches(found, vector["expect"], id: id) {
+        mismatches.append("\(id): expected \(vector["expect"].map { "\($0)" } ?? "nothing"), \(found)")
+      }
+    }
+    #expect(vectors.count >= 46)
+    #expect(mismatches.isEmpty, "\(mismatches.joined(separator: "\n"))")
+  }
+
+  private func matches(_ found: Verdict, _ expected: JSON?, id: String) -> Bool {
+    switch (found, expected) {
+    case (.accepted(let inner), .string("accept")?):
+      id == "nested-transaction-other-bundle" ? inner.name == "mismatch" : inner == .verified
+    case (.refused(let error), .object(let expectation)?):
+      expectation["either"] != nil || expectation.string("reject") == error.reason.rawValue
+    case (.accepted, .object(let expectation)?):
+      expectation["either"] != nil
+    default:
+      false
+    }
+  }
+
+  private func verdict(_ vector: JSONObject) async throws -> Verdict {
+    let settings = try #require(vector.object("config"))
+    var configuration = SignedDataVerifier.Configuration()
+    configuration.trustedRoots = [
+      try #require(SharedMaterial.bytes("vectors/\(settings.string("root") ?? "")"))
+    ]
+    configuration.now = { testDate }
+    let verifier = try SignedDataVerifier(configuration)
+    let environment = AppStoreEnvironment(rawValue: try #require(settings.string("environment")))
+    let identity = IdentityPolicy([
+      AppIdentity(
+        bundleId: try #require(settings.string("bundleId")), appAppleId: settings.integer("appAppleId"),
+        environments: [environment])
+    ])
+    let jws = try #require(SharedMaterial.bytes("vectors/\(vector.string("file") ?? "")"))
+    do {
+      switch vector.string("kind") {
+      case "notification": return .accepted(try await verifier.verifyNotification(jws, identity: identity).inner)
+      case "transaction": _ = try await verifier.verifyTransaction(jws, identity: identity)
+      case "renewalInfo": _ = try await verifier.verifyRenewalInfo(jws, identity: identity)
+      case "appTransaction": _ = try await verifier.verifyAppTransaction(jws, identity: identity)
+      default: Issue.record("unknown kind \(vector.string("kind") ?? "none")")
+      }
+      return .accepted(.verified)
+    } catch {
+      return .refused(error)
+    }
+  }
+}

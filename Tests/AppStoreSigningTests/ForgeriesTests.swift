@@ -1,0 +1,20 @@
+// The collection of forgeries itself; what verifiers make of it is tested where they are.
+import AppStore
+import AppStoreSigning
+import Testing
+
+@Suite("Forgeries")
+struct ForgeriesTests {
+  private let date = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+
+  @Test("labels are unique, and every class of refusal has at least one forgery")
+  func coverage() throws {
+    let forgeries = try Forgeries(chain: try SigningChain.generate(at: date), signedDate: date, seed: 11).all()
+    #expect(Set(forgeries.map(\.label)).count == forgeries.count)
+    let classes: Set<Forgery.Expectation> = [
+      .refused("format"), .refused("algorithm"), .refused("chain-length"), .refused("certificate"), .refused("chain"),
+      .refused("signature"), .refused("app-identifier"), .refused("environment"), .innerMismatch, .innerForged,
+    ]
+    #expect(Set(forgeries.map(\.expectation)) == classes)
+  }
+}
