@@ -54,6 +54,7 @@ let package = Package(
     .library(name: "AppStore", targets: ["AppStore"]),
     .library(name: "AppStoreSignature", targets: ["AppStoreSignature"]),
     .library(name: "AppStoreSigning", targets: ["AppStoreSigning"]),
+    .library(name: "Millrace", targets: ["Millrace"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -80,9 +81,21 @@ let package = Package(
       "AppStoreSignature", ["AppStore", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
     library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
+    library(
+      "Millrace",
+      [
+        "Kafka", "AppStore", "AppStoreSignature", asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird,
+        lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, unixSignals, yams,
+      ]),
     tests("Kafka", ["Kafka"]),
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
+    tests(
+      "Millrace",
+      [
+        "Millrace", "AppStore", "AppStoreSignature", "AppStoreSigning", "Kafka", asyncHTTPClient, coreMetrics,
+        hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
+      ]),
   ]
 )

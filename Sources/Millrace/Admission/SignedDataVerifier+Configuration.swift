@@ -1,0 +1,27 @@
+// The verifier that `trust` describes.
+
+public import AppStoreSignature
+
+extension SignedDataVerifier {
+  /// A verifier for the roots that `trust` names, or Apple's.
+  ///
+  /// - Throws: ``MillraceError`` that names the file that cannot be read or holds no certificate.
+  public static func configured(
+    _ trust: TrustSettings, clock: MillraceClock, revocation: (any RevocationChecking)? = nil
+  ) throws(MillraceError) -> SignedDataVerifier {
+    var configuration = Configuration()
+    configuration.now = { clock.wallTime }
+    configuration.revocation = revocation
+    if !trust.roots.isEmpty {
+      var roots: [[UInt8]] = []
+      for path in trust.roots { roots += try RootCertificateFile.read(path) }
+      configuration.trustedRoots = roots
+    }
+    do {
+      return try SignedDataVerifier(configuration)
+    } catch {
+      throw MillraceError(
+        .configuration, error.message, at: "trust.roots", remedy: "name files with certificates in DER or PEM")
+    }
+  }
+}

@@ -1,0 +1,143 @@
+// From file and environment to a checked configuration that remembers where each value came from. All problems are
+// collected, so that one start shows every mistake.
+
+/// Where a value came from.
+public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
+  /// Nobody set it.
+  case standard
+  /// A file and the line in it, from 1.
+  case file(String, line: Int)
+  /// An environment variable.
+  case environment(String)
+
+  /// `default`, `millrace.yaml:12`, or the variable's name.
+  public var description: String {
+    switch self {
+    case .standard: "default"
+    case .file(let path, let line): "\(path):\(line)"
+    case .environment(let name): name
+    }
+  }
+}
+
+/// A configuration and where its values came from.
+public struct LoadedConfiguration: Sendable {
+  /// The values.
+  public var configuration: MillraceConfiguration
+  /// By dotted name, such as `kafka.commit` or `apps[0].bundleId`; keys that nobody set are absent.
+  public var sources: [String: ConfigurationSource]
+
+  /// Reads the file at `path`, lays the environment over it, and checks the whole.
+  ///
+  /// - Parameters:
+  ///   - path: `nil`: the file that `MILLRACE_CONFIG` names; without one, the environment alone.
+  ///   - environment: The process's environment; variables that do not begin with `MILLRACE_` are ignored.
+  /// - Throws: ``MillraceError`` with every problem found: unknown keys, values that a key cannot have, relations
+  ///   between keys that do not hold.
+  public static func load(path: String?, environment: [String: String]) throws(MillraceError) -> Self {
+    let path = path ?? environment[EnvironmentVariables.configurationFile]
+    let text = if let path { try Files.readText(path) } else { "" }
+    return try load(text: text, file: path ?? "(no file)", environment: environment)
+  }
+
+  /// Reads `text` as the file called `file`; otherwise like ``load(path:environment:)``.
+  public static func load(
+    text: String, file: String = "millrace.yaml", environment: [String: String] = [:]
+  ) throws(MillraceError) -> Self {
+    var reader = ConfigurationReader(file: file)
+    reader.read(try YAMLValue(parsing: text, file: file, area: .configuration))
+    reader.read(environment: environment)
+    var problems = reader.problems
+    if problems.isEmpty {
+      let sources = reader.sources
+      problems = reader.configuration.brokenRelations { sources[$0] ?? .standard }
+    }
+    guard problems.isEmpty else { throw MillraceError(.configuration, problems) }
+    return Self(configuration: reader.configuration, sources: reader.sources)
+  }
+}
+
+/// Collects values, sources and problems.
+private struct ConfigurationReader {
+  let file: String
+  var configuration = MillraceConfiguration()
+  var sources: [String: ConfigurationSource] = [:]
+  var problems: [MillraceError.Problem] = []
+
+  init(file: String) { self.file = file }
+
+  mutating func read(_ root: YAMLValue) {
+    let report = MillraceConfiguration.table.read(root, into: &configuration, place: file)
+    take(report, label: "")
+    guard let apps = report.deferred["apps"], apps.content != .null else { return }
+    guard case .list(let entries) = apps.content else {
+      problems.append(
+        .init(
+          "`apps` is \(apps.kind)", at: "\(file):\(apps.line)", remedy: "give it a list of apps, each with bundleId"))
+      return
+    }
+    for (index, entry) in entries.enumerated() {
+      var app = AppSettings()
+      let label = "apps[\(index)]."
+      take(AppSettings.table.read(entry, into: &app, place: file, label: label), label: label)
+      configuration.apps.append(app)
+    }
+  }
+
+  private mutating func take(_ report: SettingReport, label: String) {
+    problems += report.problems
+    for (name, line) in report.lines { sources[label + name] = .file(file, line: line) }
+  }
+
+  mutating func read(environment: [String: String]) {
+    let variables = environment.filter {
+      $0.key.hasPrefix(EnvironmentVariables.prefix) && $0.key != EnvironmentVariables.configurationFile
+        && !EnvironmentVariables.isServiceLink($0.key, $0.value)
+    }
+    var unknown = Set(variables.keys)
+    for setting in MillraceConfiguration.table.settings {
+      let name = EnvironmentVariables.name(of: setting.path)
+      guard let text = variables[name] else { continue }
+      unknown.remove(name)
+      set(setting, in: MillraceConfiguration.table, root: \.configuration, to: text, from: name, label: "")
+    }
+    readApps(variables, &unknown)
+    let known = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
+    for name in unknown.sorted() {
+      let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }
+      problems.append(
+        .init("unknown environment variable", at: name, remedy: nearest ?? "unset it, or see the reference"))
+    }
+  }
+
+  /// `MILLRACE_APPS_<n>_…`, where n is an app of the file or the next one.
+  private mutating func readApps(_ variables: [String: String], _ unknown: inout Set<String>) {
+    for index in 0...configuration.apps.count + variables.count {
+      for setting in AppSettings.table.settings {
+        let name = EnvironmentVariables.name(of: ["apps", "\(index)"] + setting.path)
+        guard let text = variables[name] else { continue }
+        if index == configuration.apps.count { configuration.apps.append(AppSettings()) }
+        guard index < configuration.apps.count else { continue }
+        unknown.remove(name)
+        set(
+          setting, in: AppSettings.table, root: \.configuration.apps[index], to: text, from: name,
+          label: "apps[\(index)].")
+      }
+    }
+  }
+
+  private mutating func set<Root>(
+    _ setting: Setting<Root>, in table: SettingTable<Root>, root: WritableKeyPath<Self, Root>, to text: String,
+    from name: String, label: String
+  ) {
+    do {
+      let value = try EnvironmentVariables.value(text, of: setting.kind, name: name)
+      var found: [MillraceError.Problem] = []
+      table.set(setting, to: value, in: &self[keyPath: root], at: name, label: label, &found)
+      problems += found
+      sources[label + setting.name] = .environment(name)
+    } catch {
+      problems += error.problems
+    }
+  }
+}

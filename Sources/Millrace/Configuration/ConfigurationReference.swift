@@ -1,0 +1,52 @@
+// `docs/configuration.md`, written from the list of keys, so that it cannot fall behind. A test holds the committed
+// page against this text.
+
+extension MillraceConfiguration {
+  /// The reference page, as Markdown.
+  public static func reference() -> String {
+    let defaults = MillraceConfiguration()
+    var page = """
+      # Configuration
+
+      One YAML file serves all processes: `--config millrace.yaml`, or `MILLRACE_CONFIG`. Every key is an environment
+      variable too, and the environment beats the file. `--print-config` (or `millrace config`) shows what is in
+      force and where each value came from. An unknown key or variable is an error that names the nearest known one.
+
+      - Durations are whole numbers with a unit: `500ms`, `10s`, `5m`, `1h`, `8d`. Sizes: `256KiB`, `2MiB`, or bytes.
+      - Lists and maps in a variable are written as `[a, b]` and `{a: b}`; a list may also be comma-separated.
+      - Secrets stand in files, of which the configuration holds the path. One newline at a file's end is ignored.
+      - Kubernetes sets variables such as `MILLRACE_INGRESS_PORT=tcp://…` for a Service of that name. They are
+        recognised and ignored.
+
+      """
+    var section = ""
+    for setting in table.settings {
+      if setting.path[0] != section {
+        section = setting.path[0]
+        if section == "appStore" { page += appsReference() }
+        page += heading(section)
+      }
+      page += row(setting, EnvironmentVariables.name(of: setting.path), of: defaults)
+    }
+    return page
+  }
+
+  private static func appsReference() -> String {
+    var text = heading("apps[]")
+    for setting in AppSettings.table.settings {
+      text += row(setting, EnvironmentVariables.name(of: ["apps", "<N>"] + setting.path), of: AppSettings())
+    }
+    return text + "\n`<N>` counts from 0; a number beyond the apps of the file adds one.\n"
+  }
+
+  private static func heading(_ section: String) -> String {
+    "\n## `\(section)`\n\n| Key | Variable | Value | Default | Meaning |\n|---|---|---|---|---|\n"
+  }
+
+  private static func row<Root>(_ setting: Setting<Root>, _ variable: String, of defaults: Root) -> String {
+    let text = setting.read(defaults)?.flowText ?? ""
+    let standard = text.isEmpty || text == "\"\"" ? "" : "`\(text)`"
+    let kind = setting.kind.split(separator: "|").joined(separator: " \\| ")
+    return "| `\(setting.name)` | `\(variable)` | \(kind) | \(standard) | \(setting.summary) |\n"
+  }
+}

@@ -1,0 +1,67 @@
+// `--print-config`: the effective configuration as YAML that can be read back, each value with its source, secrets
+// masked.
+
+extension LoadedConfiguration {
+  /// The whole configuration as YAML; every line ends with where its value came from.
+  ///
+  /// The values of secret librdkafka properties are masked; other secrets stand in files, of which only the path is
+  /// known here.
+  public func rendered() -> String {
+    var lines: [(text: String, note: String?)] = []
+    let settings = MillraceConfiguration.table.settings
+    var order: [String] = []
+    for setting in settings where !order.contains(setting.path[0]) {
+      order.append(setting.path[0])
+    }
+    order.insert("apps", at: order.firstIndex(of: "appStore") ?? order.endIndex)
+    for section in order {
+      if section == "apps" {
+        appendApps(&lines)
+      } else {
+        append(settings.filter { $0.path[0] == section }, of: configuration, indent: 0, label: "", &lines)
+      }
+    }
+    let width = min(60, lines.filter { $0.note != nil }.map(\.text.count).max() ?? 0)
+    return lines.map { line in
+      guard let note = line.note else { return line.text + "\n" }
+      return line.text + String(repeating: " ", count: max(0, width - line.text.count)) + "  # \(note)\n"
+    }.joined()
+  }
+
+  private func append<Root>(
+    _ settings: [Setting<Root>], of root: Root, indent: Int, label: String,
+    _ lines: inout [(text: String, note: String?)]
+  ) {
+    var open: [String] = []
+    for setting in settings {
+      let parents = Array(setting.path.dropLast())
+      let shared = zip(open, parents).prefix { $0 == $1 }.count
+      for (depth, name) in parents.enumerated().dropFirst(shared) {
+        lines.append((margin(indent + depth) + name + ":", nil))
+      }
+      open = parents
+      let name = setting.path[setting.path.count - 1]
+      let source = sources[label + setting.name] ?? .standard
+      if let value = setting.read(root) {
+        lines.append((margin(indent + parents.count) + "\(name): \(value.flowText)", source.description))
+      } else {
+        lines.append((margin(indent + parents.count) + "# \(name):", "unset"))
+      }
+    }
+  }
+
+  private func appendApps(_ lines: inout [(text: String, note: String?)]) {
+    guard !configuration.apps.isEmpty else {
+      lines.append(("apps: []", ConfigurationSource.standard.description))
+      return
+    }
+    lines.append(("apps:", nil))
+    for (index, app) in configuration.apps.enumerated() {
+      let start = lines.count
+      append(AppSettings.table.settings, of: app, indent: 2, label: "apps[\(index)].", &lines)
+      lines[start].text = "  - " + lines[start].text.dropFirst(4)
+    }
+  }
+
+  private func margin(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
+}

@@ -1,0 +1,64 @@
+// The environment's spelling of a key: `kafka.bootstrapServers` is MILLRACE_KAFKA_BOOTSTRAP_SERVERS, the second app's
+// bundle identifier MILLRACE_APPS_1_BUNDLE_ID.
+
+enum EnvironmentVariables {
+  static let prefix = "MILLRACE_"
+  /// Names the configuration file where the command line does not; no key.
+  static let configurationFile = "MILLRACE_CONFIG"
+
+  /// The variable of a key.
+  static func name(of path: [String]) -> String {
+    prefix + path.map(screamingSnake).joined(separator: "_")
+  }
+
+  /// The value of a variable as the file would hold it. Lists and maps are written in YAML's flow style (`[a, b]`,
+  /// `{a: b}`); a list may also be comma-separated.
+  static func value(_ text: String, of kind: String, name: String) throws(MillraceError) -> YAMLValue {
+    let isList = kind.hasPrefix("list")
+    guard isList || kind == "map" else { return YAMLValue(.scalar(text)) }
+    if let first = text.first, first == "[" || first == "{" {
+      var value = try YAMLValue(parsing: text, file: name, area: .configuration)
+      value.line = 0
+      return value
+    }
+    guard isList else { return YAMLValue(.scalar(text)) }
+    return YAMLValue(.list(text.split(separator: ",").map { YAMLValue(.scalar(String($0.trimmingBlanks))) }))
+  }
+
+  /// Whether Kubernetes set the variable because a Service is called `millrace-…` (its docker-compatible service
+  /// links), not an operator. They would otherwise be taken for keys: a Service `millrace-ingress` sets
+  /// MILLRACE_INGRESS_PORT to `tcp://10.0.0.1:8080`.
+  static func isServiceLink(_ name: String, _ value: String) -> Bool {
+    if name.hasSuffix("_SERVICE_HOST") || name.hasSuffix("_SERVICE_PORT") || name.contains("_SERVICE_PORT_") {
+      return true
+    }
+    var parts = name.split(separator: "_")
+    if parts.last == "PORT", value.contains("://") { return true }
+    if let last = parts.last, ["ADDR", "PORT", "PROTO"].contains(last) { parts.removeLast() }
+    // What is left of a link is `…_PORT_443_TCP`.
+    return parts.count >= 4 && parts[parts.count - 3] == "PORT" && parts[parts.count - 2].allSatisfy(\.isNumber)
+      && ["TCP", "UDP", "SCTP"].contains(parts[parts.count - 1])
+  }
+
+  /// `bootstrapServers` → `BOOTSTRAP_SERVERS`, `productionURL` → `PRODUCTION_URL`.
+  private static func screamingSnake(_ name: String) -> String {
+    var words = ""
+    var previous: Character?
+    for character in name {
+      if character.isUppercase, let previous, !previous.isUppercase { words.append("_") }
+      words.append(contentsOf: character.uppercased())
+      previous = character
+    }
+    return words
+  }
+}
+
+extension StringProtocol {
+  /// Without spaces and tabs at both ends.
+  var trimmingBlanks: SubSequence {
+    let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+    let start = drop(while: blank)
+    guard let last = start.lastIndex(where: { !blank($0) }) else { return start[start.startIndex..<start.startIndex] }
+    return start[start.startIndex...last]
+  }
+}

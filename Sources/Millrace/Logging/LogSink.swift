@@ -1,0 +1,42 @@
+// Where log lines go.
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Takes whole lines, newline included, from any thread.
+public struct LogSink: Sendable {
+  private let writeLine: @Sendable ([UInt8]) -> Void
+
+  /// A sink that gives lines to `write`.
+  public init(_ write: @escaping @Sendable ([UInt8]) -> Void) { writeLine = write }
+
+  /// Takes one line.
+  public func write(_ line: [UInt8]) { writeLine(line) }
+
+  /// The standard error stream, each line in one call, so that lines of threads and processes do not mix. Standard
+  /// output stays free for what a command prints.
+  public static let standardError = LogSink { line in
+    line.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = systemWrite(UnsafeRawBufferPointer(rebasing: rest))
+        // A log that cannot be written (closed pipe, full disk) must not stop the process.
+        if count < 0, errno != EINTR { return }
+        rest = rest.dropFirst(max(0, count))
+      }
+    }
+  }
+
+  /// Whether the standard error stream is a terminal.
+  public static var isTerminal: Bool { isatty(2) == 1 }
+}
+
+/// One write to the standard error stream; outside the type, whose own `write` would hide the system's.
+private func systemWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
+  write(2, bytes.baseAddress, bytes.count)
+}

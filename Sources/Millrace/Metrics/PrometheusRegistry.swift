@@ -1,0 +1,170 @@
+// The backend of swift-metrics: keeps what is counted and renders it for Prometheus. Handlers are meant to be made once
+// and kept; making one looks it up under a lock, using one does not.
+
+public import CoreMetrics
+internal import Synchronization
+
+/// All metrics of a process, as Prometheus reads them (text exposition format 0.0.4).
+///
+/// Counters end in `_total` and timers in `_seconds`; the endings are added where a label lacks them. Timers and
+/// aggregating recorders are histograms over fixed buckets, other recorders and meters are gauges. A name keeps the kind
+/// it was first used with; what is recorded under it as another kind is dropped and counted in
+/// `millrace_metrics_conflicts_total`.
+public final class PrometheusRegistry: MetricsFactory {
+  /// Buckets of durations, in seconds: from half a millisecond to ten seconds.
+  public static let durationBuckets: [Double] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ]
+  /// The media type of ``render()``.
+  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+  private struct State {
+    var families: [String: PrometheusFamily] = [:]
+    var help: [String: String] = [:]
+    var buckets: [String: [Double]] = [:]
+    var collectors: [MetricCollector] = []
+    var conflicts: Int64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let seriesLimit: Int
+
+  /// An empty registry.
+  ///
+  /// - Parameter seriesLimit: The most label combinations of one metric; more share one series.
+  public init(seriesLimit: Int = 1_000) {
+    self.seriesLimit = seriesLimit
+    describe("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind.")
+  }
+
+  /// States a metric's help text and, for histograms, its buckets. To be called before the metric is first used.
+  ///
+  /// - Parameters:
+  ///   - name: The full name, endings included.
+  ///   - help: One sentence.
+  ///   - buckets: Upper bounds in the metric's unit; ``durationBuckets`` unless told. Sorted, and freed of infinity.
+  public func describe(_ name: String, _ help: String, buckets: [Double]? = nil) {
+    state.withLock { state in
+      state.help[name] = help
+      if let buckets { state.buckets[name] = buckets.filter(\.isFinite).sorted() }
+    }
+  }
+
+  /// Adds values that are asked for at each ``render()`` instead of being kept.
+  public func add(_ collector: MetricCollector) {
+    state.withLock { $0.collectors.append(collector) }
+  }
+
+  /// The present values. Ordered by name and labels, so that two renderings differ only in what changed.
+  public func render() -> String {
+    let state = state.withLock { $0 }
+    var blocks: [String: String] = [:]
+    for (name, family) in state.families {
+      blocks[name] = Self.block(name, family.kind, state.help[name], family.samples)
+    }
+    for collector in state.collectors where blocks[collector.name] == nil {
+      let samples = collector.collect().map { sample in
+        PrometheusSample(labels: Self.labels(sample.labels), value: sample.value)
+      }.sorted { $0.labels.lexicographicallyPrecedes($1.labels) }
+      blocks[collector.name] = Self.block(collector.name, collector.kind, collector.help, samples)
+    }
+    let conflicts = "millrace_metrics_conflicts_total"
+    blocks[conflicts] = Self.block(
+      conflicts, .counter, state.help[conflicts], [PrometheusSample(labels: [], value: Double(state.conflicts))])
+    return blocks.sorted { $0.key < $1.key }.map(\.value).joined()
+  }
+
+  private static func block(
+    _ name: String, _ kind: MetricKind, _ help: String?, _ samples: [PrometheusSample]
+  ) -> String {
+    var text = ""
+    if let help { text += "# HELP \(name) \(PrometheusName.escapedHelp(help))\n" }
+    text += "# TYPE \(name) \(kind.rawValue)\n"
+    for sample in samples {
+      let labels = sample.labels.map { "\($0.name)=\"\(PrometheusName.escapedValue($0.value))\"" }
+      let list = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+      text += "\(name)\(sample.suffix)\(list) \(PrometheusName.number(sample.value))\n"
+    }
+    return text
+  }
+
+  private static func labels(_ dimensions: [(String, String)]) -> [PrometheusLabel] {
+    var labels: [PrometheusLabel] = []
+    for (name, value) in dimensions {
+      let name = PrometheusName.label(name)
+      // A name that occurs twice would make the whole page unreadable for Prometheus.
+      if !labels.contains(where: { $0.name == name }) { labels.append(PrometheusLabel(name: name, value: value)) }
+    }
+    return labels.sorted()
+  }
+
+  private func series<Series: PrometheusSeries>(
+    _ name: String, _ kind: MetricKind, _ dimensions: [(String, String)], make: ([Double]) -> Series
+  ) -> Series {
+    let labels = Self.labels(dimensions)
+    return state.withLock { state in
+      let buckets = state.buckets[name] ?? Self.durationBuckets
+      var family = state.families[name] ?? PrometheusFamily(kind: kind)
+      guard family.kind == kind,
+        let series = family.series(labels, limit: seriesLimit, make: { make(buckets) }) as? Series
+      else {
+        state.conflicts += 1
+        return make(buckets)
+      }
+      state.families[name] = family
+      return series
+    }
+  }
+}
+
+// MARK: - MetricsFactory
+
+extension PrometheusRegistry {
+  /// A counter; its name ends in `_total`.
+  public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    let name = PrometheusName.suffixed(PrometheusName.metric(label), "_total")
+    return series(name, .counter, dimensions) { _ in PrometheusCounter() }
+  }
+
+  /// A counter of fractions; its name ends in `_total`.
+  public func makeFloatingPointCounter(
+    label: String, dimensions: [(String, String)]
+  ) -> any FloatingPointCounterHandler {
+    let name = PrometheusName.suffixed(PrometheusName.metric(label), "_total")
+    return series(name, .counter, dimensions) { _ in PrometheusNumber() }
+  }
+
+  /// A gauge.
+  public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+    series(PrometheusName.metric(label), .gauge, dimensions) { _ in PrometheusNumber() }
+  }
+
+  /// A histogram when `aggregate`, else a gauge.
+  public func makeRecorder(
+    label: String, dimensions: [(String, String)], aggregate: Bool
+  ) -> any RecorderHandler {
+    let name = PrometheusName.metric(label)
+    return aggregate
+      ? series(name, .histogram, dimensions) { PrometheusHistogram(bounds: $0) }
+      : series(name, .gauge, dimensions) { _ in PrometheusNumber() }
+  }
+
+  /// A histogram of seconds; its name ends in `_seconds`.
+  public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    let name = PrometheusName.suffixed(PrometheusName.metric(label), "_seconds")
+    return series(name, .histogram, dimensions) { PrometheusHistogram(bounds: $0) }
+  }
+
+  // A series outlives its handlers: a counter that vanished and came back would read as a restart.
+
+  /// Keeps the series.
+  public func destroyCounter(_ handler: any CounterHandler) {}
+  /// Keeps the series.
+  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+  /// Keeps the series.
+  public func destroyMeter(_ handler: any MeterHandler) {}
+  /// Keeps the series.
+  public func destroyRecorder(_ handler: any RecorderHandler) {}
+  /// Keeps the series.
+  public func destroyTimer(_ handler: any TimerHandler) {}
+}

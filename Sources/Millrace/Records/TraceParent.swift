@@ -1,0 +1,58 @@
+// W3C Trace Context, the `traceparent` header: read from a request, carried by its record, or begun here.
+
+/// Which trace a notification belongs to (W3C Trace Context, `traceparent`).
+public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
+  /// 16 bytes, not all zero.
+  public let traceID: [UInt8]
+  /// 8 bytes, not all zero: the span that the reader's spans are children of.
+  public let parentID: [UInt8]
+  /// Whether the caller may have recorded the trace.
+  public let isSampled: Bool
+
+  /// Reads a header's value; `nil` when it is not what the recommendation allows.
+  ///
+  /// Versions above 00 are read as far as version 00 goes, as the recommendation asks; `ff` is refused.
+  public init?(_ text: String) {
+    let bytes = Array(text.utf8)
+    let fields = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard fields.count >= 4, fields[0].count == 2, let version = Hex.bytes(fields[0])?.first, version != 0xFF,
+      version != 0 || bytes.count == 55, fields[1].count == 32, let traceID = Hex.bytes(fields[1]),
+      fields[2].count == 16, let parentID = Hex.bytes(fields[2]), fields[3].count == 2,
+      let flags = Hex.bytes(fields[3])?.first, traceID.contains(where: { $0 != 0 }),
+      parentID.contains(where: { $0 != 0 })
+    else { return nil }
+    self.traceID = traceID
+    self.parentID = parentID
+    self.isSampled = flags & 1 == 1
+  }
+
+  /// A trace that begins here, not sampled: nobody above has recorded anything.
+  public init(using generator: inout some RandomNumberGenerator) {
+    // An all-zero identifier is invalid; setting one bit costs nothing and excludes it.
+    traceID = Self.bytes(of: generator.next()) + Self.bytes(of: generator.next() | 1)
+    parentID = Self.bytes(of: generator.next() | 1)
+    isSampled = false
+  }
+
+  /// The trace that a request's header names, or a new one when there is no valid header.
+  public static func continuing(
+    _ header: String?, using generator: inout some RandomNumberGenerator
+  ) -> TraceParent {
+    header.flatMap { TraceParent($0) } ?? TraceParent(using: &generator)
+  }
+
+  /// The trace that a request's header names, or a new one when there is no valid header.
+  public static func continuing(_ header: String?) -> TraceParent {
+    var generator = SystemRandomNumberGenerator()
+    return continuing(header, using: &generator)
+  }
+
+  /// The header's value, version 00.
+  public var description: String {
+    "00-\(Hex.text(traceID))-\(Hex.text(parentID))-0\(isSampled ? 1 : 0)"
+  }
+
+  private static func bytes(of value: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * UInt64($0))) }
+  }
+}

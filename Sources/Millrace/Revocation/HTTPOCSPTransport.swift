@@ -1,0 +1,55 @@
+// Carrying a question to an OCSP responder over HTTP. Everything about the answer is judged in AppStoreSignature; here
+// is only the post, bounded in size.
+
+public import AppStoreSignature
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Asks OCSP responders by HTTP POST (RFC 6960, appendix A.1). Apple's is `http://ocsp.apple.com`.
+public struct HTTPOCSPTransport: OCSPTransport {
+  /// The largest answer accepted; Apple's have about 2 kB.
+  static let maxResponseBytes = 64 << 10
+  /// The client tries to connect again and again until a limit ends that. Beyond any limit that a caller sets.
+  private let patience: Duration
+
+  /// A transport over the process's shared HTTP client.
+  public init() { self.init(patience: .seconds(15)) }
+
+  init(patience: Duration) { self.patience = patience }
+
+  /// Posts one request.
+  ///
+  /// - Throws: ``MillraceError`` of the area `unavailable` for any answer but 200 with at most 64 KiB.
+  public func query(_ request: [UInt8], url: String) async throws -> [UInt8] { try await post(request, to: url) }
+
+  private func post(_ body: [UInt8], to url: String) async throws(MillraceError) -> [UInt8] {
+    guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+      throw Self.unavailable("the certificate names no HTTP responder", url)
+    }
+    var request = HTTPClientRequest(url: url)
+    request.method = .POST
+    request.headers.add(name: "Content-Type", value: "application/ocsp-request")
+    request.headers.add(name: "Accept", value: "application/ocsp-response")
+    request.body = .bytes(ByteBuffer(bytes: body))
+    do {
+      let response = try await HTTPClient.shared.execute(request, timeout: .milliseconds(patience.wholeMilliseconds))
+      guard response.status == .ok else {
+        throw Self.unavailable("the OCSP responder answered \(response.status.code)", url)
+      }
+      return Array((try await response.body.collect(upTo: Self.maxResponseBytes)).readableBytesView)
+    } catch let error as MillraceError {
+      throw error
+    } catch is NIOTooManyBytesError {
+      throw Self.unavailable("the OCSP responder's answer is larger than \(Self.maxResponseBytes) bytes", url)
+    } catch {
+      throw Self.unavailable("the OCSP responder did not answer: \(error)", url)
+    }
+  }
+
+  private static func unavailable(_ what: String, _ url: String) -> MillraceError {
+    MillraceError(
+      .unavailable, what, at: url,
+      remedy: "check that it can be reached from here over plain HTTP, or switch trust.revocation off")
+  }
+}

@@ -1,0 +1,78 @@
+// Times in configuration and headers, read from RFC 3339 (the writing of them is AppStore's).
+
+public import AppStore
+
+extension Timestamp {
+  /// The moment that an RFC 3339 text names, fractions beyond milliseconds cut off; `nil` for anything else.
+  ///
+  /// Leap seconds (`:60`) are read as the second after. Years from 1970 to 9999.
+  public init?(rfc3339 text: String) {
+    var bytes = Array(text.utf8)[...]
+    guard let year = Self.number(4, &bytes), Self.mark("-", &bytes), let month = Self.number(2, &bytes),
+      Self.mark("-", &bytes), let day = Self.number(2, &bytes), Self.mark("T", &bytes) || Self.mark("t", &bytes),
+      let hour = Self.number(2, &bytes), Self.mark(":", &bytes), let minute = Self.number(2, &bytes),
+      Self.mark(":", &bytes), let second = Self.number(2, &bytes),
+      let milliseconds = Self.fraction(&bytes), let offset = Self.offset(&bytes), bytes.isEmpty,
+      year >= 1970, (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year),
+      hour < 24, minute < 60, second <= 60
+    else { return nil }
+    let seconds = Self.daysSinceEpoch(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset * 60
+    self.init(millisecondsSince1970: seconds * 1_000 + milliseconds)
+  }
+
+  private static func number(_ digits: Int, _ bytes: inout ArraySlice<UInt8>) -> Int64? {
+    guard bytes.count >= digits else { return nil }
+    var value: Int64 = 0
+    for byte in bytes.prefix(digits) {
+      guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+      value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+    }
+    bytes.removeFirst(digits)
+    return value
+  }
+
+  private static func mark(_ mark: Unicode.Scalar, _ bytes: inout ArraySlice<UInt8>) -> Bool {
+    guard bytes.first == UInt8(ascii: mark) else { return false }
+    bytes.removeFirst()
+    return true
+  }
+
+  /// Milliseconds after an optional point; `nil` for a point without digits.
+  private static func fraction(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
+    guard mark(".", &bytes) else { return 0 }
+    let digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    guard !digits.isEmpty else { return nil }
+    bytes.removeFirst(digits.count)
+    var milliseconds: Int64 = 0
+    for place in 0..<3 {
+      let index = digits.startIndex + place
+      milliseconds = milliseconds * 10 + (index < digits.endIndex ? Int64(digits[index] - UInt8(ascii: "0")) : 0)
+    }
+    return milliseconds
+  }
+
+  /// Minutes east of UTC.
+  private static func offset(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
+    if mark("Z", &bytes) || mark("z", &bytes) { return 0 }
+    let isWest = bytes.first == UInt8(ascii: "-")
+    guard mark("+", &bytes) || mark("-", &bytes), let hours = number(2, &bytes), mark(":", &bytes),
+      let minutes = number(2, &bytes), hours < 24, minutes < 60
+    else { return nil }
+    return (hours * 60 + minutes) * (isWest ? -1 : 1)
+  }
+
+  private static func days(in month: Int64, of year: Int64) -> Int64 {
+    switch month {
+    case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// Days from 1970-01-01, by the proleptic Gregorian calendar with the year beginning in March.
+  private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+    let shifted = month <= 2 ? year - 1 : year
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+  }
+}

@@ -1,0 +1,58 @@
+// A plan as people read it before they apply it.
+
+extension TopicPlan {
+  /// The plan as an aligned table with a sentence of summary below; ends with a newline.
+  public func table() -> String {
+    var rows: [[String]] = [["TOPIC", "ACTION", "WHAT"]]
+    for step in steps { rows += Self.rows(step) }
+    let widths = (0..<2).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    let lines = rows.map { row in
+      let padded = zip(row, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }
+      return (padded + [row[2]]).joined(separator: "  ")
+    }
+    return lines.map { String($0[...($0.lastIndex { $0 != " " } ?? $0.startIndex)]) + "\n" }.joined() + "\n" + summary
+      + "\n"
+  }
+
+  /// Counts, in one line.
+  public var summary: String {
+    var create = 0
+    var alter = 0
+    var add = 0
+    var refuse = 0
+    var keep = 0
+    for step in steps {
+      switch step {
+      case .create: create += 1
+      case .alter: alter += 1
+      case .addPartitions: add += 1
+      case .refuse: refuse += 1
+      case .keep: keep += 1
+      }
+    }
+    if create + alter + add + refuse == 0 { return "Nothing to do: \(keep) topics are as declared." }
+    return "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
+  }
+
+  private static func rows(_ step: Step) -> [[String]] {
+    switch step {
+    case .create(let topic, let partitions, let replication, let settings):
+      let list = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+      let head = "\(partitions) partitions, \(replication) replicas"
+      return [[topic, "create", ([head] + list).joined(separator: " ")]]
+    case .alter(let topic, let changes):
+      return changes.enumerated().map { index, change in
+        [
+          index == 0 ? topic : "", index == 0 ? "alter" : "",
+          "\(change.name): \(change.from ?? "unknown") → \(change.to)",
+        ]
+      }
+    case .addPartitions(let topic, let from, let to):
+      return [[topic, "extend", "partitions: \(from) → \(to)"]]
+    case .refuse(let topic, let reason):
+      return [[topic, "refuse", reason]]
+    case .keep(let topic):
+      return [[topic, "keep", ""]]
+    }
+  }
+}

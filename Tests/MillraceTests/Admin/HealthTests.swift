@@ -1,0 +1,25 @@
+import AppStore
+import Testing
+
+@testable import Millrace
+
+@Suite struct HealthTests {
+  @Test func `A report is healthy when every check is`() {
+    let good = HealthReport.Entry(name: "a", outcome: .healthy("fine"))
+    let bad = HealthReport.Entry(name: "b", outcome: .unhealthy("gone", remedy: "restart"))
+    #expect(HealthReport([]).isHealthy)
+    #expect(HealthReport([good]).status == 200)
+    #expect(HealthReport([good, bad]).status == 503)
+  }
+
+  @Test func `Its body names each check and what to do`() {
+    let report = HealthReport([
+      .init(name: "a", outcome: .healthy("fine")),
+      .init(name: "b", outcome: .unhealthy("it \"broke\"", remedy: "mend it")),
+    ])
+    let expected =
+      #"{"status":"not ready","checks":[{"name":"a","ok":true,"detail":"fine"},"#
+      + #"{"name":"b","ok":false,"detail":"it \"broke\"","do":"mend it"}]}"# + "\n"
+    #expect(String(decoding: report.json(good: "ready", bad: "not ready"), as: UTF8.self) == expected)
+  }
+}

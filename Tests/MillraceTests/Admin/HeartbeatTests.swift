@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct HeartbeatTests {
+  @Test func `A process that beats is alive, one that stopped is not`() {
+    let manual = ManualClock()
+    let heartbeat = Heartbeat(clock: manual.clock)
+    #expect(heartbeat.report().isHealthy)
+    manual.advance(by: Heartbeat.limit)
+    #expect(heartbeat.report().isHealthy)
+    manual.advance(by: .milliseconds(1))
+    #expect(heartbeat.report().status == 503)
+    heartbeat.beat()
+    #expect(heartbeat.report().isHealthy)
+  }
+
+  @Test func `It beats every second until it is cancelled`() async throws {
+    let manual = ManualClock()
+    let heartbeat = Heartbeat(clock: manual.clock)
+    let running = Task { try await heartbeat.run() }
+    for _ in 0..<30 {
+      await manual.waitForSleepers()
+      manual.advance(by: Heartbeat.interval)
+    }
+    await manual.waitForSleepers()
+    #expect(heartbeat.report().isHealthy)
+    #expect(heartbeat.collector.collect().first?.value == 1)
+    running.cancel()
+    try await running.value
+  }
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct ConfigurationRelationsTests {
+  private static let broken: [(text: String, hint: String)] = [
+    ("apps: [{bundleId: a}]", "Apple ID"),
+    ("apps: [{environments: [Sandbox]}]", "without bundleId"),
+    ("apps: [{bundleId: a, environments: []}]", "without environments"),
+    ("apps: [{bundleId: a, environments: [Sandbox]}, {bundleId: a, environments: [Sandbox]}]", "two apps"),
+    ("apps: [{bundleId: a, environments: [Sandbox], api: {keyId: k}}]", "incomplete"),
+    ("kafka: {properties: {message.timeout.ms: 10000}}", "message.timeout.ms"),
+    ("kafka: {properties: {delivery.timeout.ms: 0}}", "delivery.timeout.ms"),
+    ("kafka: {properties: {acks: 1}}", "acks"),
+    ("kafka: {properties: {request.required.acks: 1}}", "request.required.acks"),
+    ("kafka: {properties: {bootstrap.servers: x}}", "bootstrap.servers"),
+    ("kafka: {properties: {a: b}, propertyFiles: {a: f}}", "kafka.properties too"),
+    ("kafka: {bootstrapServers: embedded, commit: transactional}", "no transactions"),
+    ("ingress: {tls: {certificate: c}}", "ingress.tls.key"),
+    ("ingress: {tls: {key: k}}", "ingress.tls.certificate"),
+    ("ingress: {bodyTimeout: 20s}", "ingress.bodyTimeout"),
+    ("ingress: {port: 9090}", "share a port"),
+    ("clock: {rate: 60}", "clock.rate"),
+    ("clock: {origin: 2026-01-01T00:00:00Z}", "clock.origin"),
+    ("clock: {rate: 2}\nappStore: {productionURL: 'http://localhost:1'}", "appStore.sandboxURL"),
+    ("clock: {rate: 2}\nappStore: {productionURL: 'http://u@API.Apple.com:1/x', sandboxURL: 'http://l'}", "Apple's"),
+  ]
+
+  @Test(arguments: broken)
+  func `A relation that does not hold is refused with its key`(text: String, hint: String) {
+    let error = #expect(throws: MillraceError.self) { try LoadedConfiguration.load(text: text) }
+    #expect(error?.area == .configuration)
+    #expect(error?.description.contains(hint) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    "apps: [{bundleId: a, appAppleId: 1}]",
+    "apps: [{bundleId: a, environments: [Sandbox]}, {bundleId: b, environments: [Sandbox]}]",
+    "kafka: {properties: {message.timeout.ms: 9000}}",
+    "kafka: {properties: {acks: all}}",
+    "kafka: {bootstrapServers: embedded, commit: at-least-once}",
+    "ingress: {tls: {certificate: c, key: k}}",
+    "ingress: {port: 0}\nadmin: {port: 0}",
+    "clock: {rate: 1}",
+    "clock: {rate: 60}\nappStore: {productionURL: 'http://localhost:1', sandboxURL: 'http://notapple.com:2'}",
+  ])
+  func `Its twin that holds is accepted`(text: String) throws {
+    _ = try LoadedConfiguration.load(text: text)
+  }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct ConfigurationRenderingTests {
+  private static let text = """
+    kafka:
+      bootstrapServers: a:9092
+      properties: {sasl.username: millrace, sasl.mechanism: PLAIN}
+    topics: {prefix: "weird # \\"prefix\\": "}
+    trust: {roots: [a.pem, "b c.pem"]}
+    apps:
+      - bundleId: com.example.app
+        environments: [Sandbox]
+        sharedSecretFiles: [/run/secrets/v1]
+      - bundleId: com.example.other
+        appAppleId: 9
+    clock: {origin: 2026-01-31T12:00:00Z, rate: 2.5}
+    appStore: {productionURL: 'http://localhost:1', sandboxURL: 'http://localhost:2'}
+    """
+
+  @Test func `What is printed reads back as the same configuration`() throws {
+    let loaded = try LoadedConfiguration.load(text: Self.text)
+    let again = try LoadedConfiguration.load(text: loaded.rendered())
+    #expect(again.configuration == loaded.configuration)
+    #expect(again.rendered().split(separator: "\n").count == loaded.rendered().split(separator: "\n").count)
+  }
+
+  @Test func `The defaults read back as the defaults`() throws {
+    let loaded = try LoadedConfiguration.load(text: "")
+    #expect(try LoadedConfiguration.load(text: loaded.rendered()).configuration == MillraceConfiguration())
+  }
+
+  @Test func `Every key is printed with its source`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: "ingress:\n  port: 1\n", file: "m.yaml", environment: ["MILLRACE_KAFKA_COMMIT": "transactional"])
+    let lines = loaded.rendered().split(separator: "\n")
+    for setting in MillraceConfiguration.table.settings {
+      let name = setting.path.last ?? ""
+      #expect(lines.contains { $0.contains("\(name):") && $0.contains("  # ") }, "\(setting.name)")
+    }
+    #expect(lines.contains { $0.contains("port: 1") && $0.hasSuffix("# m.yaml:2") })
+    #expect(lines.contains { $0.contains("commit: transactional") && $0.hasSuffix("# MILLRACE_KAFKA_COMMIT") })
+    #expect(lines.contains { $0.contains("deadline: 10s") && $0.hasSuffix("# default") })
+  }
+
+  @Test(arguments: ["sasl.password", "ssl.key.password", "ssl.keystore.password", "sasl.oauthbearer.client.secret"])
+  func `Secret properties are masked`(name: String) throws {
+    let loaded = try LoadedConfiguration.load(text: "kafka: {properties: {\(name): hunter2}}")
+    #expect(loaded.configuration.kafka.properties[name] == "hunter2")
+    #expect(!loaded.rendered().contains("hunter2"))
+    #expect(loaded.rendered().contains("\(name): \"********\""))
+  }
+
+  @Test func `Public properties are shown`() throws {
+    let loaded = try LoadedConfiguration.load(text: "kafka: {properties: {ssl.ca.location: /ca.pem}}")
+    #expect(loaded.rendered().contains("ssl.ca.location: /ca.pem"))
+  }
+}

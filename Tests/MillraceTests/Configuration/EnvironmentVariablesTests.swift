@@ -1,0 +1,38 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct EnvironmentVariablesTests {
+  @Test(arguments: [
+    ("kafka.bootstrapServers", "MILLRACE_KAFKA_BOOTSTRAP_SERVERS"),
+    ("appStore.productionURL", "MILLRACE_APP_STORE_PRODUCTION_URL"),
+    ("ingress.maxBodyBytes.v1", "MILLRACE_INGRESS_MAX_BODY_BYTES_V1"),
+    ("ingress.tls.key", "MILLRACE_INGRESS_TLS_KEY"),
+  ])
+  func `A key's variable is its path in capitals`(key: String, variable: String) {
+    #expect(EnvironmentVariables.name(of: key.split(separator: ".").map(String.init)) == variable)
+  }
+
+  @Test func `No two keys share a variable`() {
+    let names = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
+    #expect(Set(names).count == names.count)
+  }
+
+  @Test(arguments: [
+    ("MILLRACE_INGRESS_PORT", "tcp://10.0.0.1:8080"), ("MILLRACE_INGRESS_SERVICE_HOST", "10.0.0.1"),
+    ("MILLRACE_INGRESS_SERVICE_PORT", "8080"), ("MILLRACE_INGRESS_SERVICE_PORT_HTTP", "8080"),
+    ("MILLRACE_INGRESS_PORT_8080_TCP", "tcp://10.0.0.1:8080"), ("MILLRACE_INGRESS_PORT_8080_TCP_ADDR", "10.0.0.1"),
+    ("MILLRACE_INGRESS_PORT_8080_TCP_PORT", "8080"), ("MILLRACE_INGRESS_PORT_8080_TCP_PROTO", "tcp"),
+  ])
+  func `What Kubernetes sets for a Service is no key`(name: String, value: String) {
+    #expect(EnvironmentVariables.isServiceLink(name, value))
+  }
+
+  @Test(arguments: [
+    ("MILLRACE_INGRESS_PORT", "8080"), ("MILLRACE_KAFKA_BOOTSTRAP_SERVERS", "kafka://a:9092"),
+    ("MILLRACE_INGRESS_HOST", "0.0.0.0"), ("MILLRACE_LOGGING_LEVEL", "debug"),
+  ])
+  func `What an operator sets is`(name: String, value: String) {
+    #expect(!EnvironmentVariables.isServiceLink(name, value))
+  }
+}

@@ -1,0 +1,23 @@
+import Kafka
+import Testing
+
+@testable import Millrace
+
+@Suite struct KafkaSettingsClientTests {
+  @Test func `The values of property files are read for the client`() throws {
+    let directory = try TemporaryDirectory()
+    var settings = KafkaSettings()
+    settings.properties = ["security.protocol": "SASL_SSL"]
+    settings.propertyFiles = ["sasl.password": try directory.write("hunter2\n", to: "password")]
+    let client = try settings.client(clientID: "test", bootstrapServers: "b:1")
+    #expect(client.bootstrapServers == "b:1")
+    #expect(client.properties == ["security.protocol": "SASL_SSL", "sasl.password": "hunter2"])
+  }
+
+  @Test func `A property file that is missing is named`() {
+    var settings = KafkaSettings()
+    settings.propertyFiles = ["sasl.password": "/nowhere/password"]
+    let error = #expect(throws: MillraceError.self) { try settings.client(clientID: "test") }
+    #expect(error?.problems.first?.place == "/nowhere/password")
+  }
+}

@@ -1,0 +1,77 @@
+import AppStore
+import Logging
+import Testing
+
+@testable import Millrace
+
+@Suite struct JSONLogHandlerTests {
+  private static let now = Timestamp(millisecondsSince1970: 1_769_860_800_000)
+
+  private static func logger(_ lines: Lines, level: Logger.Level = .info) -> Logger {
+    Logger(label: "test") { JSONLogHandler(label: $0, level: level, sink: lines.sink, now: { now }) }
+  }
+
+  @Test func `A line is one JSON object with time, severity, label, message and metadata by name`() {
+    let lines = Lines()
+    Self.logger(lines).info("started", metadata: ["b": "2", "a": "1"])
+    #expect(
+      lines.all == [
+        #"{"ts":"2026-01-31T12:00:00.000Z","level":"info","label":"test","message":"started","a":"1","b":"2"}"# + "\n"
+      ])
+  }
+
+  @Test func `Severities below the level are dropped`() {
+    let lines = Lines()
+    Self.logger(lines, level: .warning).info("quiet")
+    #expect(lines.all.isEmpty)
+  }
+
+  @Test func `Nested metadata is nested`() throws {
+    let lines = Lines()
+    Self.logger(lines).info("m", metadata: ["list": ["a", "b"], "map": ["y": "2", "x": ["1"]]])
+    let line = try JSONObject(parsing: Array(try #require(lines.all.first).utf8.dropLast()))
+    #expect(line["list"] == ["a", "b"])
+    #expect(line["map"] == ["x": ["1"], "y": "2"])
+  }
+
+  @Test(arguments: ["quote \" backslash \\", "two\nlines\r\n", "bell \u{7} escape \u{1B}[31m delete \u{7F}", "😀 é"])
+  func `Every text comes back from the line as it was, on one line`(text: String) throws {
+    let lines = Lines()
+    Self.logger(lines).info("\(text)", metadata: ["key \(text)": "\(text)"])
+    let line = try #require(lines.all.first)
+    #expect(line.utf8.filter { $0 == UInt8(ascii: "\n") }.count == 1)
+    #expect(!line.utf8.dropLast().contains { $0 < 0x20 || $0 == 0x7F })
+    let object = try JSONObject(parsing: Array(line.utf8.dropLast()))
+    #expect(object["message"] == .string(text))
+    #expect(object["key \(text)"] == .string(text))
+  }
+
+  @Test(arguments: ["password", "sharedSecret", "Authorization", "signedPayload", "privateKeyFile"])
+  func `Values of secret names are masked, nested ones too`(key: String) {
+    let lines = Lines()
+    Self.logger(lines).info("m", metadata: [key: "hunter2", "outer": [key: ["hunter2"]]])
+    #expect(!lines.all.joined().contains("hunter2"))
+    #expect(lines.all.joined().contains("********"))
+  }
+
+  @Test func `What is long enough to be a payload is cut`() throws {
+    let lines = Lines()
+    let payload = String(repeating: "é", count: 9_000)
+    Self.logger(lines).info("\(payload)", metadata: ["body": "\(payload)"])
+    let line = try #require(lines.all.first)
+    #expect(line.utf8.count < 3_000)
+    #expect(line.contains("(18000 bytes)"))
+  }
+
+  @Test func `Metadata of the logger, the provider and the event are merged, the nearest wins`() {
+    let lines = Lines()
+    let provider = Logger.MetadataProvider { ["a": "provider", "b": "provider"] }
+    var logger = Logger(label: "test") {
+      JSONLogHandler(label: $0, sink: lines.sink, now: { Self.now }, metadataProvider: provider)
+    }
+    logger[metadataKey: "a"] = "logger"
+    logger[metadataKey: "c"] = "logger"
+    logger.info("m", metadata: ["b": "event"])
+    #expect(lines.all.first?.hasSuffix(#""a":"provider","b":"event","c":"logger"}"# + "\n") == true)
+  }
+}

@@ -1,0 +1,95 @@
+import AppStoreSignature
+import Hummingbird
+import NIOCore
+import Testing
+
+@testable import Millrace
+
+@Suite struct HTTPOCSPTransportTests {
+  /// Runs a responder on a port of the system's choice, while `body` asks it.
+  private func responding(
+    _ answer: @escaping @Sendable (Request) async throws -> Response,
+    _ body: (HTTPOCSPTransport, String) async throws -> Void
+  ) async throws {
+    let router = Router()
+    router.post("ocsp") { request, _ in try await answer(request) }
+    let (ports, told) = AsyncStream.makeStream(of: Int.self)
+    let application = Application(
+      router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { told.yield($0.localAddress?.port ?? 0) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await application.run() }
+      var iterator = ports.makeAsyncIterator()
+      let port = try #require(await iterator.next())
+      try await body(HTTPOCSPTransport(), "http://127.0.0.1:\(port)/ocsp")
+      group.cancelAll()
+    }
+  }
+
+  private func fails(_ transport: HTTPOCSPTransport, _ url: String) async -> MillraceError? {
+    await #expect(throws: MillraceError.self) { try await transport.query([1], url: url) }
+  }
+
+  @Test func `The request is posted and the answer given back, byte for byte`() async throws {
+    let answer: @Sendable (Request) async throws -> Response = { request in
+      let isOCSP = request.headers[.contentType] == "application/ocsp-request"
+      let body = try await request.body.collect(upTo: 1_024)
+      return Response(status: isOCSP ? .ok : .badRequest, body: .init(byteBuffer: body))
+    }
+    try await responding(answer) { transport, url in
+      let bytes: [UInt8] = [0x30, 0x00, 0xFF]
+      let echo = try await transport.query(bytes, url: url)
+      #expect(echo == bytes)
+    }
+  }
+
+  @Test func `Any other status is no answer`() async throws {
+    try await responding({ _ in Response(status: .internalServerError) }) { transport, url in
+      let error = await fails(transport, url)
+      #expect(error?.area == .unavailable)
+      #expect(error?.description.contains("500") == true)
+    }
+  }
+
+  @Test func `An answer that is too large is none`() async throws {
+    let large = ByteBuffer(repeating: 0, count: HTTPOCSPTransport.maxResponseBytes + 1)
+    try await responding({ _ in Response(status: .ok, body: .init(byteBuffer: large)) }) { transport, url in
+      #expect(await fails(transport, url)?.description.contains("larger than 65536 bytes") == true)
+    }
+  }
+
+  @Test func `A question that is cancelled ends early`() async throws {
+    let (never, release) = AsyncStream.makeStream(of: Void.self)
+    let (asked, arrived) = AsyncStream.makeStream(of: Void.self)
+    let answer: @Sendable (Request) async throws -> Response = { _ in
+      arrived.yield()
+      for await _ in never { break }
+      return Response(status: .ok)
+    }
+    try await responding(answer) { transport, url in
+      let question = Task { try await transport.query([1], url: url) }
+      for await _ in asked { break }
+      question.cancel()
+      await #expect(throws: (any Error).self) { try await question.value }
+      release.finish()
+    }
+  }
+
+  @Test func `Nobody there is no answer, and says what to do`() async {
+    // Port 1 of the loopback: nothing listens there.
+    let error = await fails(HTTPOCSPTransport(patience: .milliseconds(50)), "http://127.0.0.1:1/ocsp")
+    #expect(error?.description.contains("trust.revocation") == true)
+  }
+
+  @Test(arguments: ["", "ldap://example.com", "file:///etc/passwd"])
+  func `Only HTTP is asked`(url: String) async {
+    #expect(await fails(HTTPOCSPTransport(), url)?.description.contains("no HTTP responder") == true)
+  }
+
+  @Test func `Nobody is asked unless the configuration says so`() {
+    var settings = TrustSettings.Revocation()
+    #expect(settings.checker(clock: .system) == nil)
+    settings.enabled = true
+    #expect(settings.checker(clock: .system) != nil)
+  }
+}

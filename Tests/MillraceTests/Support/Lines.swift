@@ -1,0 +1,14 @@
+// Collects what a sink was given.
+
+import Millrace
+import Synchronization
+
+final class Lines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var sink: LogSink {
+    LogSink { bytes in self.lines.withLock { $0.append(String(decoding: bytes, as: UTF8.self)) } }
+  }
+
+  var all: [String] { lines.withLock { $0 } }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct NearestNameTests {
+  private static let names = ["kafka.durability", "ingress.port", "admin.port", "ingress.deadline"]
+
+  @Test(arguments: [
+    ("durability", "kafka.durability"), ("ingress.prot", "ingress.port"), ("ingress.Deadline", "ingress.deadline"),
+    ("server.port", "ingress.port"),
+  ])
+  func `A typing error finds what was meant`(name: String, expected: String) {
+    #expect(NearestName.of(name, among: Self.names) == expected)
+  }
+
+  @Test(arguments: ["", "zookeeper", "a.b.c"])
+  func `What is like nothing finds nothing`(name: String) {
+    #expect(NearestName.of(name, among: Self.names) == nil)
+  }
+}

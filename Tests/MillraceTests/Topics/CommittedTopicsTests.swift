@@ -1,0 +1,118 @@
+// The topic files of this repository are part of the product.
+
+import AppStore
+import Foundation
+import Testing
+
+@testable import Millrace
+
+@Suite struct CommittedTopicsTests {
+  private static func catalog() throws(MillraceError) -> TopicCatalog {
+    try TopicCatalog.load(directory: "\(Project.root)/topics", prefix: "", lanes: 12)
+  }
+
+  @Test func `The ten families and the quarantine are declared`() throws {
+    let families = [
+      "subscriptions", "purchases", "refunds", "renewal-extensions", "consumption-requests", "external-purchases",
+      "advanced-commerce", "consent", "tests", "unrecognized",
+    ]
+    let expected = families.map { "appstore.notifications.\($0)" } + ["millrace.quarantine"]
+    #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
+  }
+
+  @Test func `Every documented type of both versions has a topic of its own, not that for unrecognized ones`() throws {
+    let router = try Self.catalog().router
+    for type in NotificationTypeV2.allKnown { #expect(router.topic(for: type) != router.unrecognized, "v2 \(type)") }
+    for type in NotificationTypeV1.allKnown { #expect(router.topic(for: type) != router.unrecognized, "v1 \(type)") }
+    #expect(NotificationTypeV2.allKnown.count == 23)
+    #expect(NotificationTypeV1.allKnown.count == 13)
+  }
+
+  @Test(arguments: [
+    (NotificationTypeV2.didRenew, "subscriptions"), (.oneTimeCharge, "purchases"), (.revoke, "refunds"),
+    (.renewalExtension, "renewal-extensions"), (.consumptionRequest, "consumption-requests"),
+    (.externalPurchaseToken, "external-purchases"), (.priceChange, "advanced-commerce"),
+    (.priceIncrease, "subscriptions"),
+    (.rescindConsent, "consent"), (.test, "tests"), (NotificationTypeV2(rawValue: "NEW_TYPE"), "unrecognized"),
+  ])
+  func `Version 2 types go to their family`(type: NotificationTypeV2, family: String) throws {
+    #expect(try Self.catalog().router.topic(for: type) == "appstore.notifications.\(family)")
+  }
+
+  @Test(arguments: [
+    (NotificationTypeV1.cancel, "refunds"), (.refund, "refunds"), (.revoke, "refunds"), (.initialBuy, "subscriptions"),
+    (.consumptionRequest, "consumption-requests"), (NotificationTypeV1(rawValue: "NEW_TYPE"), "unrecognized"),
+  ])
+  func `Version 1 types go to their family`(type: NotificationTypeV1, family: String) throws {
+    #expect(try Self.catalog().router.topic(for: type) == "appstore.notifications.\(family)")
+  }
+
+  @Test func `A notification without a type goes to the topic for unrecognized ones`() throws {
+    let router = try Self.catalog().router
+    #expect(router.topic(for: nil as NotificationTypeV2?) == "appstore.notifications.unrecognized")
+    #expect(router.topic(for: nil as NotificationTypeV1?) == "appstore.notifications.unrecognized")
+  }
+
+  @Test func `Notification topics are keyed, promised, and take 4 MiB`() throws {
+    for topic in try Self.catalog().notificationTopics {
+      #expect(topic.keyed && topic.promise && topic.replication == 3, "\(topic.name)")
+      #expect(topic.settings["max.message.bytes"] == "4194304", "\(topic.name)")
+      #expect(topic.minimumInsyncReplicas == 2, "\(topic.name)")
+      #expect(topic.lanes == 12, "\(topic.name)")
+    }
+  }
+
+  @Test func `The quarantine is bounded`() throws {
+    let quarantine = try #require(try Self.catalog().topic(named: "millrace.quarantine"))
+    #expect(Int(quarantine.settings["retention.bytes"] ?? "") ?? -1 > 0)
+    #expect(Int(quarantine.settings["retention.ms"] ?? "") ?? -1 > 0)
+    #expect(quarantine.lanes == 1 && !quarantine.keyed && !quarantine.promise)
+  }
+
+  /// The schema serves editors and CI, the loader serves processes; they must not drift apart.
+  @Test func `Schema and loader know the same keys, settings and types`() throws {
+    let path = "\(Project.root)/topics/schemas/topic.schema.json"
+    let schema = try JSONObject(parsing: try Files.read(path))
+    func properties(_ path: String...) -> JSONObject? {
+      var object: JSONObject? = schema
+      for key in path {
+        guard case .object(let next)? = object?[key] else { return nil }
+        object = next
+      }
+      return object
+    }
+    let top = try #require(properties("properties"))
+    let nested = try #require(properties("properties", "notifications", "properties"))
+    let keys =
+      top.members.map(\.key).filter { $0 != "notifications" } + nested.members.map { "notifications.\($0.key)" }
+    #expect(Set(keys) == Set(TopicFile.table.names))
+    let settings = try #require(properties("properties", "settings", "properties"))
+    #expect(Set(settings.members.map(\.key)) == Set(TopicSettingKind.all.keys))
+    for (version, known) in [
+      ("v2", NotificationTypeV2.allKnown.map(\.rawValue)), ("v1", NotificationTypeV1.allKnown.map(\.rawValue)),
+    ] {
+      let items = try #require(properties("properties", "notifications", "properties", version, "items"))
+      #expect(items["enum"] == .array(known.sorted().map { .string($0) }))
+    }
+  }
+
+  @Test func `Every property of the schema is described, no object is open`() throws {
+    let path = "\(Project.root)/topics/schemas/topic.schema.json"
+    guard case .object(let schema) = try JSON(parsing: try Files.read(path)) else {
+      Issue.record("the schema is no object")
+      return
+    }
+    var open: [String] = []
+    func walk(_ schema: JSONObject, _ place: String) {
+      guard case .object(let properties)? = schema["properties"] else { return }
+      if schema["additionalProperties"] != .bool(false) { open.append("\(place) is open") }
+      for member in properties.members {
+        guard case .object(let property) = member.value else { continue }
+        if property["description"] == nil { open.append("\(place).\(member.key) has no description") }
+        walk(property, "\(place).\(member.key)")
+      }
+    }
+    walk(schema, "$")
+    #expect(open.isEmpty, "\(open)")
+  }
+}

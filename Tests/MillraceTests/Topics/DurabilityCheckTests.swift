@@ -1,0 +1,79 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct DurabilityCheckTests {
+  private static let strong = [
+    "min.insync.replicas": "2", "unclean.leader.election.enable": "false", "max.message.bytes": "4194304",
+  ]
+  private static let promised = TopicDefinition(name: "a", settings: strong)
+  private static let other = TopicDefinition(name: "b", keyed: false, promise: false, settings: strong)
+
+  private static func weaknesses(
+    _ topic: TopicDefinition = promised, partitions: Int = 12, replication: Int = 3,
+    settings: [String: String]? = strong, _ durability: KafkaSettings.Durability = .strict
+  ) -> [DurabilityCheck.Weakness] {
+    let state = TopicState(
+      topic: topic.topic, partitions: partitions, replication: replication, settings: settings)
+    return DurabilityCheck.weaknesses(declared: [topic], actual: [state], durability: durability)
+  }
+
+  private static func with(_ name: String, _ value: String?) -> [String: String] {
+    var settings = strong
+    settings[name] = value
+    return settings
+  }
+
+  @Test func `A cluster as strong as declared, or stronger, is accepted`() {
+    #expect(Self.weaknesses().isEmpty)
+    #expect(Self.weaknesses(replication: 5, settings: Self.with("min.insync.replicas", "3")).isEmpty)
+    #expect(Self.weaknesses(settings: Self.with("max.message.bytes", "9000000")).isEmpty)
+  }
+
+  @Test func `Each weakness is found`() {
+    #expect(Self.weaknesses(replication: 2) == [.replication(topic: "a", actual: 2, declared: 3)])
+    #expect(
+      Self.weaknesses(settings: Self.with("min.insync.replicas", "1")) == [
+        .minimumInsync(topic: "a", actual: "1", declared: 2)
+      ])
+    #expect(
+      Self.weaknesses(settings: Self.with("unclean.leader.election.enable", "true")) == [.uncleanElection(topic: "a")])
+    #expect(
+      Self.weaknesses(settings: Self.with("max.message.bytes", "1048588")) == [
+        .maxMessageBytes(topic: "a", actual: "1048588", declared: "4194304")
+      ])
+    #expect(Self.weaknesses(partitions: 4) == [.partitions(topic: "a", actual: 4, declared: 12)])
+  }
+
+  @Test func `A cluster that does not tell its settings is not known to be strong`() {
+    #expect(Self.weaknesses(settings: nil).count == 3)
+    #expect(Self.weaknesses(settings: Self.with("min.insync.replicas", nil)).count == 1)
+  }
+
+  @Test func `A topic that is missing is found whatever the durability`() {
+    for durability in KafkaSettings.Durability.allCases {
+      #expect(
+        DurabilityCheck.weaknesses(declared: [Self.promised], actual: [], durability: durability)
+          == [.missing(topic: "a")])
+    }
+  }
+
+  @Test func `Relaxed asks for nothing but existence`() {
+    #expect(Self.weaknesses(partitions: 1, replication: 1, settings: nil, .relaxed).isEmpty)
+  }
+
+  @Test func `A topic without a promise may be weak`() {
+    #expect(Self.weaknesses(Self.other, partitions: 1, replication: 1, settings: nil).isEmpty)
+  }
+
+  @Test func `Each weakness says which topic and what to do`() {
+    let all: [DurabilityCheck.Weakness] = [
+      .missing(topic: "a"), .replication(topic: "a", actual: 1, declared: 2),
+      .minimumInsync(topic: "a", actual: "1", declared: 2), .uncleanElection(topic: "a"),
+      .maxMessageBytes(topic: "a", actual: "1", declared: "2"), .partitions(topic: "a", actual: 1, declared: 2),
+    ]
+    for weakness in all {
+      #expect(weakness.description.hasPrefix("a ") && weakness.description.contains(": "), "\(weakness)")
+    }
+  }
+}

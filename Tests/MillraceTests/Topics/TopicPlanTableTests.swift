@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct TopicPlanTableTests {
+  @Test func `A plan is an aligned table with a summary`() {
+    var plan = TopicPlan(declared: [], actual: [], brokerCount: 3, durability: .strict)
+    plan.steps = [
+      .create(topic: "long.name", partitions: 12, replication: 3, settings: ["b": "2", "a": "1"]),
+      .alter(
+        topic: "x", changes: [.init(name: "retention.ms", from: "1", to: "2"), .init(name: "z", from: nil, to: "3")]),
+      .addPartitions(topic: "y", from: 1, to: 2), .refuse(topic: "r", reason: "because"), .keep(topic: "k"),
+    ]
+    #expect(
+      plan.table() == """
+        TOPIC      ACTION  WHAT
+        long.name  create  12 partitions, 3 replicas a=1 b=2
+        x          alter   retention.ms: 1 → 2
+                           z: unknown → 3
+        y          extend  partitions: 1 → 2
+        r          refuse  because
+        k          keep
+
+        1 to create, 1 to alter, 1 to extend, 1 refused, 1 as declared.
+
+        """)
+  }
+
+  @Test func `Nothing to do says so`() {
+    var plan = TopicPlan(declared: [], actual: [], brokerCount: 3, durability: .strict)
+    plan.steps = [.keep(topic: "k")]
+    #expect(plan.summary == "Nothing to do: 1 topics are as declared.")
+  }
+}

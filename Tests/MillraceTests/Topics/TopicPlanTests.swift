@@ -1,0 +1,134 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct TopicPlanTests {
+  private static let settings = ["min.insync.replicas": "2", "unclean.leader.election.enable": "false"]
+  private static let keyed = TopicDefinition(name: "a", settings: settings)
+  private static let unkeyed = TopicDefinition(name: "b", keyed: false, lanes: 4, promise: false, settings: settings)
+
+  private static func plan(
+    _ topic: TopicDefinition, _ state: TopicState?, brokers: Int = 3, _ durability: KafkaSettings.Durability = .strict
+  ) -> [TopicPlan.Step] {
+    TopicPlan(declared: [topic], actual: state.map { [$0] } ?? [], brokerCount: brokers, durability: durability).steps
+  }
+
+  private static func state(
+    _ topic: String, _ partitions: Int, _ replication: Int = 3, _ settings: [String: String]? = Self.settings
+  ) -> TopicState {
+    TopicState(topic: topic, partitions: partitions, replication: replication, settings: settings)
+  }
+
+  private static func isRefusal(_ step: TopicPlan.Step?) -> Bool {
+    if case .refuse? = step { true } else { false }
+  }
+
+  @Test func `A topic that is missing is created as declared`() {
+    #expect(
+      Self.plan(Self.keyed, nil) == [.create(topic: "a", partitions: 12, replication: 3, settings: Self.settings)])
+  }
+
+  @Test func `A topic that is as declared is kept`() {
+    #expect(Self.plan(Self.keyed, Self.state("a", 12)) == [.keep(topic: "a")])
+    #expect(Self.plan(Self.keyed, Self.state("a", 12, 5)) == [.keep(topic: "a")])
+  }
+
+  @Test func `Settings that differ are altered, from what to what`() {
+    let state = Self.state("a", 12, 3, ["min.insync.replicas": "1", "retention.ms": "7"])
+    #expect(
+      Self.plan(Self.keyed, state) == [
+        .alter(
+          topic: "a",
+          changes: [
+            .init(name: "min.insync.replicas", from: "1", to: "2"),
+            .init(name: "unclean.leader.election.enable", from: nil, to: "false"),
+          ])
+      ])
+  }
+
+  @Test func `The order of a list is no difference`() {
+    var topic = Self.keyed
+    topic.settings = ["cleanup.policy": "compact,delete"]
+    #expect(Self.plan(topic, Self.state("a", 12, 3, ["cleanup.policy": "delete,compact"])) == [.keep(topic: "a")])
+  }
+
+  @Test func `Settings that the cluster does not tell are not compared`() {
+    #expect(Self.plan(Self.keyed, Self.state("a", 12, 3, nil)) == [.keep(topic: "a")])
+  }
+
+  @Test(arguments: [4, 11, 13, 24])
+  func `The partition count of a keyed topic is never changed`(partitions: Int) {
+    let steps = Self.plan(Self.keyed, Self.state("a", partitions))
+    #expect(steps.count == 1)
+    #expect(Self.isRefusal(steps.first))
+  }
+
+  @Test func `Partitions are added to a topic without keys, never removed`() {
+    #expect(Self.plan(Self.unkeyed, Self.state("b", 2)) == [.addPartitions(topic: "b", from: 2, to: 4)])
+    #expect(Self.isRefusal(Self.plan(Self.unkeyed, Self.state("b", 8)).first))
+  }
+
+  @Test func `Too few replicas are refused with the tool that mends it`() {
+    let steps = Self.plan(Self.keyed, Self.state("a", 12, 1))
+    #expect(Self.isRefusal(steps.first))
+    #expect("\(steps)".contains("kafka-reassign-partitions"))
+  }
+
+  @Test func `Too few brokers are refused, unless durability is relaxed`() {
+    #expect(Self.isRefusal(Self.plan(Self.keyed, nil, brokers: 1).first))
+    #expect(
+      Self.plan(Self.keyed, nil, brokers: 1, .relaxed) == [
+        .create(
+          topic: "a", partitions: 12, replication: 1,
+          settings: ["min.insync.replicas": "1", "unclean.leader.election.enable": "false"])
+      ])
+    let state = Self.state(
+      "a", 12, 1, ["min.insync.replicas": "1", "unclean.leader.election.enable": "false"])
+    #expect(Self.plan(Self.keyed, state, brokers: 1, .relaxed) == [.keep(topic: "a")])
+  }
+
+  @Test func `Other topics of the cluster are left alone`() {
+    let plan = TopicPlan(declared: [], actual: [Self.state("other", 1)], brokerCount: 3, durability: .strict)
+    #expect(plan.steps.isEmpty)
+    #expect(plan.isUpToDate)
+  }
+
+  @Test func `A plan that was carried out is up to date`() {
+    let seed: UInt64 = 7
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<500 {
+      let declared = (0..<4).map { index in
+        TopicDefinition(
+          name: "t\(index)", keyed: .random(using: &generator), lanes: .random(in: 1...4, using: &generator),
+          replication: .random(in: 1...3, using: &generator), promise: false,
+          settings: ["retention.ms": "\(Int.random(in: 1...2, using: &generator))"])
+      }
+      var cluster = (0..<4).filter { _ in Bool.random(using: &generator) }.map { index in
+        TopicState(
+          topic: "t\(index)", partitions: .random(in: 1...4, using: &generator), replication: 3,
+          settings: ["retention.ms": "\(Int.random(in: 1...2, using: &generator))"])
+      }
+      let plan = TopicPlan(declared: declared, actual: cluster, brokerCount: 3, durability: .strict)
+      for step in plan.steps { Self.apply(step, to: &cluster) }
+      let after = TopicPlan(declared: declared, actual: cluster, brokerCount: 3, durability: .strict)
+      let changes = after.steps.filter(\.changesCluster)
+      #expect(changes.isEmpty, "seed \(seed)")
+      #expect(after.hasRefusals == plan.hasRefusals, "seed \(seed)")
+    }
+  }
+
+  private static func apply(_ step: TopicPlan.Step, to cluster: inout [TopicState]) {
+    switch step {
+    case .create(let topic, let partitions, let replication, let settings):
+      cluster.append(
+        TopicState(topic: topic, partitions: partitions, replication: replication, settings: settings))
+    case .alter(let topic, let changes):
+      for index in cluster.indices where cluster[index].topic == topic {
+        for change in changes { cluster[index].settings?[change.name] = change.to }
+      }
+    case .addPartitions(let topic, _, let count):
+      for index in cluster.indices where cluster[index].topic == topic { cluster[index].partitions = count }
+    case .refuse, .keep: break
+    }
+  }
+}
