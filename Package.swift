@@ -55,6 +55,10 @@ let package = Package(
     .library(name: "AppStoreSignature", targets: ["AppStoreSignature"]),
     .library(name: "AppStoreSigning", targets: ["AppStoreSigning"]),
     .library(name: "Millrace", targets: ["Millrace"]),
+    .library(name: "Ingress", targets: ["Ingress"]),
+    .executable(name: "millrace", targets: ["MillraceCLI"]),
+    .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
+    .executable(name: "millrace-demo", targets: ["millrace-demo"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -87,6 +91,20 @@ let package = Package(
         "Kafka", "AppStore", "AppStoreSignature", asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird,
         lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, unixSignals, yams,
       ]),
+    library(
+      "Ingress",
+      [
+        "Millrace", "Kafka", "AppStore", "AppStoreSignature", httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS,
+        lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTPTypes, nioSSL,
+      ]),
+    library("Operations", ["Millrace", "Kafka", "AppStore", "AppStoreSignature", crypto, lifecycle, logging]),
+    command(
+      "MillraceCLI", folder: "millrace",
+      ["Operations", "Millrace", "Kafka", argumentParser, lifecycle, logging, unixSignals]),
+    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", argumentParser, metrics]),
+    command(
+      "millrace-demo",
+      ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
     tests("Kafka", ["Kafka"]),
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
@@ -97,5 +115,14 @@ let package = Package(
         "Millrace", "AppStore", "AppStoreSignature", "AppStoreSigning", "Kafka", asyncHTTPClient, coreMetrics,
         hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
       ]),
+    tests(
+      "Ingress",
+      [
+        "Ingress", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "millrace-ingress", asyncHTTPClient, crypto,
+        lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
+      ]),
+    tests(
+      "Operations",
+      ["Operations", "Millrace", "Kafka", "AppStore", "AppStoreSignature", "AppStoreSigning", "MillraceCLI"]),
   ]
 )

@@ -1,0 +1,28 @@
+// Last step: reads every topic from its beginning and holds it against the journal.
+import ArgumentParser
+import Kafka
+import Millrace
+
+struct Check: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Compares what is in Kafka with what was posted, and prints the summary.")
+
+  @OptionGroup var options: WorkspaceOptions
+
+  func run() async throws {
+    let configuration = try options.workspace.configuration()
+    let catalog = try TopicCatalog.load(configuration.topics)
+    let reader = try TopicReader(configuration)
+    let quarantine = catalog.topic(named: QuarantineRecord.topic)?.topic
+    let partitions = catalog.topics.flatMap { topic in
+      (0..<topic.lanes).map { TopicPartition(topic: topic.topic, partition: Int32($0)) }
+    }
+    let records = try await reader.read(partitions)
+    let verdict = Verdict(
+      journal: try options.workspace.journal(),
+      notifications: records.filter { $0.topic != quarantine },
+      quarantine: records.filter { $0.topic == quarantine })
+    print(verdict.table)
+    guard verdict.isAsPromised else { throw ExitCode.failure }
+  }
+}

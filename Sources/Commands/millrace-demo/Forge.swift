@@ -1,0 +1,44 @@
+// Third step: what somebody else would post. Each must be refused, with the status that its fault has.
+import AppStoreSigning
+import ArgumentParser
+import Millrace
+
+struct Forge: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Posts labelled forgeries and shows each refused.")
+
+  @OptionGroup var options: WorkspaceOptions
+
+  func run() async throws {
+    let workspace = options.workspace
+    let sender = Sender(try workspace.configuration())
+    var entries: [JournalEntry] = []
+    for forged in try Self.all(workspace) {
+      var entry = forged.entry
+      entry.status = try await sender.post(forged.body, to: forged.path).status
+      entries.append(entry)
+      print(Self.row(entry))
+    }
+    // Whether all was as it should be is for the last step to say, which sees more.
+    try workspace.append(entries)
+  }
+
+  private static func row(_ entry: JournalEntry) -> String {
+    let columns =
+      Terminal.padded(entry.group.rawValue, 30)
+      + (entry.destination == .quarantine
+        ? Terminal.padded(entry.label, 36) + "kept in millrace.quarantine" : entry.label)
+    return entry.isAnsweredAsExpected
+      ? Terminal.green("  refused \(entry.status)  ") + columns
+      : Terminal.red("  \(entry.status), not \(entry.expectedStatus)  ") + columns
+  }
+
+  private static func all(_ workspace: Workspace) throws -> [Forged] {
+    let now = Workspace.now
+    let tokens = try Forgeries(
+      chain: workspace.chain(), app: Workspace.app, signedDate: now, seed: Workspace.seed &+ 1)
+    let signed = try tokens.all().map { Forged($0) }
+    let all = signed + Forged.v1(secret: try workspace.secret(), at: now) + Forged.requests(limit: 256 << 10)
+    // By kind, for the reader's sake.
+    return JournalEntry.Group.allCases.flatMap { group in all.filter { $0.entry.group == group } }
+  }
+}

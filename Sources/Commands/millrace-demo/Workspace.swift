@@ -1,0 +1,64 @@
+// The directory that the steps of a demonstration share.
+import AppStore
+import AppStoreSigning
+import Foundation
+import Millrace
+
+struct Workspace {
+  let directory: String
+
+  /// The app that everything genuine is about.
+  static let app = SampleApp()
+  /// One seed gives one demonstration: the same identifiers every time.
+  static let seed: UInt64 = 1_893_456_000
+
+  /// The present, to the millisecond.
+  static var now: Timestamp {
+    Timestamp(millisecondsSince1970: Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)))
+  }
+
+  var configurationPath: String { path("millrace.yaml") }
+  var rootPath: String { path("root.pem") }
+  var secretPath: String { path("shared-secret") }
+  private var chainPath: String { path("chain.pem") }
+  private var journalPath: String { path("journal.jsonl") }
+
+  private func path(_ name: String) -> String { directory + "/" + name }
+
+  func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    // The chain holds private keys, the secret is one.
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+  }
+
+  func save(_ chain: SigningChain) throws {
+    try write(chain.pem, to: chainPath)
+    try write(chain.rootPEM, to: rootPath)
+  }
+
+  func chain() throws -> SigningChain { try SigningChain(pem: text(chainPath)) }
+
+  /// The version 1 secret without its newline.
+  func secret() throws -> String { String(try text(secretPath).prefix { !$0.isNewline }) }
+
+  /// The configuration as the ingress reads it, environment included.
+  func configuration() throws -> MillraceConfiguration {
+    try LoadedConfiguration.load(path: configurationPath, environment: ProcessInfo.processInfo.environment)
+      .configuration
+  }
+
+  /// Adds to what was posted.
+  func append(_ entries: [JournalEntry]) throws {
+    let known = FileManager.default.fileExists(atPath: journalPath) ? try text(journalPath) : ""
+    try write(known + entries.map { $0.line + "\n" }.joined(), to: journalPath)
+  }
+
+  /// Everything that was posted, in order.
+  func journal() throws -> [JournalEntry] {
+    try text(journalPath).split(separator: "\n").map { try JournalEntry(line: String($0)) }
+  }
+
+  private func text(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+  }
+}

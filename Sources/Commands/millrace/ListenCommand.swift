@@ -1,0 +1,71 @@
+// `millrace listen`
+
+public import ArgumentParser
+import Millrace
+import Operations
+
+extension Listener.Start: ExpressibleByArgument {}
+
+struct ListenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "listen",
+    abstract: "Show records as they arrive, decoded.",
+    discussion: """
+      Reads all topics that notifications go to, and the quarantine, without a consumer group: nothing is committed and \
+      nobody is disturbed. What is shown was taken apart, not verified. A table in a terminal, JSON lines when piped.
+
+      Examples:
+        millrace listen
+        millrace listen --family refunds --family tests --from earliest
+        millrace listen --topic appstore.notifications.tests --limit 1
+        millrace listen --json | jq 'select(.type == "REFUND") | .price'
+      """)
+
+  @Option(help: ArgumentHelp("A topic by its name in Kafka; may be given more than once.", valueName: "name"))
+  var topic: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A family of notifications, such as refunds for appstore.notifications.refunds; may be given more than once.",
+      valueName: "name"))
+  var family: [String] = []
+
+  @Option(help: "Where to begin.")
+  var from = Listener.Start.latest
+
+  @Option(help: ArgumentHelp("End after so many records.", valueName: "count"))
+  var limit: Int?
+
+  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
+  var json: Bool?
+
+  @OptionGroup var shared: SharedOptions
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more, not \(limit).") }
+  }
+
+  func run() async throws {
+    let command = self
+    try await conclude(finishesOnSignal: true) { console in
+      let configuration = try command.shared.load().configuration
+      let selection = TopicSelection(topics: command.topic, families: command.family)
+      let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration.topics) : nil
+      let listener = Listener(
+        try configuration.kafka.outsideClient(), topics: try selection.names(in: catalog), start: command.from)
+      let printer = RecordPrinter(
+        console.out, asJSON: command.json ?? !console.out.isTerminal, limit: command.limit)
+      try await listener.run { reading in
+        for topic in reading.missing {
+          console.err.note("\(topic) does not exist; create it with millrace topics apply")
+        }
+        console.err.note(reading.sentence)
+      } onTrouble: { trouble in
+        console.err.note(trouble)
+      } deliver: { records in
+        try await printer.print(records)
+      }
+      return .success
+    }
+  }
+}

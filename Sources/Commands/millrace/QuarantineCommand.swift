@@ -1,0 +1,103 @@
+// `millrace quarantine list` and `millrace quarantine resubmit`
+
+import ArgumentParser
+import Millrace
+import Operations
+
+struct QuarantineCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "quarantine",
+    abstract: "Look at bodies that the ingress refused though they may be genuine, and admit them.",
+    discussion: """
+      Examples:
+        millrace quarantine list
+        millrace quarantine resubmit --all --dry-run
+        millrace quarantine resubmit --id 3b0c44298fc1c149
+      """,
+    subcommands: [List.self, Resubmit.self])
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show what is in the quarantine, each body once.",
+      discussion: """
+        A table in a terminal, JSON lines when piped.
+
+        Examples:
+          millrace quarantine list
+          millrace quarantine list --json | jq 'select(.reason == "chain")'
+        """)
+
+    @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
+    var json: Bool?
+
+    @OptionGroup var shared: SharedOptions
+
+    func run() async throws {
+      let (json, shared) = (self.json, self.shared)
+      try await conclude { console in
+        let configuration = try shared.load().configuration
+        let catalog = try TopicCatalog.load(configuration.topics)
+        console.err.note("reading the quarantine")
+        let inventory = try await QuarantineOperation(
+          try configuration.kafka.outsideClient(), catalog: catalog
+        ).inventory()
+        let out = console.out
+        try out.lines(
+          json ?? !out.isTerminal
+            ? QuarantineTable.jsonLines(inventory)
+            : QuarantineTable.lines(inventory, lineWidth: out.width, usesColor: out.usesColor))
+        return .success
+      }
+    }
+  }
+
+  struct Resubmit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Judge bodies again by the present configuration, and write those that are admitted now.",
+      discussion: """
+        Records are as the ingress would have written them, with the same ce_id: what was written already does no harm. \
+        The quarantine stays as it is; its retention empties it.
+
+        Ends with 1 when Kafka did not take a record, or a body named by --id is still refused.
+
+        Examples:
+          millrace quarantine resubmit --all --dry-run
+          millrace quarantine resubmit --id 3b0c44298fc1c149 --id 60303ae22b998861
+        """)
+
+    @Flag(help: "Every body.")
+    var all = false
+
+    @Option(help: ArgumentHelp("A body by its id, or the first 8 or more characters of it.", valueName: "id"))
+    var id: [String] = []
+
+    @Flag(help: "Say what would happen, write nothing.")
+    var dryRun = false
+
+    @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
+    var json: Bool?
+
+    @OptionGroup var shared: SharedOptions
+
+    func validate() throws {
+      if all == !id.isEmpty { throw ValidationError("Name bodies with --id, or pass --all; one of the two.") }
+    }
+
+    func run() async throws {
+      let command = self
+      try await conclude(finishesOnSignal: true) { console in
+        let configuration = try command.shared.load().configuration
+        let catalog = try TopicCatalog.load(configuration.topics)
+        let operation = try QuarantineOperation(try configuration.kafka.outsideClient(), catalog: catalog)
+        let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))
+        console.err.note("reading the quarantine")
+        let ids = try await operation.inventory().ids(matching: command.all ? nil : command.id)
+        let reporter = ResubmissionReporter(console.out, asJSON: command.json ?? !console.out.isTerminal)
+        let summary = try await operation.resubmit(
+          ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
+        console.err.note(summary.sentence(isDryRun: command.dryRun))
+        return summary.status(named: !command.all)
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// `millrace topics plan` and `millrace topics apply`
+
+import ArgumentParser
+import Millrace
+import Operations
+
+struct TopicsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "topics",
+    abstract: "Compare the topic files with a cluster, and create or alter topics.",
+    discussion: """
+      Never deletes a topic, and never changes the partition count of a topic with keys: that would tear their order.
+
+      Examples:
+        millrace topics plan --config millrace.yaml
+        millrace topics apply --yes
+      """,
+    subcommands: [Plan.self, Apply.self])
+
+  struct Plan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show what apply would do.",
+      discussion: """
+        Ends with 1 when the cluster has something that apply would refuse to change.
+
+        Examples:
+          millrace topics plan
+          millrace topics plan --json | jq 'select(.action != "keep")'
+        """)
+
+    @Flag(help: "One JSON object for each step.")
+    var json = false
+
+    @OptionGroup var shared: SharedOptions
+
+    func run() async throws {
+      let (json, shared) = (self.json, self.shared)
+      try await conclude { console in
+        let configuration = try shared.load().configuration
+        let survey = try await TopicsOperation(configuration).survey()
+        try show(survey, asJSON: json, on: console)
+        return survey.status
+      }
+    }
+  }
+
+  struct Apply: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show the difference, ask, then create and alter topics.",
+      discussion: """
+        Ends with 1 when a step was refused or failed; the others are done all the same.
+
+        Examples:
+          millrace topics apply
+          millrace topics apply --yes
+        """)
+
+    @Flag(help: "Apply without asking, for scripts.")
+    var yes = false
+
+    @OptionGroup var shared: SharedOptions
+
+    func run() async throws {
+      let (yes, shared) = (self.yes, self.shared)
+      try await conclude { console in
+        let operation = try TopicsOperation(try shared.load().configuration)
+        let survey = try await operation.survey()
+        try show(survey, asJSON: false, on: console)
+        if let objection = survey.objection { throw objection }
+        guard !survey.changes.isEmpty else { return survey.status }
+        let question = "Apply \(HumanText.count(survey.changes.count, "change"))?"
+        let approval = try Approval.of(
+          isGiven: yes, canAsk: StandardInput.isTerminal, question: question
+        ) { question in
+          console.err.note(question)
+          return StandardInput.readLine()
+        }
+        guard approval == .granted else {
+          console.err.note("nothing was changed")
+          return .failure
+        }
+        let failures = try await operation.apply(survey) { console.err.note($0) }
+        for failure in failures { console.err.note("failed: \(failure)") }
+        return failures.isEmpty ? survey.status : .failure
+      }
+    }
+  }
+}
+
+extension TopicsOperation {
+  init(_ configuration: MillraceConfiguration) throws(MillraceError) {
+    self.init(
+      try configuration.kafka.outsideClient(), catalog: try TopicCatalog.load(configuration.topics),
+      durability: configuration.kafka.durability)
+  }
+}
+
+private func show(_ survey: TopicsSurvey, asJSON: Bool, on console: Console) throws {
+  if asJSON {
+    try console.out.lines(survey.jsonLines)
+  } else {
+    try console.out.text(survey.plan.table())
+  }
+}

@@ -1,0 +1,130 @@
+// The ingress put together: HTTP in front, the producer behind, stopped in that order.
+
+internal import HummingbirdCore
+internal import Hummingbird
+internal import HummingbirdTLS
+public import AppStoreSignature
+public import Kafka
+public import Logging
+public import Metrics
+public import Millrace
+internal import NIOCore
+public import ServiceLifecycle
+
+/// The endpoint that Apple posts to.
+///
+/// On a graceful shutdown it stops accepting, answers what is in flight, and waits for Kafka's acknowledgements; what
+/// was answered 200 is in Kafka.
+public struct IngressServer: Service {
+  private let configuration: MillraceConfiguration
+  private let times: IngressTimes
+  private let responder: IngressResponder
+  private let producer: KafkaProducer
+  let certificate: ServerCertificate?
+  private let topics: [String]
+  private let metrics: IngressMetrics
+  private let logger: Logger
+  private let onListening: @Sendable (Int) async -> Void
+
+  /// Puts an ingress together. Reads certificates, roots and secrets now; connects to nothing yet.
+  /// - Parameters:
+  ///   - kafka: the cluster, as ``KafkaSettings/client(clientID:bootstrapServers:)`` makes it.
+  ///   - revocation: asks whether a chain was revoked; nil asks nobody.
+  ///   - onListening: called with the port once requests are accepted.
+  /// - Throws: ``MillraceError`` for a configuration that cannot work, ``KafkaError`` for a property that librdkafka
+  ///   does not take.
+  public init(
+    _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
+    revocation: (any RevocationChecking)? = nil, metricsFactory: any MetricsFactory = MetricsSystem.factory,
+    logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
+  ) throws {
+    let settings = configuration.ingress
+    let metrics = IngressMetrics(factory: metricsFactory)
+    guard let quarantineTopic = catalog.topic(named: QuarantineRecord.topic)?.topic else {
+      throw MillraceError(
+        .topics, "no file declares \(QuarantineRecord.topic)", at: configuration.topics.directory,
+        remedy: "restore the file that came with this release")
+    }
+    times = try IngressTimes(configuration)
+    producer = try KafkaProducer(
+      kafka, sendTimeout: times.kafka, observer: .reporting(client: "ingress", to: logger, metrics: metricsFactory))
+    certificate = try settings.tls.files.map {
+      try ServerCertificate(certificate: $0.certificate, key: $0.key, logger: logger)
+    }
+    let intake = NotificationIntake(
+      admission: try NotificationAdmission(configuration, clock: clock, revocation: revocation),
+      router: catalog.router, sink: producer,
+      quarantine: Quarantine(
+        topic: quarantineTopic, perMinute: settings.quarantinePerMinute, sink: producer, clock: clock),
+      clock: clock, metrics: metrics, logger: logger)
+    responder = IngressResponder(
+      intake: intake, limits: settings.maxBodyBytes, retryAfter: max(1, settings.retryAfter.components.seconds),
+      places: InFlightLimit(settings.maxRequestsInFlight), clock: clock, metrics: metrics)
+    topics = Self.topics(of: catalog).map(\.topic)
+    self.configuration = configuration
+    self.metrics = metrics
+    self.logger = logger
+    self.onListening = onListening
+  }
+
+  /// Serves until shut down.
+  public func run() async throws {
+    // Stopped last to first: the producer outlives the last request that needs it.
+    let preparation = Task {
+      do {
+        try await producer.prepare(topics, timeout: times.kafka)
+      } catch {
+        logger.notice(
+          "Kafka was not there at the start; requests are answered 503 until it is", metadata: ["error": "\(error)"])
+      }
+    }
+    defer { preparation.cancel() }
+    var services: [any Service] = [ProducerService(producer)]
+    if let certificate { services.append(certificate.reloader) }
+    services.append(try application)
+    try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
+  }
+
+  private var application: Application<IngressResponder> {
+    get throws {
+      let settings = configuration.ingress
+      let limits = ConnectionGuard.Limits(
+        head: TimeAmount(settings.headerTimeout), body: TimeAmount(times.body), idle: .seconds(75))
+      let metrics = metrics
+      let plain = HTTPServerBuilder.http1(
+        configuration: .init(
+          additionalChannelHandlers: [
+            ConnectionGuard(limits: limits, onSlowClient: { metrics.slowClient($0) })
+          ],
+          httpDecoderConfiguration: .init(
+            maxHeaderFieldSize: settings.maxHeaderBytes, maxHeaderListSize: settings.maxHeaderBytes,
+            maxHeaderFieldCount: 100)))
+      return Application(
+        responder: responder,
+        server: try certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,
+        configuration: .init(
+          address: .hostname(settings.host, port: settings.port),
+          availableConnectionsDelegate: .maximum(settings.maxConnections, logger: logger)),
+        onServerRunning: { [onListening, logger] channel in
+          let port = channel.localAddress?.port ?? settings.port
+          logger.info(
+            "listening for notifications",
+            metadata: ["port": "\(port)", "tls": "\(settings.tls.files != nil)"])
+          await onListening(port)
+        },
+        logger: logger)
+    }
+  }
+}
+
+extension IngressServer {
+  /// The topics that the ingress writes, for the readiness check.
+  public static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
+    catalog.notificationTopics + [catalog.topic(named: QuarantineRecord.topic)].compactMap { $0 }
+  }
+
+  /// States the help texts of the ingress's metrics.
+  public static func describeMetrics(in registry: PrometheusRegistry) {
+    for (name, help) in IngressMetrics.helpTexts { registry.describe(name, help) }
+  }
+}

@@ -1,0 +1,27 @@
+// How many refused bodies a minute are worth keeping. Whoever can reach the endpoint can make a chain of their own, so
+// copies are counted before they are made. A value: time comes in as an argument.
+
+internal import Millrace
+
+/// A bucket that holds a minute's worth of copies and fills evenly.
+struct QuarantineAllowance: Sendable, Hashable {
+  private let perMinute: Int
+  private var available: Double
+  private var filledAt: Duration
+
+  init(perMinute: Int, at now: Duration) {
+    self.perMinute = max(0, perMinute)
+    available = Double(max(0, perMinute))
+    filledAt = now
+  }
+
+  /// True where one more copy may be made at `now`, which never goes back.
+  mutating func take(at now: Duration) -> Bool {
+    let elapsed = max(.zero, now - filledAt)
+    filledAt = max(filledAt, now)
+    available = min(Double(perMinute), available + elapsed / .seconds(60) * Double(perMinute))
+    guard available >= 1 else { return false }
+    available -= 1
+    return true
+  }
+}

@@ -1,0 +1,108 @@
+// What a record's value turns out to be when it is taken apart, not verified.
+
+internal import AppStore
+internal import AppStoreSignature
+
+/// A value, taken apart.
+enum RecordPayload: Sendable {
+  /// The payloads of the tokens inside a notification.
+  struct Inner: Sendable {
+    var transaction: JWSTransactionDecodedPayload?
+    var renewalInfo: JWSRenewalInfoDecodedPayload?
+    var appTransaction: AppTransaction?
+  }
+
+  case v2(ResponseBodyV2DecodedPayload, Inner)
+  case v1(ResponseBodyV1)
+  /// Neither, and why.
+  case foreign(String)
+
+  init(_ value: [UInt8]) {
+    if value.first == UInt8(ascii: "{") {
+      do {
+        let body = try ResponseBodyV1(parsing: value)
+        self = body.json["notification_type"] == nil ? .foreign("a JSON object of no kind we know") : .v1(body)
+      } catch {
+        self = .foreign("the value begins like JSON and is none: \(error)")
+      }
+      return
+    }
+    do {
+      let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: value).payload)
+      let inner = Inner(
+        transaction: Self.payload(of: payload.data?.signedTransactionInfo),
+        renewalInfo: Self.payload(of: payload.data?.signedRenewalInfo),
+        appTransaction: Self.payload(of: payload.appData?.signedAppTransactionInfo))
+      self = .v2(payload, inner)
+    } catch {
+      self = .foreign(value.isEmpty ? "the value is empty" : "the value is no token: \(error.message)")
+    }
+  }
+
+  /// The payload of a token inside; nil where there is none or it cannot be taken apart, which shows by its absence.
+  private static func payload<Payload: AppStoreObject>(of token: String?) -> Payload? {
+    guard let token else { return nil }
+    do {
+      return Payload(json: try UnverifiedToken(parsing: token.utf8).payload)
+    } catch {
+      return nil
+    }
+  }
+}
+
+extension RecordView {
+  /// What a version 2 payload says; headers, where there were some, have the first word.
+  mutating func fill(from payload: ResponseBodyV2DecodedPayload, _ inner: RecordPayload.Inner) {
+    type = type ?? payload.notificationType?.rawValue
+    subtype = subtype ?? payload.subtype?.rawValue
+    id = id ?? payload.notificationUUID
+    environment = environment ?? payload.environment?.rawValue
+    bundleId = bundleId ?? payload.bundleId
+    signedDate = signedDate ?? payload.signedDate
+    productId = inner.transaction?.productId ?? inner.renewalInfo?.productId ?? payload.summary?.productId
+    transactionId = inner.transaction?.transactionId
+    originalTransactionId = inner.transaction?.originalTransactionId ?? inner.renewalInfo?.originalTransactionId
+    price = inner.transaction?.price ?? inner.renewalInfo?.renewalPrice
+    currency = inner.transaction?.currency ?? inner.renewalInfo?.currency
+    transaction = inner.transaction?.json
+    renewalInfo = inner.renewalInfo?.json
+    appTransaction = inner.appTransaction?.json
+    subject =
+      subject ?? originalTransactionId ?? payload.summary?.requestIdentifier
+      ?? payload.externalPurchaseToken?.externalPurchaseId ?? inner.appTransaction?.appTransactionId
+    self.payload = payload.json.without(
+      ["data": ["signedTransactionInfo", "signedRenewalInfo"], "appData": ["signedAppTransactionInfo"]])
+  }
+
+  /// What a version 1 body says; headers, where there were some, have the first word.
+  mutating func fill(from body: ResponseBodyV1) {
+    type = type ?? body.notification_type?.rawValue
+    environment = environment ?? body.appStoreEnvironment?.rawValue
+    bundleId = bundleId ?? body.bundleId
+    originalTransactionId = body.orderingKey
+    subject = subject ?? originalTransactionId
+    let rows = body.receiptRows.filter { $0.original_transaction_id == originalTransactionId }
+    let newest = rows.max {
+      ($0.purchaseDate?.millisecondsSince1970 ?? 0) < ($1.purchaseDate?.millisecondsSince1970 ?? 0)
+    }
+    productId = newest?.product_id ?? body.auto_renew_product_id
+    transactionId = newest?.transaction_id
+    // Receipts are long and say nothing to a reader; a password must never be shown, whoever wrote it there.
+    var shown = body.json.without(["unified_receipt": ["latest_receipt"]])
+    for name in ["latest_receipt", "latest_expired_receipt", "password"] { shown[name] = nil }
+    payload = shown
+  }
+}
+
+extension JSONObject {
+  /// The object without these members of its members.
+  func without(_ names: [String: [String]]) -> JSONObject {
+    var result = self
+    for (part, members) in names {
+      guard case .object(var object)? = result[part] else { continue }
+      for member in members { object[member] = nil }
+      result[part] = .object(object)
+    }
+    return result
+  }
+}

@@ -1,0 +1,48 @@
+// A record as one line of JSON, for scripts. Members stand in a fixed order; what is not known is left out.
+
+public import AppStore
+
+extension RecordView {
+  /// The record as a JSON object. Dates of ours are RFC 3339; payloads are as Apple signed them, without the tokens
+  /// inside, whose payloads stand beside.
+  public var json: JSONObject {
+    var json: JSONObject = [
+      "topic": .string(topic), "partition": .integer(Int64(partition)), "offset": .integer(offset),
+    ]
+    json.set("timestamp", writtenAt?.rfc3339)
+    json["content"] = .string(content.rawValue)
+    json.set("key", key)
+    json.set("id", id)
+    json.set("type", type)
+    json.set("subtype", subtype)
+    json.set("subject", subject)
+    json.set("environment", environment)
+    json.set("bundleId", bundleId)
+    json.set("signedDate", signedDate?.rfc3339)
+    json.set("origin", origin)
+    json.set("refusal", refusal)
+    json.set("productId", productId)
+    json.set("transactionId", transactionId)
+    json.set("originalTransactionId", originalTransactionId)
+    json["price"] = price.map { .integer($0) }
+    json.set("currency", currency)
+    json["size"] = .integer(Int64(size))
+    json["payload"] = payload.map { .object($0) }
+    json["transaction"] = transaction.map { .object($0) }
+    json["renewalInfo"] = renewalInfo.map { .object($0) }
+    json["appTransaction"] = appTransaction.map { .object($0) }
+    json.set("text", text)
+    if !problems.isEmpty { json["problems"] = .array(problems.map { .string($0) }) }
+    return json
+  }
+
+  /// One line, without a line feed.
+  public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
+}
+
+extension JSONObject {
+  /// Adds a text that is there.
+  mutating func set(_ name: String, _ text: String?) {
+    if let text { self[name] = .string(text) }
+  }
+}

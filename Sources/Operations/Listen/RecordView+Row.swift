@@ -1,0 +1,70 @@
+// A record as a row in a terminal: what happened first, where it is last.
+
+internal import AppStore
+
+extension RecordView {
+  /// The columns of ``row``. Minimum widths are those of ordinary records, so that the table rarely widens.
+  public static let columns: [TextColumn] = [
+    TextColumn("SIGNED", minimumWidth: 20),
+    TextColumn("TYPE", minimumWidth: 36),
+    TextColumn("ENVIRONMENT"),
+    TextColumn("APP", minimumWidth: 15),
+    TextColumn("SUBJECT", minimumWidth: 16),
+    TextColumn("PRODUCT", minimumWidth: 24),
+    TextColumn("PRICE", minimumWidth: 9, alignment: .right),
+    TextColumn("RECORD", minimumWidth: 18),
+  ]
+
+  /// The fields, by ``columns``.
+  public var row: [TextCell] {
+    [
+      TextCell((signedDate ?? writtenAt).map(Self.seconds) ?? "", .dim),
+      TextCell(event, Self.style(of: type, refusal: refusal)),
+      TextCell(environment ?? "", environment == AppStoreEnvironment.production.rawValue ? .plain : .cyan),
+      TextCell(bundleId ?? ""),
+      TextCell(subject ?? key ?? ""),
+      TextCell(productId ?? ""),
+      TextCell(price.map { HumanText.price(thousandths: $0, currency: currency) } ?? ""),
+      TextCell("\(shortTopic)[\(partition)]@\(offset)", .dim),
+    ]
+  }
+
+  /// Lines below the row: what the ingress or we object to.
+  public var notes: [TextCell] {
+    var notes: [TextCell] = []
+    if let refusal { notes.append(TextCell("refused: \(refusal), \(HumanText.size(size)), id \(id ?? "")", .red)) }
+    if !problems.isEmpty { notes.append(TextCell(problems.joined(separator: "; "), .yellow)) }
+    if let text { notes.append(TextCell(text, .dim)) }
+    return notes
+  }
+
+  private var event: String {
+    switch content {
+    case .tombstone: return "(tombstone)"
+    case .foreign where type == nil: return "(\(HumanText.size(size)) of something else)"
+    case .v1, .v2, .foreign:
+      let name = type ?? "(no type)"
+      return (subtype.map { "\(name)/\($0)" } ?? name) + (content == .v1 ? " (V1)" : "")
+    }
+  }
+
+  private var shortTopic: String {
+    guard let range = topic.firstRange(of: TopicSelection.familyPrefix) else { return topic }
+    return String(topic[..<range.lowerBound] + topic[range.upperBound...])
+  }
+
+  /// RFC 3339 to the second.
+  static func seconds(_ moment: Timestamp) -> String { moment.rfc3339.prefix(19) + "Z" }
+
+  private static func style(of type: String?, refusal: String?) -> TextStyle {
+    guard refusal == nil else { return .red }
+    switch type {
+    case "SUBSCRIBED"?, "DID_RENEW"?, "ONE_TIME_CHARGE"?, "RENEWAL_EXTENDED"?, "REFUND_REVERSED"?, "OFFER_REDEEMED"?,
+      "INITIAL_BUY"?, "INTERACTIVE_RENEWAL"?, "DID_RECOVER"?, "RENEWAL"?:
+      return .green
+    case "REFUND"?, "REVOKE"?, "EXPIRED"?, "GRACE_PERIOD_EXPIRED"?, "CANCEL"?: return .red
+    case "DID_FAIL_TO_RENEW"?, "CONSUMPTION_REQUEST"?, "RENEWAL_EXTENSION"?, "RESCIND_CONSENT"?: return .yellow
+    default: return .bold
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// Reads what a topic holds now, and ends: for commands that list, not for those that follow.
+
+internal import Kafka
+internal import Millrace
+
+/// Reads a topic from its oldest record to what was newest when reading began.
+struct SnapshotReader: Sendable {
+  /// How long the cluster may keep silent while there is still something to read. Kafka's limits are real time.
+  var patience = Duration.seconds(30)
+  var clock = MillraceClock.system
+  let configuration: KafkaConfiguration
+  let timeout: Duration
+
+  /// librdkafka's `_PARTITION_EOF`: the reader has everything there is.
+  private static let endOfPartition = KafkaError.Code(rawValue: -191)
+
+  init(_ configuration: KafkaConfiguration, timeout: Duration = .seconds(15)) {
+    self.configuration = configuration
+    self.timeout = timeout
+  }
+
+  /// Hands every record to `each`, one partition after the other. Records are not collected: a topic may be larger than
+  /// memory.
+  /// - Throws: `KafkaError`; ``OperationError`` where the topic does not exist or the cluster falls silent; what `each`
+  ///   throws.
+  func read(_ topic: String, each: (ConsumerRecord) async throws -> Void) async throws {
+    let access = ClusterAccess(configuration, timeout: timeout)
+    let plan = try await access.plan(of: [topic])
+    guard !plan.partitions.isEmpty else {
+      throw OperationError(
+        .failed, "no such topic in the cluster", at: topic, remedy: "create the topics with millrace topics apply")
+    }
+    let ranges = try await access.watermarks(of: plan.partitions).filter { !$0.value.isEmpty }
+    guard !ranges.isEmpty else { return }
+    var reader = access.readerConfiguration(plan)
+    // Retention may remove the last records while we read; then the end is announced instead of reached.
+    reader.properties["enable.partition.eof"] = "true"
+    let consumer = try KafkaConsumer(
+      reader, subscription: .partitions(ranges.mapValues { .offset($0.lowerBound) }))
+    let running = Task { try await consumer.run() }
+    do {
+      try await withTaskCancellationHandler {
+        try await drain(consumer, ranges, each)
+      } onCancel: {
+        consumer.shutDown()
+      }
+    } catch {
+      consumer.shutDown()
+      throw error
+    }
+    try await running.value
+    try Task.checkCancellation()
+  }
+
+  private func drain(
+    _ consumer: KafkaConsumer, _ ranges: [TopicPartition: Range<Int64>], _ each: (ConsumerRecord) async throws -> Void
+  ) async throws {
+    for await event in consumer.events {
+      switch event {
+      case .assigned(let queues):
+        for queue in queues.sorted(by: { $0.partition < $1.partition }) {
+          guard let range = ranges[queue.partition] else { continue }
+          try await drain(queue, upTo: range.upperBound, each)
+        }
+        consumer.shutDown()
+      case .revoked(let revocation): revocation.complete()
+      }
+    }
+  }
+
+  private func drain(
+    _ queue: PartitionQueue, upTo end: Int64, _ each: (ConsumerRecord) async throws -> Void
+  ) async throws {
+    var next: Int64 = 0
+    while next < end {
+      guard let batch = try await batch(of: queue) else { return }
+      for record in batch {
+        if record.offset >= end { return }
+        try await each(record)
+        next = record.offset + 1
+      }
+    }
+  }
+
+  /// The next records; nil at the end of the partition.
+  private func batch(of queue: PartitionQueue) async throws -> [ConsumerRecord]? {
+    let batch: [ConsumerRecord]?
+    do {
+      batch = try await clock.result(within: patience) { try await queue.nextBatch(upTo: 100) }
+    } catch let error as KafkaError where error.code == Self.endOfPartition {
+      return nil
+    }
+    guard let batch else {
+      throw OperationError(
+        .failed, "the cluster stopped answering", at: "\(queue.partition)",
+        remedy: "check kafka.bootstrapServers and that the brokers run")
+    }
+    return batch.isEmpty ? nil : batch
+  }
+}

@@ -1,0 +1,42 @@
+// The quarantine as people and scripts see it. Pure.
+
+internal import AppStore
+internal import Millrace
+
+/// Shows an inventory.
+public enum QuarantineTable {
+  private static let columns = [
+    TextColumn("LAST SEEN"), TextColumn("TIMES", alignment: .right), TextColumn("REASON"), TextColumn("TYPE"),
+    TextColumn("APP"), TextColumn("ENVIRONMENT"), TextColumn("SIZE", alignment: .right), TextColumn("ID"),
+  ]
+
+  /// The inventory as a table with a sentence below.
+  public static func lines(_ inventory: QuarantineInventory, lineWidth: Int?, usesColor: Bool) -> [String] {
+    let entries = inventory.entries
+    let rows = entries.map { entry -> [TextCell] in
+      [
+        TextCell(entry.lastSeen.map { RecordView.seconds($0) } ?? "", .dim),
+        TextCell("\(entry.count)"),
+        TextCell(entry.reason?.rawValue ?? "unknown", .yellow),
+        TextCell((entry.type ?? "") + (entry.version == .v1 ? " (V1)" : "")),
+        TextCell(entry.bundleId ?? ""),
+        TextCell(entry.environment ?? ""),
+        TextCell(HumanText.size(entry.size)),
+        TextCell(String(entry.id.prefix(QuarantineInventory.shownDigits)), .cyan),
+      ]
+    }
+    let table = TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+    return table + (table.isEmpty ? [] : [""]) + [summary(inventory, count: entries.count)]
+  }
+
+  /// The inventory for scripts: one object a line.
+  public static func jsonLines(_ inventory: QuarantineInventory) -> [String] {
+    inventory.entries.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
+  }
+
+  private static func summary(_ inventory: QuarantineInventory, count: Int) -> String {
+    let bodies = count == 0 ? "The quarantine is empty." : "\(HumanText.count(count, "body", plural: "bodies"))."
+    guard inventory.foreignCount > 0 else { return bodies }
+    return bodies + " \(HumanText.count(inventory.foreignCount, "record")) that the ingress did not write."
+  }
+}

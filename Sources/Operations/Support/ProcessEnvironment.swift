@@ -1,0 +1,13 @@
+// The environment of this process; read in one place, so that everything else takes it as a value.
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// The environment variables that this process was started with.
+public enum ProcessEnvironment {
+  /// The variables by name.
+  public static var current: [String: String] { ProcessInfo.processInfo.environment }
+}

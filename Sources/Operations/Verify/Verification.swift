@@ -1,0 +1,45 @@
+// From handed-over bytes to the report: finds the token, verifies it as what it claims to be.
+
+internal import AppStore
+public import AppStoreSignature
+
+/// Verifies tokens of one kind for one app.
+public struct Verification: Sendable {
+  /// The largest input that is read, in bytes. Apple's tokens have up to about 20 kB.
+  public static let inputLimit = 4 << 20
+
+  private let verifier: SignedDataVerifier
+  private let identity: IdentityPolicy
+  private let kind: SignedDataKind
+
+  /// Verification by these parts.
+  public init(verifier: SignedDataVerifier, identity: IdentityPolicy, kind: SignedDataKind) {
+    self.verifier = verifier
+    self.identity = identity
+    self.kind = kind
+  }
+
+  /// The verdict about a token, or about the body that holds it.
+  public func report(on input: [UInt8]) async -> VerifyReport {
+    let token: [UInt8]
+    do {
+      token = try VerifyInput.token(in: input, kind: kind)
+    } catch {
+      return VerifyReport(error)
+    }
+    do {
+      switch kind {
+      case .notification:
+        return VerifyReport(try await verifier.verifyNotification(token, identity: identity))
+      case .transaction:
+        return VerifyReport(payload: try await verifier.verifyTransaction(token, identity: identity).payload.json)
+      case .renewalInfo:
+        return VerifyReport(payload: try await verifier.verifyRenewalInfo(token, identity: identity).payload.json)
+      case .appTransaction:
+        return VerifyReport(payload: try await verifier.verifyAppTransaction(token, identity: identity).payload.json)
+      }
+    } catch {
+      return VerifyReport(error)
+    }
+  }
+}

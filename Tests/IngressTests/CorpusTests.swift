@@ -1,0 +1,129 @@
+// What Apple really signed, through HTTP. Reads ../shared and says so when it is not there.
+
+import AppStore
+import AppStoreSigning
+import Foundation
+import Kafka
+import Logging
+import Millrace
+import NIOHTTP1
+import Testing
+
+@testable import Ingress
+
+private struct CorpusItem: Decodable, Sendable {
+  struct Expected: Decodable, Sendable {
+    var valid: Bool?
+    var notificationType: String?
+    var subtype: String?
+    var notificationUUID: String?
+    var bundleId: String?
+    var appAppleId: Int64?
+    var signedDate: Double?
+  }
+
+  var id: String
+  var kind: String
+  var jws: String?
+  var expected: Expected
+
+  static let all: [(item: CorpusItem, file: URL)] = {
+    guard let sharedDirectory else { return [] }
+    let directory = sharedDirectory.appendingPathComponent("corpus")
+    do {
+      return try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        .filter { $0.pathExtension == "json" }
+        .sorted { $0.path < $1.path }
+        .map { (try JSONDecoder().decode(CorpusItem.self, from: Data(contentsOf: $0)), $0) }
+    } catch {
+      Issue.record(error, "the corpus cannot be read")
+      return []
+    }
+  }()
+}
+
+@Suite(
+  .enabled(if: sharedDirectory != nil, "../shared is absent: what Apple really signed is not tested"),
+  .timeLimit(.minutes(3)))
+struct CorpusTests {
+  @Test func `notifications that Apple signed are stored as they were signed, and nothing else is`() async throws {
+    let items = CorpusItem.all.map(\.item).filter { $0.jws != nil && $0.expected.valid != nil }
+    var fixture = try IngressFixture()
+    fixture.configuration.trust.roots = []
+    let apps = Dictionary(grouping: items.map(\.expected), by: \.bundleId)
+    fixture.configuration.apps = apps.compactMap { bundleId, expected in
+      guard let bundleId else { return nil }
+      var app = AppSettings()
+      app.bundleId = bundleId
+      app.appAppleId = expected.compactMap(\.appAppleId).first
+      app.environments = [.production, .sandbox]
+      return app
+    }
+    try await fixture.run { (ingress) async throws in
+      for item in items {
+        let isNotification = item.kind == "signedPayload" && item.expected.valid == true
+        let body = try JSONEncoder().encode(["signedPayload": item.jws ?? ""])
+        let answer = try await ingress.post(Array(body))
+        #expect((answer.status == 200) == isNotification, "\(item.id): \(answer)")
+      }
+      var records: [ConsumerRecord] = []
+      for topic in ingress.catalog.notificationTopics { records += try await ingress.records(of: topic.name) }
+      let sound = items.filter { $0.kind == "signedPayload" && $0.expected.valid == true }
+      #expect(sound.count >= 13)
+      #expect(records.count == sound.count)
+      for item in sound {
+        let record = try #require(records.first { $0.value == item.jws.map { Array($0.utf8) } }, "\(item.id)")
+        #expect(record.header("ce_id") == item.expected.notificationUUID, "\(item.id)")
+        #expect(
+          record.header("ce_type") == item.expected.notificationType.map { NotificationRecord.v2TypePrefix + $0 },
+          "\(item.id)")
+        #expect(record.header("ce_subtype") == item.expected.subtype, "\(item.id)")
+        let time = item.expected.signedDate.map { Timestamp(millisecondsSince1970: Int64($0)).rfc3339 }
+        #expect(record.header("ce_time") == time, "\(item.id)")
+      }
+    }
+  }
+
+  @Test func `version 1 bodies with the right secret are stored without it, those without one are refused`()
+    async throws
+  {
+    let bodies = try CorpusItem.all.filter { $0.item.kind == "v1" }.map { item, file in
+      try (item, VersionOneBody(file))
+    }
+    #expect(bodies.count >= 5)
+    var fixture = try IngressFixture()
+    let secret = fixture.directory.appendingPathComponent("secret")
+    try Data((bodies.compactMap(\.1.password).first ?? "").utf8).write(to: secret)
+    fixture.configuration.apps = Set(bodies.compactMap(\.1.bundleId)).sorted().map { bundleId in
+      var app = AppSettings()
+      app.bundleId = bundleId
+      app.appAppleId = 1
+      app.sharedSecretFiles = [secret.path]
+      return app
+    }
+    try await fixture.run { (ingress) async throws in
+      for (item, body) in bodies {
+        let answer = try await ingress.post(body.bytes, to: "/v1")
+        #expect((answer.status == 200) == (item.expected.valid == true), "\(item.id): \(answer)")
+      }
+    }
+  }
+
+  /// The posted form of a V1 item: its `body` member as compact JSON.
+  private struct VersionOneBody {
+    var bytes: [UInt8]
+    var password: String?
+    var bundleId: String?
+
+    init(_ file: URL) throws {
+      let item = try JSONObject(parsing: Array(Data(contentsOf: file)))
+      guard case .object(let body)? = item["body"] else {
+        bytes = []
+        return
+      }
+      bytes = JSON.object(body).serialized()
+      if case .string(let text)? = body["password"] { password = text }
+      bundleId = ResponseBodyV1(json: body).bundleId
+    }
+  }
+}

@@ -1,0 +1,200 @@
+// A running ingress for one test: own chain, embedded cluster or the one that KAFKA_BOOTSTRAP_SERVERS names, free port.
+
+import AppStore
+import AppStoreSigning
+import AsyncHTTPClient
+import Foundation
+import Kafka
+import Logging
+import Millrace
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+import Testing
+
+@testable import Ingress
+
+/// The package's root, found from this file.
+let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
+
+/// The shared corpus beside the project; nil where a clone stands alone.
+let sharedDirectory: URL? = {
+  let url = packageRoot.deletingLastPathComponent().appendingPathComponent("shared")
+  return FileManager.default.fileExists(atPath: url.appendingPathComponent("corpus").path) ? url : nil
+}()
+
+/// What a client saw.
+struct Answer: Sendable, Hashable {
+  var status: Int
+  var contentType: String?
+  var retryAfter: String?
+  var body: String
+}
+
+/// Everything one test needs to sign, post and look into Kafka.
+struct IngressFixture {
+  static let signedDate = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+  static let password = "0123456789abcdef0123456789abcdef"
+
+  let chain: SigningChain
+  let app = SampleApp()
+  let directory: URL
+  var configuration: MillraceConfiguration
+
+  /// Files for a configuration: root and shared secret.
+  init() throws {
+    chain = try SigningChain.generate(
+      notBefore: Self.signedDate + .seconds(-86_400), notAfter: Self.signedDate + .seconds(86_400))
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("millrace-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    let root = directory.appendingPathComponent("root.der")
+    let secret = directory.appendingPathComponent("secret")
+    try Data(chain.rootDER).write(to: root)
+    try Data(Self.password.utf8).write(to: secret)
+    var configuration = MillraceConfiguration()
+    configuration.kafka.durability = .relaxed
+    configuration.topics.directory = packageRoot.appendingPathComponent("topics").path
+    configuration.topics.lanes = 3
+    configuration.trust.roots = [root.path]
+    var settings = AppSettings()
+    settings.bundleId = app.bundleId
+    settings.appAppleId = app.appAppleId
+    settings.environments = [.production]
+    settings.sharedSecretFiles = [secret.path]
+    configuration.apps = [settings]
+    configuration.ingress.host = "127.0.0.1"
+    configuration.ingress.port = 0
+    self.configuration = configuration
+  }
+
+  func removeFiles() {
+    do { try FileManager.default.removeItem(at: directory) } catch { Issue.record(error) }
+  }
+
+  /// Runs the ingress for the length of `body`, stops it gracefully, and passes on what either threw.
+  func run<Value: Sendable>(
+    metrics: PrometheusRegistry = PrometheusRegistry(), gate: NetworkGate? = nil,
+    _ body: (RunningIngress) async throws -> Value
+  ) async throws -> Value {
+    defer { removeFiles() }
+    let catalog = try TopicCatalog.load(configuration.topics)
+    let cluster = try EmbeddedCluster(brokers: 1)
+    try cluster.create(catalog)
+    let (ports, sink) = AsyncStream.makeStream(of: Int.self)
+    var kafka = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: "ingress-test")
+    kafka.gate = gate
+    let server = try IngressServer(
+      configuration, catalog: catalog, kafka: kafka, clock: .system, metricsFactory: metrics,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+      onListening: { _ = sink.yield($0) })
+    let group = ServiceGroup(
+      configuration: .init(services: [server], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    return try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      var listening = ports.makeAsyncIterator()
+      let port = try #require(await listening.next())
+      let result: Result<Value, any Error>
+      do {
+        result = .success(
+          try await body(
+            RunningIngress(port: port, server: server, cluster: cluster, catalog: catalog, metrics: metrics)))
+      } catch { result = .failure(error) }
+      await group.triggerGracefulShutdown()
+      try await tasks.waitForAll()
+      return try result.get()
+    }
+  }
+}
+
+/// An ingress that listens.
+struct RunningIngress {
+  let port: Int
+  let server: IngressServer
+  let cluster: EmbeddedCluster
+  let catalog: TopicCatalog
+  let metrics: PrometheusRegistry
+
+  func post(
+    _ body: [UInt8], to path: String = "/v2", method: HTTPMethod = .POST, headers: [(String, String)] = []
+  ) async throws -> Answer {
+    try await AppleClient.post(body, port: port, to: path, method: method, headers: headers)
+  }
+
+  /// Every record of every partition of a topic, read to the end that the broker names.
+  func records(of topic: String) async throws -> [ConsumerRecord] {
+    try await readAll(topic, catalog: catalog, bootstrapServers: cluster.bootstrapServers)
+  }
+
+  /// Every record of every topic.
+  func allRecords() async throws -> [ConsumerRecord] {
+    var records: [ConsumerRecord] = []
+    for topic in catalog.topics { records += try await self.records(of: topic.name) }
+    return records
+  }
+}
+
+/// Posting as Apple does.
+enum AppleClient {
+  /// As many connections as clients, so that none waits for another's answer, and no retry of a refused connection.
+  static let client: HTTPClient = {
+    var configuration = HTTPClient.Configuration()
+    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+    configuration.connectionPool.retryConnectionEstablishment = false
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }()
+
+  static func post(
+    _ body: [UInt8], port: Int, to path: String = "/v2", method: HTTPMethod = .POST,
+    headers: [(String, String)] = []
+  ) async throws -> Answer {
+    var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+    request.method = method
+    for (name, value) in headers { request.headers.add(name: name, value: value) }
+    request.headers.add(name: "content-type", value: "application/json")
+    request.body = .bytes(ByteBuffer(bytes: body))
+    let response = try await client.execute(request, timeout: .seconds(60))
+    let answer = try await response.body.collect(upTo: 1 << 20)
+    return Answer(
+      status: Int(response.status.code), contentType: response.headers.first(name: "content-type"),
+      retryAfter: response.headers.first(name: "retry-after"), body: String(buffer: answer))
+  }
+}
+
+/// Reads a topic from its beginning to the end that the broker names, and checks that nothing was trimmed before it.
+func readAll(
+  _ name: String, catalog: TopicCatalog, bootstrapServers: String
+) async throws -> [ConsumerRecord] {
+  let topic = try #require(catalog.topic(named: name))
+  let partitions = (0..<Int32(topic.lanes)).map { TopicPartition(topic: topic.topic, partition: $0) }
+  let consumer = try KafkaConsumer(
+    KafkaConfiguration(
+      bootstrapServers: bootstrapServers, properties: ["fetch.wait.max.ms": "10"], clientID: "reader"),
+    subscription: .partitions(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .earliest) })))
+  let running = Task { try await consumer.run() }
+  var records: [ConsumerRecord] = []
+  for await event in consumer.events {
+    guard case .assigned(let queues) = event else { continue }
+    for queue in queues {
+      let range = try await consumer.watermarks(of: queue.partition, timeout: .seconds(10))
+      #expect(range.lowerBound == 0, "\(queue.partition) was trimmed: the test's topics are too small for it")
+      var next = range.lowerBound
+      while next < range.upperBound {
+        let batch = try await queue.nextBatch(upTo: 500)
+        guard let last = batch.last else { break }
+        records += batch
+        next = last.offset + 1
+      }
+    }
+    consumer.shutDown()
+  }
+  try await running.value
+  return records
+}
+
+extension ConsumerRecord {
+  /// The text of a header.
+  func header(_ name: String) -> String? {
+    headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+  }
+}

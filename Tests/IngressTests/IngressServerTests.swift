@@ -1,0 +1,212 @@
+import AppStore
+import AppStoreSigning
+import Kafka
+import Logging
+import Millrace
+import NIOHTTP1
+import Testing
+
+@testable import Ingress
+
+@Suite(.timeLimit(.minutes(3))) struct IngressServerTests {
+  @Test func `a notification of every type and subtype is stored as it was signed, under its key, in its topic`()
+    async throws
+  {
+    let fixture = try IngressFixture()
+    var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 1)
+    let notifications = try samples.everyKind(from: IngressFixture.signedDate)
+    let (stored, router) = try await fixture.run { (ingress) async throws in
+      for notification in notifications {
+        let answer = try await ingress.post(notification.body)
+        #expect(answer.status == 200, "\(notification.kind): \(answer)")
+      }
+      return (try await ingress.allRecords(), ingress.catalog.router)
+    }
+    #expect(stored.count == notifications.count)
+    for notification in notifications {
+      let record = try #require(stored.first { $0.header("ce_id") == notification.notificationUUID })
+      #expect(record.value == notification.jws)
+      #expect(record.key == Array(notification.orderingKey.utf8))
+      #expect(record.topic == router.topic(for: notification.kind.type))
+      #expect(record.header("content-type") == "application/jose")
+      #expect(record.header("ce_specversion") == "1.0")
+      #expect(
+        record.header("ce_type") == "com.apple.appstore.notification.v2.\(notification.kind.type.rawValue)")
+      #expect(record.header("ce_subtype") == notification.kind.subtype?.rawValue)
+      #expect(record.header("ce_subject") == notification.orderingKey)
+      #expect(record.header("ce_source") == "appstore/Production/com.example.app")
+      #expect(record.header("ce_time") == notification.signedDate.rfc3339)
+      #expect(record.header("ce_origin") == "post")
+    }
+  }
+
+  @Test func `a version 1 notification of every type is stored without its secret`() async throws {
+    let fixture = try IngressFixture()
+    var samples = SampleNotificationsV1(app: fixture.app, password: IngressFixture.password, seed: 2)
+    var bare = SampleNotificationsV1(app: fixture.app, password: nil, seed: 2)
+    let pairs = NotificationTypeV1.allKnown.map { type in
+      (
+        type, samples.next(type, at: IngressFixture.signedDate), bare.next(type, at: IngressFixture.signedDate)
+      )
+    }
+    let (stored, router) = try await fixture.run { (ingress) async throws in
+      for (type, posted, _) in pairs {
+        #expect(try await ingress.post(posted.body, to: "/v1").status == 200, "\(type.rawValue)")
+      }
+      return (try await ingress.allRecords(), ingress.catalog.router)
+    }
+    #expect(stored.count == pairs.count)
+    for (type, posted, bare) in pairs {
+      // The same body made without a password is what must be left of the one made with it.
+      let record = try #require(stored.first { $0.value == bare.body })
+      #expect(record.topic == router.topic(for: type))
+      #expect(record.key == Array(posted.originalTransactionId.utf8))
+      #expect(record.header("content-type") == "application/json")
+      #expect(record.header("ce_type") == "com.apple.appstore.notification.v1.\(type.rawValue)")
+      #expect(record.header("ce_subtype") == nil)
+    }
+    for record in stored {
+      #expect(!contains(record.value ?? [], Array(IngressFixture.password.utf8)))
+    }
+  }
+
+  @Test func `each forgery is refused with its own status and none is stored as a notification`() async throws {
+    let fixture = try IngressFixture()
+    let forgeries = try Forgeries(
+      chain: fixture.chain, app: fixture.app, signedDate: IngressFixture.signedDate, seed: 3
+    ).all()
+    try await fixture.run { (ingress) async throws in
+      for forgery in forgeries {
+        let answer = try await ingress.post(body(forgery.jws))
+        #expect(answer.status == expectedStatus(forgery), "\(forgery.label): \(answer)")
+        #expect(answer.contentType == "application/problem+json", "\(forgery.label)")
+        #expect((answer.retryAfter != nil) == (answer.status == 503), "\(forgery.label)")
+      }
+      for topic in ingress.catalog.notificationTopics {
+        #expect(try await ingress.records(of: topic.name).isEmpty, "\(topic.name)")
+      }
+      let kept = try await ingress.records(of: QuarantineRecord.topic)
+      let expected = forgeries.filter { isWorthKeeping($0) }.map(\.jws)
+      #expect(Set(kept.map(\.value)) == Set(expected))
+      #expect(kept.allSatisfy { QuarantineRecord($0)?.reason != nil })
+    }
+  }
+
+  private func expectedStatus(_ forgery: Forgery) -> Int {
+    switch forgery.expectation {
+    case .innerMismatch, .innerForged: return forgery.isOnlyChainFault ? 503 : 401
+    case .refused(let reason):
+      switch reason {
+      case "format", "certificate": return 400
+      case "chain", "chain-length": return forgery.isOnlyChainFault ? 503 : 401
+      case "app-identifier", "environment": return 503
+      default: return 401
+      }
+    }
+  }
+
+  private func isWorthKeeping(_ forgery: Forgery) -> Bool {
+    switch forgery.expectation {
+    case .innerMismatch, .innerForged: true
+    case .refused(let reason): forgery.isOnlyChainFault || ["app-identifier", "environment"].contains(reason)
+    }
+  }
+
+  @Test func `an operator may choose to refuse what cannot be verified`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.ingress.unverifiable = .refuse
+    let other = try SigningChain.generate(
+      notBefore: IngressFixture.signedDate + .seconds(-60), notAfter: IngressFixture.signedDate + .seconds(60))
+    var samples = SampleNotifications(chain: other, app: fixture.app, seed: 4)
+    let foreign = try samples.next(SampleKind(.didRenew), signedDate: IngressFixture.signedDate)
+    try await fixture.run { (ingress) async throws in
+      #expect(try await ingress.post(foreign.body).status == 401)
+      #expect(try await ingress.records(of: QuarantineRecord.topic).count == 1)
+    }
+  }
+
+  @Test func `the quarantine takes no more than its allowance`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.ingress.quarantinePerMinute = 3
+    let other = try SigningChain.generate(
+      notBefore: IngressFixture.signedDate + .seconds(-60), notAfter: IngressFixture.signedDate + .seconds(60))
+    var samples = SampleNotifications(chain: other, app: fixture.app, seed: 5)
+    let foreign = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
+    try await fixture.run { (ingress) async throws in
+      for _ in 0..<20 { #expect(try await ingress.post(foreign.body).status == 503) }
+      #expect((3...4).contains(try await ingress.records(of: QuarantineRecord.topic).count))
+      #expect(ingress.metrics.render().contains(#"outcome="over-allowance""#))
+    }
+  }
+
+  @Test(arguments: [
+    ("", 400), ("null", 400), ("[]", 400), ("{}", 400), (#"{"signedPayload":1}"#, 400),
+    (#"{"signedPayload":"a.b"}"#, 400), (#"{"signedPayload":"a.b.c"}"#, 400), ("\u{FF}", 400),
+    (String(repeating: "[", count: 100_000), 400),
+  ])
+  func `what is no notification is malformed`(text: String, status: Int) async throws {
+    let fixture = try IngressFixture()
+    try await fixture.run { (ingress) async throws in
+      #expect(try await ingress.post(Array(text.utf8)).status == status)
+      #expect(try await ingress.post(Array(text.utf8), to: "/v1").status == status)
+    }
+  }
+
+  @Test func `paths, methods and sizes are judged before the body`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.ingress.maxBodyBytes.v2 = 1000
+    try await fixture.run { (ingress) async throws in
+      #expect(try await ingress.post([], to: "/").status == 404)
+      #expect(try await ingress.post([], to: "/v2/").status == 404)
+      #expect(try await ingress.post([], method: .PUT).status == 405)
+      let answer = try await ingress.post([UInt8](repeating: 0x20, count: 1001))
+      #expect(answer.status == 413)
+      #expect(answer.body.contains(#""status":413"#))
+      #expect(try await ingress.post([UInt8](repeating: 0x20, count: 1000)).status == 400)
+    }
+  }
+
+  @Test func `a wrong secret, an unknown app and a foreign environment each get their answer`() async throws {
+    let fixture = try IngressFixture()
+    func body(_ app: SampleApp, password: String?) -> [UInt8] {
+      var samples = SampleNotificationsV1(app: app, password: password, seed: 6)
+      return samples.next(.didRenew, at: IngressFixture.signedDate).body
+    }
+    let cases: [([UInt8], Int)] = [
+      (body(fixture.app, password: "wrong"), 401),
+      (body(fixture.app, password: nil), 401),
+      (body(SampleApp(bundleId: "com.example.other"), password: IngressFixture.password), 503),
+      (body(SampleApp(environment: .sandbox), password: IngressFixture.password), 503),
+    ]
+    try await fixture.run { (ingress) async throws in
+      for (index, (body, status)) in cases.enumerated() {
+        #expect(try await ingress.post(body, to: "/v1").status == status, "case \(index)")
+      }
+      let kept = try await ingress.records(of: QuarantineRecord.topic)
+      #expect(kept.count == 2)
+      for record in kept { #expect(!contains(record.value ?? [], Array(IngressFixture.password.utf8))) }
+    }
+  }
+
+  @Test func `the trace of the request is carried by the record`() async throws {
+    let fixture = try IngressFixture()
+    var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 7)
+    let notification = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    try await fixture.run { (ingress) async throws in
+      _ = try await ingress.post(notification.body, headers: [("traceparent", trace)])
+      let record = try #require(try await ingress.allRecords().first)
+      #expect(record.header("traceparent") == trace)
+    }
+  }
+
+  private func body(_ jws: [UInt8]) -> [UInt8] {
+    Array(#"{"signedPayload":""#.utf8) + jws + Array(#""}"#.utf8)
+  }
+}
+
+/// Whether `needle` occurs in `haystack`.
+func contains(_ haystack: [UInt8], _ needle: [UInt8]) -> Bool {
+  guard !needle.isEmpty, haystack.count >= needle.count else { return needle.isEmpty }
+  return (0...(haystack.count - needle.count)).contains { haystack[$0...].starts(with: needle) }
+}

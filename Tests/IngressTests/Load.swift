@@ -1,0 +1,90 @@
+// Requests from many clients at once, counted by answer. Ends by count, not by time.
+
+import Synchronization
+
+/// What came of posting a list of bodies.
+final class Load: Sendable {
+  struct Result: Sendable {
+    var status: Int?
+    var elapsed: Duration
+  }
+
+  private struct State {
+    var next = 0
+    var isFinished = false
+    var results: [Int: Result] = [:]
+    var waiters: [(condition: @Sendable ([Int: Result]) -> Bool, wake: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let state = Mutex(State())
+
+  var results: [Int: Result] { state.withLock(\.results) }
+
+  /// Indexes of the bodies answered with this status.
+  func answered(_ status: Int) -> Set<Int> {
+    Set(results.filter { $0.value.status == status }.keys)
+  }
+
+  /// Posts every body once, from `clients` clients. A client whose connection fails notes no status and goes on while
+  /// `continues` says so.
+  func run(
+    _ bodies: [[UInt8]], port: Int, clients: Int, path: String = "/v2",
+    continues: @escaping @Sendable () -> Bool = { true }
+  ) async {
+    state.withLock { state in
+      state.next = 0
+      state.isFinished = false
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<clients {
+        group.addTask {
+          while continues() {
+            let index = self.state.withLock { state in
+              defer { state.next += 1 }
+              return state.next
+            }
+            guard index < bodies.count else { return }
+            let started = ContinuousClock.now
+            var status: Int?
+            do {
+              status = try await AppleClient.post(bodies[index], port: port, to: path).status
+            } catch {
+              // The server is gone or closing: no answer, so no promise.
+            }
+            self.note(index, Result(status: status, elapsed: ContinuousClock.now - started))
+          }
+        }
+      }
+    }
+    // Whoever still waits for a count would wait for ever.
+    let waiters = state.withLock { state in
+      state.isFinished = true
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.wake.resume() }
+  }
+
+  /// Returns once the results so far meet the condition, or the load is over.
+  func wait(until condition: @escaping @Sendable ([Int: Result]) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      let isMet = state.withLock { state in
+        if state.isFinished || condition(state.results) { return true }
+        state.waiters.append((condition, continuation))
+        return false
+      }
+      if isMet { continuation.resume() }
+    }
+  }
+
+  private func note(_ index: Int, _ result: Result) {
+    let woken = state.withLock { state in
+      state.results[index] = result
+      let results = state.results
+      let met = state.waiters.filter { $0.condition(results) }
+      if !met.isEmpty { state.waiters.removeAll { $0.condition(results) } }
+      return met
+    }
+    for waiter in woken { waiter.wake.resume() }
+  }
+}

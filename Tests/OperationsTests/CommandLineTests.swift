@@ -1,0 +1,142 @@
+// The built binary: exit codes, output shapes, signals. What the commands decide is tested elsewhere.
+
+import AppStore
+import AppStoreSigning
+import Foundation
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("The millrace command line", .timeLimit(.minutes(3)))
+struct CommandLineTests {
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
+
+  @Test("every command explains itself with examples")
+  func help() async throws {
+    let commands = [
+      ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
+      ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"],
+    ]
+    for command in commands {
+      let result = try await CommandProcess.run(command + ["--help"])
+      #expect(result.status == 0, "\(command): \(result.err)")
+      #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
+      if command.count == 2 || !["topics", "quarantine"].contains(command[0]) {
+        #expect(result.out.contains("--config"), "\(command)")
+      }
+    }
+    #expect(try await CommandProcess.run(["--help"]).out.contains("embedded-cluster"))
+  }
+
+  @Test("a wrong command line ends with 64 and names what is wrong")
+  func usage() async throws {
+    let table: [([String], String)] = [
+      (["verify"], "file"),
+      (["verify", "/nonexistent.jws"], "/nonexistent.jws"),
+      (["verify", "--kind", "receipt", "-"], "receipt"),
+      (["verify", "--root", "/nonexistent.der", "-"], "--root"),
+      (["listen", "--limit", "0"], "--limit"),
+      (["listen", "--family", "nonsense"], "--family"),
+      (["quarantine", "resubmit"], "--all"),
+      (["embedded-cluster", "--brokers", "0"], "--brokers"),
+      (["nonsense"], "nonsense"),
+    ]
+    for (arguments, part) in table {
+      let result = try await CommandProcess.run(arguments, input: Array("a.b.c".utf8))
+      #expect(result.status == 64, "\(arguments): \(result.err)")
+      #expect(result.err.contains(part), "\(arguments): \(result.err)")
+      #expect(result.out.isEmpty, "\(arguments)")
+    }
+  }
+
+  @Test("verify prints one JSON object and ends with 0 or 1")
+  func verify() async throws {
+    let sample = try fixture.sample(.didRenew)
+    let path = fixture.directory.appendingPathComponent("body.json").path
+    try Data(sample.body).write(to: URL(fileURLWithPath: path))
+    for arguments in [[path], ["--bundle-id", fixture.app.bundleId, "--environment", "Production", path]] {
+      let result = try await CommandProcess.run(["verify", "--root", fixture.rootPath] + arguments)
+      #expect(result.status == 0, "\(result.out)\(result.err)")
+      let json = try JSONObject(parsing: Array(result.out.utf8))
+      #expect(json["valid"] == true && json.string("inner") == "verified")
+      #expect(json.string("notificationType") == "DID_RENEW")
+      #expect(result.out.hasSuffix("}\n") && result.err.isEmpty)
+    }
+    let refused = try await CommandProcess.run(["verify", "-"], input: sample.jws + [UInt8(ascii: "\n")])
+    #expect(refused.status == 1)
+    let json = try JSONObject(parsing: Array(refused.out.utf8))
+    #expect(json["valid"] == false && json.string("reason") == "chain" && json.string("message") != nil)
+  }
+
+  @Test("verify takes roots and apps from a configuration that was named")
+  func verifyConfigured() async throws {
+    let file = fixture.directory.appendingPathComponent("millrace.yaml").path
+    try """
+    trust: { roots: ["\(fixture.rootPath)"] }
+    apps: [{ bundleId: com.example.other, appAppleId: 1 }]
+    """.write(toFile: file, atomically: true, encoding: .utf8)
+    let sample = try fixture.sample(.test)
+    for environment in [[:], [EffectiveConfiguration.fileVariable: file]] {
+      let arguments = environment.isEmpty ? ["--config", file] : []
+      let result = try await CommandProcess.run(
+        ["verify", "-"] + arguments, input: sample.jws, environment: environment)
+      #expect(result.status == 1)
+      #expect(try JSONObject(parsing: Array(result.out.utf8)).string("reason") == "app-identifier")
+    }
+  }
+
+  @Test("config shows every value with its source, and a mistake ends with 78")
+  func config() async throws {
+    let result = try await CommandProcess.run(["config"], environment: ["MILLRACE_INGRESS_PORT": "8443"])
+    #expect(result.status == 0)
+    #expect(result.out.contains("8443") && result.out.contains("MILLRACE_INGRESS_PORT"))
+    let reference = try await CommandProcess.run(["config", "--reference"])
+    #expect(reference.out == MillraceConfiguration.reference())
+    let file = fixture.directory.appendingPathComponent("wrong.yaml").path
+    try "kafka: { bootstrapserver: x }\nnonsense: 1\n".write(toFile: file, atomically: true, encoding: .utf8)
+    let wrong = try await CommandProcess.run(["config", "--config", file])
+    #expect(wrong.status == 78 && wrong.out.isEmpty)
+    #expect(wrong.err.split(separator: "\n").count == 2 && wrong.err.contains("wrong.yaml:1"), "\(wrong.err)")
+  }
+
+  @Test("a development cluster is listened to, and both end with 0 when asked to")
+  func developmentCluster() async throws {
+    let file = fixture.directory.appendingPathComponent("bootstrap").path
+    let environment = ["MILLRACE_TOPICS_LANES": "2"]
+    let cluster = try CommandProcess(["embedded-cluster", "--bootstrap-file", file], environment: environment)
+    let address = await cluster.nextLine()
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == address + "\n")
+
+    let reachable = environment.merging(["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": address]) { $1 }
+    let limited = try CommandProcess(["listen", "--limit", "1"], environment: reachable)
+    let endless = try CommandProcess(["listen", "--family", "tests"], environment: reachable)
+    #expect(await limited.nextErrorLine() == "listening on 11 topics, 21 partitions")
+    #expect(await endless.nextErrorLine() == "listening on 1 topic, 2 partitions")
+
+    let record = try await fixture.record(v2: fixture.sample(.test)).producerRecord
+    let producer = try KafkaProducer(KafkaConfiguration(bootstrapServers: address))
+    let producing = Task { try await producer.run() }
+    _ = try await producer.send(record)
+    producer.shutDown()
+    try await producing.value
+
+    let heard = try await limited.finish()
+    #expect(heard.status == 0, "\(heard.err)")
+    #expect(try JSONObject(parsing: Array(heard.out.utf8)).string("type") == "TEST")
+    #expect(await endless.nextLine().contains("\"TEST\""))
+    endless.send(SIGINT)
+    #expect(try await endless.finish().status == 0)
+
+    let refused = try await CommandProcess.run(["topics", "apply", "--yes"], environment: reachable)
+    #expect(refused.status == 1 && refused.err.contains("embedded"), "\(refused.err)")
+    let list = try await CommandProcess.run(["quarantine", "list"], environment: reachable)
+    #expect(list.status == 0 && list.out.isEmpty, "\(list.err)")
+
+    cluster.send(SIGTERM)
+    #expect(try await cluster.finish().status == 0)
+  }
+}

@@ -1,0 +1,39 @@
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("A Kafka for development", .timeLimit(.minutes(1)))
+struct DevelopmentClusterTests {
+  @Test("it has every topic with its lanes, and says what it is")
+  func topics() async throws {
+    let catalog = try Fixture().catalog
+    let cluster = try DevelopmentCluster.start(catalog: catalog, brokers: 3)
+    let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
+    #expect(try await admin.describeCluster(timeout: .seconds(10)).brokerCount == 3)
+    let topics = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: .seconds(10))
+    #expect(topics.map(\.name) == catalog.topics.map(\.topic).sorted())
+    for topic in topics {
+      #expect(topic.partitionCount == catalog.topics.first { $0.topic == topic.name }?.lanes, "\(topic.name)")
+    }
+    #expect(
+      DevelopmentCluster.sentence(catalog: catalog, brokers: 3)
+        == "embedded cluster: 3 brokers, 11 topics, nothing is kept when it ends")
+  }
+
+  @Test("it runs until it is cancelled, and ends without an error")
+  func cancelled() async throws {
+    let catalog = try Fixture().catalog
+    let (addresses, source) = AsyncStream.makeStream(of: String.self)
+    let running = Task {
+      try await DevelopmentCluster.run(catalog: catalog, brokers: 1) { source.yield($0) }
+    }
+    for await address in addresses {
+      #expect(address.contains(":"))
+      break
+    }
+    running.cancel()
+    try await running.value
+  }
+}

@@ -1,0 +1,157 @@
+import AppStore
+import AppStoreSigning
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("A record as a person sees it")
+struct RecordViewTests {
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
+
+  @Test("every type and subtype shows what it is, for whom, and where")
+  func everyKind() async throws {
+    var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 3)
+    for sample in try samples.everyKind(from: Fixture.signedDate) {
+      let record = try await fixture.record(v2: sample)
+      let view = RecordView(record.producerRecord.read(partition: 2, offset: 41))
+      let comment = Comment(rawValue: sample.kind.description)
+      #expect(view.content == .v2, comment)
+      #expect(view.type == sample.kind.type.rawValue, comment)
+      #expect(view.subtype == sample.kind.subtype?.rawValue, comment)
+      #expect(view.id == sample.notificationUUID, comment)
+      #expect(view.subject == sample.orderingKey, comment)
+      #expect(view.environment == "Production" && view.bundleId == fixture.app.bundleId, comment)
+      #expect(view.signedDate == sample.signedDate, comment)
+      #expect(view.origin == "post", comment)
+      #expect(view.topic == record.topic && view.partition == 2 && view.offset == 41, comment)
+      #expect(view.problems.isEmpty && view.notes.isEmpty, comment)
+      #expect(view.row.count == RecordView.columns.count, comment)
+      #expect(view.jsonLine.utf8.count < 8_000, "tokens inside are left out of \(sample.kind)")
+    }
+  }
+
+  @Test("a renewal shows product and price")
+  func renewal() async throws {
+    let view = RecordView(try await fixture.record(v2: fixture.sample(.didRenew)).producerRecord.read())
+    #expect(view.productId?.hasPrefix(fixture.app.bundleId) == true)
+    #expect(view.price != nil && view.currency != nil)
+    let json = view.json
+    #expect(json.object("transaction")?.string("productId") == view.productId)
+    #expect(json.object("payload")?.object("data")?["signedTransactionInfo"] == nil)
+    #expect(json.object("payload")?.object("data")?.string("bundleId") == fixture.app.bundleId)
+    #expect(json.string("signedDate") == Fixture.signedDate.rfc3339)
+    #expect(try JSONObject(parsing: Array(view.jsonLine.utf8)) == json)
+  }
+
+  @Test("a version 1 notification shows its newest transaction, and no receipt")
+  func version1() throws {
+    let record = try fixture.record(v1: fixture.sampleV1(.didRecover))
+    let view = RecordView(record.producerRecord.read())
+    #expect(view.content == .v1)
+    #expect(view.type == "DID_RECOVER")
+    #expect(view.subject == record.key && view.originalTransactionId == record.key)
+    #expect(view.productId != nil && view.transactionId != nil)
+    #expect(view.problems.isEmpty)
+    #expect(view.row[1].text == "DID_RECOVER (V1)")
+    #expect(view.json.object("payload")?.object("unified_receipt")?["latest_receipt"] == nil)
+  }
+
+  @Test("a password that somebody wrote into a topic is not shown")
+  func password() {
+    let body = #"{"notification_type":"CANCEL","password":"secret-secret"}"#
+    let view = RecordView(ProducerRecord(topic: "t", value: Array(body.utf8)).read())
+    #expect(view.type == "CANCEL")
+    #expect(!view.jsonLine.contains("secret-secret"))
+  }
+
+  @Test("a refused body shows why, and what it would have been")
+  func quarantined() throws {
+    let sample = try fixture.sample(.refund)
+    let record = QuarantineRecord(
+      value: sample.jws, version: .v2, reason: .appNotConfigured, receivedAt: Fixture.signedDate)
+    let view = RecordView(record.producerRecord(topic: "millrace.quarantine").read())
+    #expect(view.refusal == "app-not-configured")
+    #expect(view.type == "REFUND" && view.bundleId == fixture.app.bundleId)
+    #expect(view.id == record.id)
+    #expect(view.notes.first?.text.contains("app-not-configured") == true)
+  }
+
+  @Test("odd records are shown as far as they go")
+  func odd() {
+    let table: [(ProducerRecord, RecordView.Content, String)] = [
+      (ProducerRecord(topic: "t", key: Array("k".utf8), value: nil), .tombstone, "(tombstone)"),
+      (ProducerRecord(topic: "t", value: []), .foreign, "(0 B of something else)"),
+      (ProducerRecord(topic: "t", value: Array("hello".utf8)), .foreign, "(5 B of something else)"),
+      (ProducerRecord(topic: "t", value: [0xFF, 0x00, 0x1B]), .foreign, "(3 B of something else)"),
+      (ProducerRecord(topic: "t", value: Array("{}".utf8)), .foreign, "(2 B of something else)"),
+      (
+        ProducerRecord(
+          topic: "t", value: Array("x".utf8),
+          headers: [RecordHeader(name: "ce_type", value: [0xFF]), RecordHeader(name: "ce_id", value: nil)]),
+        .foreign, "(1 B of something else)"
+      ),
+    ]
+    for (record, content, event) in table {
+      let view = RecordView(record.read())
+      #expect(view.content == content)
+      #expect(view.row[1].text == event)
+      #expect(view.problems.isEmpty == (content == .tombstone), "\(view.problems)")
+    }
+    let view = RecordView(ProducerRecord(topic: "t", key: [0xC3], value: [0xFF, 0x00, 0x1B]).read())
+    #expect(view.text == "ff 00 1b")
+    #expect(view.problems.contains("the key is not UTF-8"))
+  }
+
+  @Test("nothing in a record steers the terminal or breaks the JSON")
+  func hostile() throws {
+    let escape = "\u{1B}]0;owned\u{07}\u{202E}"
+    let record = ProducerRecord(
+      topic: "t", key: Array(escape.utf8), value: Array(escape.utf8),
+      headers: [RecordHeader("ce_type", NotificationRecord.v2TypePrefix + escape), RecordHeader("ce_subject", escape)])
+    let view = RecordView(record.read())
+    for cell in view.row + view.notes { #expect(!cell.text.contains("\u{1B}") && !cell.text.contains("\u{202E}")) }
+    #expect(try JSONObject(parsing: Array(view.jsonLine.utf8)).string("key") == escape)
+  }
+
+  @Test("no damage to a record makes it unreadable to us")
+  func damaged() async throws {
+    let seed: UInt64 = 42
+    var generator = SeededGenerator(seed: seed)
+    let whole = try await fixture.record(v2: fixture.sample(.didRenew)).producerRecord
+    for round in 0..<300 {
+      var record = whole
+      for _ in 0..<Int.random(in: 1...4, using: &generator) {
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: record.value = record.value.map { damage($0, &generator) }
+        case 1: record.key = record.key.map { damage($0, &generator) }
+        case 2:
+          guard let index = record.headers.indices.randomElement(using: &generator) else { continue }
+          record.headers[index].value = record.headers[index].value.map { damage($0, &generator) }
+        default:
+          guard let index = record.headers.indices.randomElement(using: &generator) else { continue }
+          record.headers.remove(at: index)
+        }
+      }
+      let view = RecordView(record.read())
+      #expect(view.row.count == RecordView.columns.count)
+      #expect(throws: Never.self, "seed \(seed), round \(round)") {
+        try JSONObject(parsing: Array(view.jsonLine.utf8))
+      }
+    }
+  }
+
+  private func damage(_ bytes: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+    var bytes = bytes
+    guard let index = bytes.indices.randomElement(using: &generator) else { return bytes }
+    switch Int.random(in: 0..<3, using: &generator) {
+    case 0: bytes[index] = UInt8.random(in: 0...255, using: &generator)
+    case 1: bytes.removeSubrange(index...)
+    default: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: index)
+    }
+    return bytes
+  }
+}

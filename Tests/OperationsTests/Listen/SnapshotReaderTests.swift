@@ -1,0 +1,46 @@
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("Reading what a topic holds now", .timeLimit(.minutes(2)))
+struct SnapshotReaderTests {
+  private static let topic = "appstore.notifications.tests"
+  private let cluster: TestCluster
+
+  init() throws { cluster = try TestCluster(try Fixture().catalog) }
+
+  @Test("all records of all partitions come, each partition in order, and the reading ends")
+  func whole() async throws {
+    let records = (0..<250).map { index in
+      ProducerRecord(topic: Self.topic, partition: Int32(index % 3), value: Array("\(index)".utf8))
+    }
+    try await cluster.write(records)
+    let read = try await cluster.read(Self.topic)
+    #expect(read.count == 250)
+    for partition in 0..<Int32(3) {
+      let offsets = read.filter { $0.partition == partition }.map(\.offset)
+      #expect(offsets == Array(0..<Int64(offsets.count)))
+    }
+  }
+
+  @Test("an empty topic is read at once")
+  func empty() async throws {
+    #expect(try await cluster.read(Self.topic).isEmpty)
+  }
+
+  @Test("a topic that does not exist is an error that says how to make it")
+  func missing() async throws {
+    let error = await #expect(throws: OperationError.self) { try await cluster.read("nobody.made.it") }
+    #expect(error?.remedy.contains("topics apply") == true)
+  }
+
+  @Test("what the taker throws ends the reading with that error")
+  func thrown() async throws {
+    try await cluster.write([ProducerRecord(topic: Self.topic, value: [1])])
+    await #expect(throws: CancellationError.self) {
+      try await SnapshotReader(cluster.configuration).read(Self.topic) { _ in throw CancellationError() }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("Which topics are listened to")
+struct TopicSelectionTests {
+  private let catalog: TopicCatalog
+
+  init() throws {
+    catalog = try TopicCatalog.load(
+      directory: topicsDirectory, prefix: "x.", lanes: 3)
+  }
+
+  @Test("everything by default: all notification topics and the quarantine")
+  func everything() throws {
+    let names = try TopicSelection().names(in: catalog)
+    #expect(names.count == catalog.notificationTopics.count + 1)
+    #expect(names.contains("x.appstore.notifications.unrecognized") && names.contains("x.millrace.quarantine"))
+    #expect(names == names.sorted())
+  }
+
+  @Test("a family is a topic of this deployment, a topic is what Kafka calls it")
+  func named() throws {
+    let selection = TopicSelection(topics: ["other", "other"], families: ["refunds"])
+    #expect(selection.needsCatalog)
+    #expect(try selection.names(in: catalog) == ["other", "x.appstore.notifications.refunds"])
+    #expect(!TopicSelection(topics: ["other"]).needsCatalog)
+    #expect(try TopicSelection(topics: ["other"]).names(in: nil) == ["other"])
+  }
+
+  @Test("a family that does not exist is told with those that do")
+  func unknownFamily() throws {
+    let error = try #require(throws: OperationError.self) {
+      try TopicSelection(families: ["refund"]).names(in: catalog)
+    }
+    #expect(error.kind == .usage && error.place == "--family")
+    #expect(error.remedy.contains("refunds"))
+  }
+}

@@ -1,0 +1,78 @@
+import AppStore
+import AppStoreSigning
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("The quarantine in a cluster", .timeLimit(.minutes(2)))
+struct QuarantineOperationTests {
+  private let fixture: Fixture
+  private let cluster: TestCluster
+
+  init() throws {
+    fixture = try Fixture()
+    cluster = try TestCluster(fixture.catalog)
+  }
+
+  /// Refuses a body as the ingress does while the app is not configured, and keeps it.
+  private func quarantined(_ sample: SampleNotification) async throws -> ProducerRecord {
+    let admission = try NotificationAdmission(fixture.configuration(withApp: false), clock: .system)
+    let refusal = try #require(
+      await #expect(throws: Refusal.self) { try await admission.v2(body: sample.body) })
+    return QuarantineRecord(
+      value: try #require(refusal.evidence), version: .v2, reason: refusal.reason, receivedAt: Fixture.signedDate
+    ).producerRecord(topic: QuarantineRecord.topic)
+  }
+
+  private func resubmit(
+    _ operation: QuarantineOperation, withApp: Bool, isDryRun: Bool = false
+  ) async throws -> (ResubmissionSummary, [ResubmissionOutcome]) {
+    var outcomes: [ResubmissionOutcome] = []
+    let summary = try await operation.resubmit(
+      try await operation.inventory().ids(matching: nil),
+      by: try Readmission(fixture.configuration(withApp: withApp), clock: .system), router: fixture.catalog.router,
+      isDryRun: isDryRun
+    ) { outcomes.append($0) }
+    return (summary, outcomes)
+  }
+
+  @Test("a body that is admitted now becomes the record the ingress would have written, once")
+  func roundTrip() async throws {
+    let sample = try fixture.sample(.refund)
+    let refused = try await quarantined(sample)
+    let forgery = QuarantineRecord(
+      value: Array("x.y.z".utf8), version: .v2, reason: .chain, receivedAt: Fixture.signedDate)
+    try await cluster.write([refused, refused, forgery.producerRecord(topic: QuarantineRecord.topic)])
+    let operation = try QuarantineOperation(cluster.configuration, catalog: fixture.catalog)
+    #expect(try await operation.inventory().entries.count == 2)
+
+    let (still, _) = try await resubmit(operation, withApp: false)
+    #expect(still.refused == 2 && still.admitted == 0)
+    #expect(still.status(named: false) == .success && still.status(named: true) == .failure)
+
+    let (dry, dryOutcomes) = try await resubmit(operation, withApp: true, isDryRun: true)
+    #expect(dry.admitted == 1 && dry.refused == 1)
+    #expect(dryOutcomes.contains { $0.result == .admitted && $0.topic == "appstore.notifications.refunds" })
+    #expect(try await cluster.read("appstore.notifications.refunds").isEmpty)
+
+    let (done, _) = try await resubmit(operation, withApp: true)
+    #expect(done.admitted == 1 && done.refused == 1 && done.failed == 0)
+    let records = try await cluster.read("appstore.notifications.refunds")
+    let expected = try await fixture.record(v2: sample).producerRecord
+    #expect(records.map(\.value) == [expected.value])
+    #expect(records.first?.key == expected.key)
+    #expect(records.first?.headers == expected.headers)
+    #expect(try await operation.inventory().entries.count == 2, "the quarantine stays as it is")
+  }
+
+  @Test("a catalog without a quarantine is an error that names the file to have")
+  func undeclared() throws {
+    let catalog = try TopicCatalog(fixture.catalog.topics.filter { $0.name != QuarantineRecord.topic })
+    let error = try #require(throws: MillraceError.self) {
+      try QuarantineOperation(cluster.configuration, catalog: catalog)
+    }
+    #expect("\(error)".contains("millrace.quarantine"))
+  }
+}

@@ -1,0 +1,24 @@
+// An output whose lines a test can look at.
+
+import Operations
+import Synchronization
+
+final class CollectedOutput: Sendable {
+  private let bytes = Mutex<[UInt8]>([])
+
+  /// Everything written, by line.
+  var lines: [String] {
+    bytes.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
+  }
+
+  func output(isTerminal: Bool = false, width: Int? = nil, usesColor: Bool = false) -> Output {
+    Output(isTerminal: isTerminal, width: width, usesColor: usesColor) { written throws(OperationError) in
+      self.bytes.withLock { $0 += written }
+    }
+  }
+
+  /// An output whose reader is gone.
+  static let closed = Output { _ throws(OperationError) in
+    throw OperationError(.outputClosed, "the reader is gone", remedy: "nothing to do")
+  }
+}

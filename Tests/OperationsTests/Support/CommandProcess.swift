@@ -1,0 +1,91 @@
+// The built `millrace` as a process, for what only a process shows: exit codes, signals, which stream gets what.
+
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// One run of the command line.
+struct CommandProcess {
+  struct Result {
+    var status: Int32
+    var out: String
+    var err: String
+  }
+
+  /// Where SwiftPM puts executables: beside the test bundle.
+  static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    .deletingLastPathComponent().appendingPathComponent("millrace")
+
+  /// Runs to the end.
+  static func run(_ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]) async throws
+    -> Result
+  {
+    let command = try CommandProcess(arguments, environment: environment)
+    try command.input.fileHandleForWriting.write(contentsOf: Data(input))
+    return try await command.finish()
+  }
+
+  let process = Process()
+  let input = Pipe()
+  private let out = Pipe()
+  private let err = Pipe()
+
+  init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    // Nothing of the machine that tests run on: a MILLRACE_ variable there must not decide a test.
+    process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+    process.currentDirectoryURL = packageRoot
+    process.standardInput = input
+    process.standardOutput = out
+    process.standardError = err
+    try process.run()
+  }
+
+  /// The next line of standard output: what a script waits for.
+  func nextLine() async -> String { await Self.line(of: out) }
+
+  /// The next line of standard error.
+  func nextErrorLine() async -> String { await Self.line(of: err) }
+
+  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// Waits for the end; what was not read yet is in the result.
+  func finish() async throws -> Result {
+    try input.fileHandleForWriting.close()
+    async let out = Self.rest(of: self.out)
+    async let err = Self.rest(of: self.err)
+    let (text, errors) = await (out, err)
+    let process = self.process
+    let status = await Self.blocking {
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+    return Result(status: status, out: text, err: errors)
+  }
+
+  /// Byte by byte, so that nothing behind the line is taken from the pipe.
+  private static func line(of pipe: Pipe) async -> String {
+    let descriptor = pipe.fileHandleForReading.fileDescriptor
+    return await blocking {
+      var bytes: [UInt8] = []
+      var byte: UInt8 = 0
+      while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  private static func rest(of pipe: Pipe) async -> String {
+    let handle = pipe.fileHandleForReading
+    return await blocking { String(decoding: handle.readDataToEndOfFile(), as: UTF8.self) }
+  }
+
+  /// Waiting for another process must not hold a thread that tests share.
+  private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: work()) }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// A cluster for one test: embedded, with the topics made before any client asks for them.
+
+import Kafka
+import Millrace
+
+@testable import Operations
+
+struct TestCluster {
+  let embedded: EmbeddedCluster
+
+  init(_ catalog: TopicCatalog) throws {
+    embedded = try DevelopmentCluster.start(catalog: catalog, brokers: 1)
+  }
+
+  var configuration: KafkaConfiguration {
+    KafkaConfiguration(bootstrapServers: embedded.bootstrapServers, clientID: "test")
+  }
+
+  /// Writes records in order and returns their positions.
+  @discardableResult
+  func write(_ records: [ProducerRecord]) async throws -> [RecordPosition] {
+    let producer = try KafkaProducer(configuration)
+    let running = Task { try await producer.run() }
+    var positions: [RecordPosition] = []
+    for record in records { positions.append(try await producer.send(record)) }
+    producer.shutDown()
+    try await running.value
+    return positions
+  }
+
+  /// Everything a topic holds.
+  func read(_ topic: String) async throws -> [ConsumerRecord] {
+    var records: [ConsumerRecord] = []
+    try await SnapshotReader(configuration).read(topic) { records.append($0) }
+    return records
+  }
+}

@@ -1,0 +1,36 @@
+import Operations
+import Testing
+
+@Suite("Asking before a change")
+struct ApprovalTests {
+  @Test(
+    "only a clear yes grants",
+    arguments: [
+      ("y", .granted), ("YES", .granted), (" yes ", .granted), ("n", .declined), ("", .declined), ("yeah", .declined),
+      (nil, .declined),
+    ] as [(String?, Approval)])
+  func answers(answer: String?, expected: Approval) throws {
+    let approval = try Approval.of(isGiven: false, canAsk: true, question: "Apply 2 changes?") { question in
+      #expect(question == "Apply 2 changes? [y/N] ")
+      return answer
+    }
+    #expect(approval == expected)
+  }
+
+  @Test("--yes asks nobody")
+  func given() throws {
+    let approval = try Approval.of(isGiven: true, canAsk: false, question: "?") { _ in
+      Issue.record("asked")
+      return nil
+    }
+    #expect(approval == .granted)
+  }
+
+  @Test("without a terminal it refuses to ask and names --yes")
+  func nobody() throws {
+    let error = try #require(throws: OperationError.self) {
+      try Approval.of(isGiven: false, canAsk: false, question: "?") { _ in "yes" }
+    }
+    #expect(error.kind == .usage && error.place == "--yes")
+  }
+}

@@ -1,0 +1,72 @@
+import AppStore
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("Declared topics beside a cluster's")
+struct TopicsSurveyTests {
+  private let catalog: TopicCatalog
+  private let cluster = ClusterDescription(clusterID: "abc", brokerCount: 3)
+
+  init() throws {
+    catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 12)
+  }
+
+  private func survey(_ present: [TopicDescription], on cluster: ClusterDescription? = nil) -> TopicsSurvey {
+    TopicsSurvey(catalog: catalog, present: present, cluster: cluster ?? self.cluster, durability: .strict)
+  }
+
+  private func asDeclared() -> [TopicDescription] {
+    catalog.topics.map {
+      TopicDescription(
+        name: $0.topic, partitionCount: $0.lanes, replicationFactor: $0.replication, settings: $0.settings)
+    }
+  }
+
+  @Test("an empty cluster gets every topic")
+  func empty() throws {
+    let survey = survey([])
+    #expect(survey.changes.count == catalog.topics.count)
+    #expect(survey.status == .success && survey.objection == nil)
+    let first = try JSONObject(parsing: Array(try #require(survey.jsonLines.first).utf8))
+    #expect(first.string("action") == "create" && first.integer("replication") == 3)
+  }
+
+  @Test("a cluster as declared has nothing to do")
+  func upToDate() {
+    let survey = survey(asDeclared())
+    #expect(survey.changes.isEmpty && survey.status == .success)
+    #expect(survey.plan.isUpToDate)
+  }
+
+  @Test("the partition count of a topic with keys is never changed: the step is refused and the command fails")
+  func keyed() throws {
+    var present = asDeclared()
+    let index = try #require(present.firstIndex { $0.name == "appstore.notifications.refunds" })
+    present[index].partitionCount = 6
+    let survey = survey(present)
+    #expect(survey.changes.isEmpty)
+    #expect(survey.status == .failure)
+    #expect(survey.plan.table().contains("keys would change partition"))
+  }
+
+  @Test("a setting that differs is altered, and the plan says from what to what")
+  func setting() throws {
+    var present = asDeclared()
+    let index = try #require(present.firstIndex { $0.name == "appstore.notifications.refunds" })
+    present[index].settings?["retention.ms"] = "1"
+    let survey = survey(present)
+    #expect(survey.changes.count == 1 && survey.status == .success)
+    let line = try #require(survey.jsonLines.first { $0.contains("\"alter\"") })
+    let change = try JSONObject(parsing: Array(line.utf8)).object("settings")?.object("retention.ms")
+    #expect(change?.string("from") == "1" && change?.string("to") == "2592000000")
+  }
+
+  @Test("an embedded cluster cannot be changed")
+  func embedded() {
+    let survey = survey([], on: ClusterDescription(clusterID: "mockCluster1", brokerCount: 3))
+    #expect(survey.objection?.remedy.contains("embedded-cluster") == true)
+  }
+}

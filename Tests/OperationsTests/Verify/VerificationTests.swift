@@ -1,0 +1,137 @@
+import AppStore
+import AppStoreSignature
+import AppStoreSigning
+import Foundation
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("Verification")
+struct VerificationTests {
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
+
+  private func report(
+    on input: [UInt8], kind: SignedDataKind = .notification, _ change: (inout VerifyRequest) -> Void = { _ in }
+  ) async throws -> VerifyReport {
+    var request = VerifyRequest()
+    request.roots = [fixture.rootPath]
+    request.kind = kind
+    change(&request)
+    return await Verification(
+      verifier: try request.verifier(nil, clock: .system), identity: request.identity(nil), kind: kind
+    ).report(on: input)
+  }
+
+  @Test("a genuine notification shows its payload and what is inside")
+  func genuine() async throws {
+    let sample = try fixture.sample(.didRenew)
+    for input in [sample.jws, sample.body, sample.body + [UInt8(ascii: "\n")]] {
+      let report = try await report(on: input)
+      #expect(report.status == .success)
+      #expect(report.json.members.prefix(2).map(\.key) == ["valid", "inner"])
+      #expect(report.json["valid"] == true)
+      #expect(report.json.string("inner") == "verified")
+      #expect(report.json.string("notificationType") == "DID_RENEW")
+      #expect(report.json.string("notificationUUID") == sample.notificationUUID)
+      #expect(report.json.object("transaction")?.string("originalTransactionId") == sample.orderingKey)
+      #expect(report.json.object("renewalInfo") != nil)
+      #expect(!report.line.contains("\n"))
+      #expect(try JSONObject(parsing: Array(report.line.utf8)) == report.json)
+    }
+  }
+
+  @Test("every kind of token is judged as what it claims to be")
+  func kinds() async throws {
+    let sample = try fixture.sample(.didRenew)
+    let data = try ResponseBodyV2DecodedPayload(json: UnverifiedToken(parsing: sample.jws).payload).data
+    let transaction = Array(try #require(data?.signedTransactionInfo).utf8)
+    let renewalInfo = Array(try #require(data?.signedRenewalInfo).utf8)
+    #expect(try await report(on: transaction, kind: .transaction).json.string("productId") != nil)
+    #expect(try await report(on: renewalInfo, kind: .renewalInfo).json.string("autoRenewProductId") != nil)
+    #expect(try await report(on: renewalInfo, kind: .renewalInfo).json["inner"] == nil)
+  }
+
+  @Test("every forgery is refused in its class, or reported as one inside")
+  func forgeries() async throws {
+    let forgeries = try Forgeries(chain: fixture.chain, app: fixture.app, signedDate: Fixture.signedDate, seed: 7).all()
+    #expect(!forgeries.isEmpty)
+    for forgery in forgeries {
+      let report = try await report(on: forgery.jws) { request in
+        request.bundleId = fixture.app.bundleId
+        request.appAppleId = fixture.app.appAppleId
+        request.environment = fixture.app.environment
+      }
+      let comment = Comment(rawValue: "\(forgery.label): \(report.json.string("message") ?? "")")
+      switch forgery.expectation {
+      case .refused(let reason):
+        #expect(!report.isValid && report.status == .failure, comment)
+        #expect(report.json.members.map(\.key) == ["valid", "reason", "message"], comment)
+        #expect(report.json.string("reason") == reason, comment)
+      case .innerMismatch:
+        #expect(report.isValid && report.json.string("inner") == "mismatch", comment)
+        #expect(report.json.string("innerMessage") != nil, comment)
+      case .innerForged:
+        #expect(report.isValid && report.json.string("inner") == "forged", comment)
+      }
+    }
+  }
+
+  @Test("no token speaks about its own validity")
+  func ownMembersWin() async throws {
+    let payload: JSONObject = [
+      "valid": false, "inner": "forged", "innerMessage": "x", "transaction": "y", "notificationType": "TEST",
+      "notificationUUID": "1", "signedDate": .integer(Fixture.signedDate.millisecondsSince1970),
+      "data": ["bundleId": "com.example.app", "environment": "Sandbox"],
+    ]
+    let report = try await report(on: try fixture.chain.sign(payload.serialized()))
+    #expect(report.isValid, "\(report.line)")
+    #expect(report.json.members.filter { $0.key == "valid" }.map(\.value) == [true])
+    #expect(report.json.string("inner") == "verified")
+    #expect(report.json["innerMessage"] == nil)
+  }
+
+  @Test("another root, another app and another environment are told apart")
+  func refusals() async throws {
+    let sample = try fixture.sample(.test)
+    let reasons = [
+      try await report(on: sample.jws) { $0.roots = [] }.json.string("reason"),
+      try await report(on: sample.jws) { $0.bundleId = "com.example.other" }.json.string("reason"),
+      try await report(on: sample.jws) { $0.environment = .sandbox }.json.string("reason"),
+      try await report(on: Array("no token".utf8)).json.string("reason"),
+    ]
+    #expect(reasons == ["chain", "app-identifier", "environment", "format"])
+  }
+
+  @Test("flags beat the configuration, and the configuration beats nothing")
+  func identity() {
+    let configuration = fixture.configuration()
+    var request = VerifyRequest()
+    #expect(request.identity(nil) == .any)
+    #expect(request.identity(configuration) != .any)
+    #expect(request.identity(MillraceConfiguration()) == .any)
+    request.bundleId = "com.example.other"
+    #expect(request.identity(configuration) == IdentityPolicy(bundleId: "com.example.other"))
+  }
+
+  @Test("a root that is no certificate is a mistake in --root", arguments: ["no certificate", "0 looks like DER"])
+  func badRoot(content: String) throws {
+    let path = fixture.directory.appendingPathComponent("root.txt").path
+    try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+    var request = VerifyRequest()
+    request.roots = [path]
+    let error = try #require(throws: OperationError.self) { _ = try request.verifier(nil, clock: .system) }
+    #expect(error.kind == .usage)
+    #expect(error.place == "--root")
+    #expect(error.what.contains(path) && !error.what.contains("trust.roots"), "\(error)")
+  }
+
+  @Test("a file that is not there is a mistake in the command line")
+  func missingFile() throws {
+    let error = try #require(throws: OperationError.self) { try VerifySource.read("/nonexistent/token.jws") }
+    #expect(error.kind == .usage)
+    #expect(error.place == "/nonexistent/token.jws")
+  }
+}

@@ -1,0 +1,39 @@
+import Operations
+import Testing
+
+@Suite("What people hand to verify")
+struct VerifyInputTests {
+  private static let token = "aaa.bbb.ccc"
+
+  @Test(
+    "a token is found bare or in the body that carries its kind",
+    arguments: [
+      (token, .notification),
+      ("\n \t\(token)\r\n", .notification),
+      ("\u{FEFF}\(token)", .transaction),
+      (#"{"signedPayload":"\#(token)"}"#, .notification),
+      (" {\n \"signedPayload\" : \" \(token) \" }\n", .notification),
+      (#"{"signedTransactionInfo":"\#(token)"}"#, .transaction),
+      (#"{"signedRenewalInfo":"\#(token)"}"#, .renewalInfo),
+      (#"{"signedAppTransactionInfo":"\#(token)"}"#, .appTransaction),
+      (#"{"signedPayload":"\#(token)"}"#, .transaction),
+      (#"{"signedPayload":"x","signedTransactionInfo":"\#(token)"}"#, .transaction),
+    ] as [(String, SignedDataKind)])
+  func found(input: String, kind: SignedDataKind) throws {
+    #expect(try VerifyInput.token(in: Array(input.utf8), kind: kind) == Array(Self.token.utf8))
+  }
+
+  @Test(
+    "what holds no token is refused with a sentence",
+    arguments: [
+      ("", "empty"), (" \n", "empty"), ("{", "none"), ("{}", "signedPayload"),
+      (#"{"signedPayload":1}"#, "signedPayload"),
+      (#"{"notification_type":"CANCEL"}"#, "version 1"),
+    ])
+  func refused(input: String, part: String) throws {
+    let fault = try #require(throws: VerifyInput.Fault.self) {
+      try VerifyInput.token(in: Array(input.utf8), kind: .notification)
+    }
+    #expect(fault.message.contains(part), "\(fault.message)")
+  }
+}
