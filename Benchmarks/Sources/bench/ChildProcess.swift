@@ -1,0 +1,69 @@
+// A process that a benchmark starts, watches in /proc, and stops.
+import Foundation
+
+/// One process and what it cost.
+final class ChildProcess {
+  private let process = Process()
+
+  var pid: Int32 { process.processIdentifier }
+
+  init(_ executable: String, _ arguments: [String], environment: [String: String] = [:], log: String? = nil) throws {
+    process.executableURL = URL(fileURLWithPath: executable)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    var output = FileHandle.nullDevice
+    if let log {
+      guard FileManager.default.createFile(atPath: log, contents: nil), let handle = FileHandle(forWritingAtPath: log)
+      else { throw BenchError("cannot write \(log)") }
+      output = handle
+    }
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+  }
+
+  var isRunning: Bool { process.isRunning }
+
+  /// Seconds of processor time so far, all threads (`proc_pid_stat(5)`).
+  var cpuSeconds: Double {
+    // The name, in brackets, may hold anything; fields are counted behind it.
+    let fields = (contents("stat").split(separator: ")").last ?? "").split(separator: " ")
+    guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return .nan }
+    return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// The most memory that was resident at one time, in bytes (`proc_pid_status(5)`, VmHWM).
+  var peakMemory: Double {
+    for line in contents("status").split(separator: "\n") where line.hasPrefix("VmHWM:") {
+      return (line.split(separator: " ").dropLast().last.flatMap { Double($0) } ?? .nan) * 1_024
+    }
+    return .nan
+  }
+
+  private func contents(_ name: String) -> String {
+    FileManager.default.contents(atPath: "/proc/\(pid)/\(name)").map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  /// Asks the process to end and waits for it.
+  func stop() {
+    guard process.isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  /// Runs a program to its end and gives what it printed.
+  static func output(of executable: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [executable] + arguments
+    process.standardOutput = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw BenchError("\(executable) ended with status \(process.terminationStatus)")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,59 @@
+// The result of `bench ingress`.
+import AppStore
+
+struct IngressReport {
+  private let contenders: [Contender]
+  private let connections: Int
+  private let bytes: Int
+
+  init(_ contenders: [Contender], connections: Int, bytes: Int) {
+    self.contenders = contenders
+    self.connections = connections
+    self.bytes = bytes
+  }
+
+  /// The median over rounds of one server's throughput divided by another's in the same round.
+  private func ratio(_ ours: Int, _ baseline: Int) -> Double {
+    Numbers.median(
+      zip(contenders[ours].rounds, contenders[baseline].rounds).map {
+        $0.result.requestsPerSecond / $1.result.requestsPerSecond
+      })
+  }
+
+  var line: String {
+    var object = JSONObject()
+    object["benchmark"] = .string("ingress")
+    object["connections"] = .integer(Int64(connections))
+    object["bytes"] = .integer(Int64(bytes))
+    for (name, contender) in zip(["a", "b", "c"], contenders) {
+      var part = JSONObject()
+      part["server"] = .string(String(contender.name.dropFirst(3)))
+      part.set("requestsPerSecond", contender.requestsPerSecond)
+      part.set("p50Milliseconds", contender.p50)
+      part.set("p99Milliseconds", contender.p99)
+      part.set("cpuMicrosecondsPerRequest", contender.cpuPerRequest)
+      part.set("peakMemoryMiB", contender.peakMemory)
+      part["failures"] = .integer(Int64(contender.failures))
+      object[name] = .object(part)
+    }
+    object.set("ratio", ratio(1, 2))
+    object.set("ratioToBlind", ratio(1, 0))
+    object.set("peakMemoryMB", contenders[1].process.peakMemory / 1e6)
+    return object.line
+  }
+
+  var table: String {
+    var table = Table(titles: ["ingress", "requests/s", "p50 ms", "p99 ms", "CPU µs/request", "peak MiB", "failures"])
+    table.rows = contenders.map {
+      [
+        $0.name, Numbers.whole($0.requestsPerSecond), Numbers.fixed($0.p50, 2), Numbers.fixed($0.p99, 2),
+        Numbers.fixed($0.cpuPerRequest, 1), Numbers.fixed($0.peakMemory, 1), "\($0.failures)",
+      ]
+    }
+    return """
+      \(table.text)
+      b / c \(Numbers.fixed(ratio(1, 2), 3))   b / a \(Numbers.fixed(ratio(1, 0), 3))
+      \(connections) connections, bodies of \(bytes) bytes; medians of alternating rounds; servers, cluster and wrk share the machine
+      """
+  }
+}

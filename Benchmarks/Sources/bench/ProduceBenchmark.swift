@@ -1,0 +1,99 @@
+// What awaiting one record costs over librdkafka itself.
+import ArgumentParser
+import CProduceLoop
+import Foundation
+import Kafka
+
+struct ProduceBenchmark: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "produce",
+    abstract: "An awaited send of Kafka.KafkaProducer against a plain librdkafka loop in C.",
+    discussion: """
+      Same embedded cluster, same properties, in alternating rounds. The cluster keeps 5 MiB a partition and drops what
+      is older: harmless here, because nobody reads.
+      """)
+
+  @OptionGroup var output: OutputOptions
+  @Option(help: "Records of each round.") var records = 4_000
+  @Option(help: "Rounds of each.") var rounds = 7
+  @Option(help: "Bytes of a record.") var bytes = 17_000
+  @Option(help: "The project's directory.") var project = "."
+
+  private static let topic = "bench.produce"
+
+  func run() async throws {
+    let directory = FileManager.default.temporaryDirectory.path + "/millrace-bench-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    defer {
+      do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
+    }
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let file = directory + "/bootstrap"
+    let cluster = try ChildProcess(
+      own, ["cluster", "--topics", project + "/topics", "--extra", Self.topic, "--bootstrap-file", file])
+    defer { cluster.stop() }
+    for _ in 0..<400 where !FileManager.default.fileExists(atPath: file) && cluster.isRunning {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    guard let address = FileManager.default.contents(atPath: file) else { throw BenchError("no cluster started") }
+    let bootstrap = String(decoding: address, as: UTF8.self)
+
+    var results: [ProduceResult] = []
+    for inFlight in [1, 64] {
+      var result = ProduceResult(inFlight: inFlight)
+      // The first round of each warms up connections and code.
+      for round in 0...rounds {
+        let loop: Sample
+        let awaited: Sample
+        if round.isMultiple(of: 2) {
+          loop = try inC(bootstrap, inFlight)
+          awaited = try await inSwift(bootstrap, inFlight)
+        } else {
+          awaited = try await inSwift(bootstrap, inFlight)
+          loop = try inC(bootstrap, inFlight)
+        }
+        if round > 0 { result.rounds.append((loop, awaited)) }
+      }
+      results.append(result)
+    }
+    print(output.json ? ProduceReport.line(results, bytes) : ProduceReport.table(results, bytes))
+  }
+
+  private func inC(_ bootstrap: String, _ inFlight: Int) throws -> Sample {
+    var latencies = [UInt64](repeating: 0, count: records)
+    var elapsed: UInt64 = 0
+    var message = [CChar](repeating: 0, count: 512)
+    let status = produce_loop(bootstrap, Self.topic, records, bytes, inFlight, &latencies, &elapsed, &message, 512)
+    guard status == 0 else {
+      let reason = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      throw BenchError("the loop in C: " + String(decoding: reason, as: UTF8.self))
+    }
+    return Sample(nanoseconds: latencies.map { Double($0) }, elapsed: Double(elapsed))
+  }
+
+  private func inSwift(_ bootstrap: String, _ inFlight: Int) async throws -> Sample {
+    let producer = try KafkaProducer(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench"))
+    async let running: Void = producer.run()
+    let value = [UInt8](repeating: UInt8(ascii: "x"), count: bytes)
+    let start = ContinuousClock.now
+    let latencies = try await withThrowingTaskGroup(of: [Double].self) { group in
+      for worker in 0..<inFlight {
+        group.addTask { [records] in
+          var latencies: [Double] = []
+          for index in stride(from: worker, to: records, by: inFlight) {
+            let start = ContinuousClock.now
+            _ = try await producer.send(
+              ProducerRecord(topic: Self.topic, key: Array(String(index).utf8), value: value))
+            latencies.append((ContinuousClock.now - start) / .nanoseconds(1))
+          }
+          return latencies
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    let elapsed = (ContinuousClock.now - start) / .nanoseconds(1)
+    producer.shutDown()
+    try await running
+    return Sample(nanoseconds: latencies, elapsed: elapsed)
+  }
+}

@@ -1,0 +1,81 @@
+// The servers that the ingress is compared with: the same HTTP server with the same settings, and less behind it.
+import AppStore
+import ArgumentParser
+import Crypto
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+struct Serve: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "One of the servers that the ingress is compared with; runs until it is stopped.", shouldDisplay: false)
+
+  enum Kind: String, ExpressibleByArgument {
+    /// Answers 200 without looking.
+    case blind
+    /// Checks the raw signatures of the posted token and of two inner ones, and nothing else.
+    case checks
+  }
+
+  @Argument var kind: Kind
+  @Option var port: Int
+  @Option(
+    help: "A file with the notification whose inner tokens are checked, and whose leaf signed all that is posted.")
+  var token: String
+
+  func run() async throws {
+    guard let jws = FileManager.default.contents(atPath: token) else { throw BenchError("cannot read \(token)") }
+    let responder = BaselineResponder(checks: kind == .checks ? try Token(genuine: Array(jws)).checks : [])
+    var logger = Logger(label: "bench")
+    logger.logLevel = .error
+    // As Ingress/IngressServer.swift sets it up.
+    let server = HTTPServerBuilder.http1(
+      configuration: .init(
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 16 << 10, maxHeaderFieldCount: 100)))
+    let application = Application(
+      responder: responder, server: server, configuration: .init(address: .hostname("127.0.0.1", port: port)),
+      logger: logger)
+    try await application.runService()
+  }
+}
+
+/// 200, after as many signature checks as there are.
+struct BaselineResponder: HTTPResponder {
+  typealias Context = BasicRequestContext
+
+  /// The outer token's key and form, then the inner ones.
+  let checks: [RawCheck]
+
+  func respond(to request: Request, context: Context) async throws -> Response {
+    guard let outer = checks.first else { return Response(status: .ok) }
+    let body = try await request.body.collect(upTo: 1 << 20)
+    guard let posted = PostedToken(body.readableBytesView),
+      outer.key.isValidSignature(posted.signature, for: posted.message),
+      checks.dropFirst().allSatisfy({ $0.check() })
+    else { return Response(status: .unauthorized) }
+    return Response(status: .ok)
+  }
+}
+
+/// The token in `{"signedPayload":"…"}`, found from the end because that is cheapest.
+private struct PostedToken {
+  let message: ByteBufferView.SubSequence
+  let signature: P256.Signing.ECDSASignature
+
+  init?(_ body: ByteBufferView) {
+    let prefix = "{\"signedPayload\":\"".utf8.count
+    guard let dot = body.lastIndex(of: UInt8(ascii: ".")), body.count > prefix + 2,
+      let bytes = Base64.decodeURL(body[(dot + 1)...].dropLast(2))
+    else { return nil }
+    message = body[(body.startIndex + prefix)..<dot]
+    do {
+      signature = try P256.Signing.ECDSASignature(rawRepresentation: bytes)
+    } catch {
+      // Not of 64 bytes: no signature.
+      return nil
+    }
+  }
+}

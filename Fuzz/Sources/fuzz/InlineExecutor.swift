@@ -1,0 +1,33 @@
+// Runs asynchronous code on the calling thread, so that an input is finished when its function returns and a run with
+// the same inputs covers the same edges.
+internal import Synchronization
+
+/// Executes the jobs of one task at a time, in the order they come.
+final class InlineExecutor: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  /// Runs `body`, which must not wait for anything that happens elsewhere.
+  func run(_ body: @escaping @Sendable () async -> Bool) -> Bool {
+    let result = ResultBox()
+    Task(executorPreference: self) { result.value.store(await body() ? 1 : 0, ordering: .releasing) }
+    while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
+    switch result.value.load(ordering: .acquiring) {
+    case 0: return false
+    case 1: return true
+    default: Failure.report("the code under test waited for something outside")
+    }
+  }
+
+  private func next() -> UnownedJob? {
+    jobs.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+  }
+}
+
+private final class ResultBox: Sendable {
+  let value = Atomic<Int8>(-1)
+}
