@@ -23,8 +23,9 @@ struct RefusedRequest: Error, Sendable, Hashable {
   static let busy = RefusedRequest(label: "busy", problem: .unavailable, closesConnection: true)
   /// Kafka did not acknowledge in time, or refused.
   static let kafkaUnavailable = RefusedRequest(label: "kafka-unavailable", problem: .unavailable)
-  /// Kafka will never take this record: it is larger than the topic admits.
-  static let recordTooLarge = RefusedRequest(label: "record-too-large", problem: .tooLarge)
+  /// The record is larger than the topic admits. Not the client's fault: once the topic's limit is raised, Apple's retry
+  /// gets through.
+  static let recordTooLarge = RefusedRequest(label: "record-too-large", problem: .unavailable)
 }
 
 extension RefusedRequest {

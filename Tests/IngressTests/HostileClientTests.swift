@@ -21,9 +21,8 @@ import Testing
   {
     let fixture = try IngressFixture()
     defer { fixture.removeFiles() }
-    let cluster = try EmbeddedCluster()
     let catalog = try TopicCatalog.load(fixture.configuration.topics)
-    try cluster.create(catalog)
+    let cluster = try await ClusterUnderTest(catalog)
     let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers)
     let seed: UInt64 = 0x4D49_4C4C
     var mutator = try NotificationMutator(fixture, seed: seed)
@@ -61,8 +60,7 @@ import Testing
   @Test func `clients that send slowly are cut off and hold up nobody`() async throws {
     let fixture = try IngressFixture()
     defer { fixture.removeFiles() }
-    let cluster = try EmbeddedCluster()
-    try cluster.create(try TopicCatalog.load(fixture.configuration.topics))
+    let cluster = try await ClusterUnderTest(try TopicCatalog.load(fixture.configuration.topics))
     let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers)
     let beginnings = [
       "POST /v2 HTTP/1.1\r\nhost: a\r\ncontent-le",

@@ -56,6 +56,7 @@ struct IngressFixture {
     configuration.kafka.durability = .relaxed
     configuration.topics.directory = packageRoot.appendingPathComponent("topics").path
     configuration.topics.lanes = 3
+    configuration.topics.prefix = ClusterUnderTest.topicPrefix
     configuration.trust.roots = [root.path]
     var settings = AppSettings()
     settings.bundleId = app.bundleId
@@ -79,8 +80,7 @@ struct IngressFixture {
   ) async throws -> Value {
     defer { removeFiles() }
     let catalog = try TopicCatalog.load(configuration.topics)
-    let cluster = try EmbeddedCluster(brokers: 1)
-    try cluster.create(catalog)
+    let cluster = try await ClusterUnderTest(catalog)
     let (ports, sink) = AsyncStream.makeStream(of: Int.self)
     var kafka = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: "ingress-test")
     kafka.gate = gate
@@ -111,14 +111,16 @@ struct IngressFixture {
 struct RunningIngress {
   let port: Int
   let server: IngressServer
-  let cluster: EmbeddedCluster
+  let cluster: ClusterUnderTest
   let catalog: TopicCatalog
   let metrics: PrometheusRegistry
 
   func post(
-    _ body: [UInt8], to path: String = "/v2", method: HTTPMethod = .POST, headers: [(String, String)] = []
+    _ body: [UInt8], to path: String = "/v2", method: HTTPMethod = .POST, headers: [(String, String)] = [],
+    isChunked: Bool = false
   ) async throws -> Answer {
-    try await AppleClient.post(body, port: port, to: path, method: method, headers: headers)
+    try await AppleClient.post(
+      body, port: port, to: path, method: method, headers: headers, isChunked: isChunked)
   }
 
   /// Every record of every partition of a topic, read to the end that the broker names.
@@ -146,13 +148,13 @@ enum AppleClient {
 
   static func post(
     _ body: [UInt8], port: Int, to path: String = "/v2", method: HTTPMethod = .POST,
-    headers: [(String, String)] = []
+    headers: [(String, String)] = [], isChunked: Bool = false
   ) async throws -> Answer {
     var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
     request.method = method
     for (name, value) in headers { request.headers.add(name: name, value: value) }
     request.headers.add(name: "content-type", value: "application/json")
-    request.body = .bytes(ByteBuffer(bytes: body))
+    request.body = isChunked ? .bytes(body, length: .unknown) : .bytes(ByteBuffer(bytes: body))
     let response = try await client.execute(request, timeout: .seconds(60))
     let answer = try await response.body.collect(upTo: 1 << 20)
     return Answer(

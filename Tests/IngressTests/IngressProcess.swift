@@ -31,7 +31,7 @@ final class IngressProcess: @unchecked Sendable {
     let topics = packageRoot.appendingPathComponent("topics").path
     try """
     kafka: { bootstrapServers: "\(bootstrapServers)", durability: relaxed }
-    topics: { directory: "\(topics)", lanes: \(fixture.configuration.topics.lanes) }
+    topics: { directory: "\(topics)", prefix: "\(fixture.configuration.topics.prefix)", lanes: \(fixture.configuration.topics.lanes) }
     trust: { roots: ["\(directory.path)/root.der"] }
     apps:
       - bundleId: \(fixture.app.bundleId)

@@ -32,7 +32,7 @@ private let kcat = ["/usr/bin/kcat", "/usr/local/bin/kcat", "/opt/homebrew/bin/k
       #expect(try await ingress.post(signed.body).status == 200)
       #expect(try await ingress.post(spaced, to: "/v1").status == 200)
       let servers = ingress.cluster.bootstrapServers
-      let topic = "appstore.notifications.subscriptions"
+      let topic = try #require(ingress.catalog.topic(named: "appstore.notifications.subscriptions")).topic
       let first = try await Self.run([
         "-b", servers, "-C", "-t", topic, "-o", "beginning", "-e", "-q", "-f", "%s\u{1E}",
       ])

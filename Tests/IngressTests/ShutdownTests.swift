@@ -18,8 +18,7 @@ import Testing
     fixture.configuration.topics.lanes = 12
     let notifications = try OutageTests.notifications(fixture, count: 4000, seed: 21)
     let catalog = try TopicCatalog.load(fixture.configuration.topics)
-    let cluster = try EmbeddedCluster()
-    try cluster.create(catalog)
+    let cluster = try await ClusterUnderTest(catalog)
     let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers)
 
     let load = Load()

@@ -15,10 +15,9 @@ extension LogSettings {
   ) -> any LogHandler {
     let level = Logger.Level(rawValue: level.rawValue) ?? .info
     let now: @Sendable () -> _ = { clock.wallTime }
-    switch format ?? (isTerminal ? .text : .json) {
-    case .json: return JSONLogHandler(label: label, level: level, sink: sink, now: now)
-    case .text: return TextLogHandler(label: label, level: level, sink: sink, now: now)
-    }
+    let isText = (format ?? (isTerminal ? .text : .json)) == .text
+    return LineLogHandler(
+      label: label, level: level, sink: sink, now: now, format: isText ? TextLogLine.format : JSONLogLine.format)
   }
 
   /// A logger as these settings ask for.

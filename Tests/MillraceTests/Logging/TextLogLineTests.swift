@@ -4,11 +4,13 @@ import Testing
 
 @testable import Millrace
 
-@Suite struct TextLogHandlerTests {
+@Suite struct TextLogLineTests {
   @Test func `A line is for eyes and cannot move the cursor`() {
     let lines = Lines()
     let now = Timestamp(millisecondsSince1970: 1_769_860_800_000)
-    let logger = Logger(label: "test") { TextLogHandler(label: $0, sink: lines.sink, now: { now }) }
+    let logger = Logger(label: "test") {
+      LineLogHandler(label: $0, sink: lines.sink, now: { now }, format: TextLogLine.format)
+    }
     logger.warning("two\nlines \u{1B}[2J", metadata: ["password": "hunter2", "a": "1"])
     #expect(lines.all == ["12:00:00.000 WARNING  two lines  [2J a=1 password=********\n"])
   }

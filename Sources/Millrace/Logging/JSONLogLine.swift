@@ -1,63 +1,27 @@
 // One JSON object a line: `ts`, `level`, `label`, `message`, then metadata. Payloads and secrets stay out by construction:
 // long values are cut and values of secret names are masked, whoever logs them.
 
-public import AppStore
-public import Logging
+internal import AppStore
+internal import Logging
 
-/// A swift-log handler that writes JSON lines.
-public struct JSONLogHandler: LogHandler {
-  /// Severities below are dropped.
-  public var logLevel: Logger.Level
-  /// Added to every line.
-  public var metadata: Logger.Metadata = [:]
-  /// Asked at every line.
-  public var metadataProvider: Logger.MetadataProvider?
-
-  private let label: String
-  private let sink: LogSink
-  private let now: @Sendable () -> Timestamp
-
-  /// A handler that writes to `sink`.
-  ///
-  /// - Parameters:
-  ///   - label: The logger's label.
-  ///   - level: Severities below are dropped.
-  ///   - sink: Where lines go.
-  ///   - now: The time of a line.
-  public init(
-    label: String, level: Logger.Level = .info, sink: LogSink, now: @escaping @Sendable () -> Timestamp,
-    metadataProvider: Logger.MetadataProvider? = nil
-  ) {
-    self.label = label
-    self.logLevel = level
-    self.sink = sink
-    self.now = now
-    self.metadataProvider = metadataProvider
-  }
-
-  /// One key of ``metadata``.
-  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  /// Writes one line.
-  public func log(event: LogEvent) {
-    var line = LogLine()
-    line.begin()
-    line.member("ts", now().rfc3339)
-    line.member("level", event.level.rawValue)
-    line.member("label", label)
-    line.member("message", event.message.description)
-    if let error = event.error { line.member("error", "\(error)") }
-    for (key, value) in LogMetadata.merged(metadata, metadataProvider, event) { line.member(key, value) }
-    line.end()
-    sink.write(line.bytes)
+/// Lines for machines.
+enum JSONLogLine {
+  static func format(_ line: LogLine) -> [UInt8] {
+    var builder = JSONLineBuilder()
+    builder.begin()
+    builder.member("ts", line.time.rfc3339)
+    builder.member("level", line.level.rawValue)
+    builder.member("label", line.label)
+    builder.member("message", line.message)
+    if let error = line.error { builder.member("error", error) }
+    for (key, value) in line.metadata { builder.member(key, value) }
+    builder.end()
+    return builder.bytes
   }
 }
 
 /// Builds one line of JSON as bytes.
-private struct LogLine {
+private struct JSONLineBuilder {
   var bytes: [UInt8] = []
   private var isFirst = true
 

@@ -4,11 +4,13 @@ import Testing
 
 @testable import Millrace
 
-@Suite struct JSONLogHandlerTests {
+@Suite struct JSONLogLineTests {
   private static let now = Timestamp(millisecondsSince1970: 1_769_860_800_000)
 
   private static func logger(_ lines: Lines, level: Logger.Level = .info) -> Logger {
-    Logger(label: "test") { JSONLogHandler(label: $0, level: level, sink: lines.sink, now: { now }) }
+    Logger(label: "test") {
+      LineLogHandler(label: $0, level: level, sink: lines.sink, now: { now }, format: JSONLogLine.format)
+    }
   }
 
   @Test func `A line is one JSON object with time, severity, label, message and metadata by name`() {
@@ -67,7 +69,8 @@ import Testing
     let lines = Lines()
     let provider = Logger.MetadataProvider { ["a": "provider", "b": "provider"] }
     var logger = Logger(label: "test") {
-      JSONLogHandler(label: $0, sink: lines.sink, now: { Self.now }, metadataProvider: provider)
+      LineLogHandler(
+        label: $0, sink: lines.sink, now: { Self.now }, metadataProvider: provider, format: JSONLogLine.format)
     }
     logger[metadataKey: "a"] = "logger"
     logger[metadataKey: "c"] = "logger"
