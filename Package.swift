@@ -105,7 +105,7 @@ let package = Package(
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
-    tests("Kafka", ["Kafka"]),
+    tests("Kafka", ["Kafka", "CRDKafka"]),
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),

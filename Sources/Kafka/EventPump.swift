@@ -13,9 +13,11 @@ struct EventPump {
   /// client still has reports to serve, so cancelling is the client's `cancel`, which makes `isFinished` true soon.
   /// - Parameters:
   ///   - onTick: called once a second, for queues of the client's own that need the same net.
+  ///   - onFatal: called when the client can do nothing more; it should make `isFinished` true soon.
   ///   - onEvent: takes delivery reports, rebalances and commit results; the rest is observed here.
   func run(
-    isFinished: () -> Bool, onTick: @escaping @Sendable () -> Void, onEvent: (OpaquePointer) async -> Void
+    isFinished: () -> Bool, onTick: @escaping @Sendable () -> Void, onFatal: () -> Void,
+    onEvent: (OpaquePointer) async -> Void
   ) async {
     let wake = handle.wake
     let ticker = Task {
@@ -30,7 +32,7 @@ struct EventPump {
       var served = 0
       while served < Self.budgetPerTurn, let event = rd_kafka_queue_poll(handle.queue, 0) {
         served += 1
-        if !observe(event) { await onEvent(event) }
+        if !observe(event, onFatal) { await onEvent(event) }
         rd_kafka_event_destroy(event)
       }
       if served == Self.budgetPerTurn {
@@ -42,7 +44,7 @@ struct EventPump {
   }
 
   /// True where the event was only to be observed.
-  private func observe(_ event: OpaquePointer) -> Bool {
+  private func observe(_ event: OpaquePointer, _ onFatal: () -> Void) -> Bool {
     switch rd_kafka_event_type(event) {
     case RD_KAFKA_EVENT_LOG:
       var facility: UnsafePointer<CChar>?
@@ -55,8 +57,10 @@ struct EventPump {
       return true
     case RD_KAFKA_EVENT_ERROR:
       let error = rd_kafka_event_error(event)
-      if error == RD_KAFKA_RESP_ERR__FATAL, let fatal = handle.fatalError {
+      // The event of a fatal error carries the error behind it; only the client knows that it was fatal.
+      if let fatal = handle.fatalError {
         observer.error(fatal)
+        onFatal()
       } else {
         let reason = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
         var described = KafkaError(error, operation: "client")

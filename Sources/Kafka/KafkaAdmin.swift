@@ -128,8 +128,14 @@ public final class KafkaAdmin: Sendable {
   ) async throws(KafkaError) -> Value {
     let properties = try configuration.adminProperties()
     let label = "\(configuration.clientID)-admin"
+    let gate = configuration.gate
     return try await blocking.run { () throws(KafkaError) in
-      try body(try ClientHandle(.producer, properties: properties, label: label))
+      let handle = try ClientHandle(.producer, properties: properties, label: label, gate: gate)
+      do throws(KafkaError) {
+        return try body(handle)
+      } catch {
+        throw error.explained(by: handle)
+      }
     }
   }
 
@@ -164,5 +170,24 @@ public final class KafkaAdmin: Sendable {
       }
     }
     return nil
+  }
+}
+
+extension KafkaError {
+  /// The same error with what the client said meanwhile: a wrong password or certificate shows as a time-out only.
+  fileprivate func explained(by handle: ClientHandle) -> KafkaError {
+    var causes: [String] = []
+    while let event = rd_kafka_queue_poll(handle.queue, 0) {
+      if rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR,
+        let text = rd_kafka_event_error_string(event).map({ String(cString: $0) }), !causes.contains(text)
+      {
+        causes.append(text)
+      }
+      rd_kafka_event_destroy(event)
+    }
+    guard let last = causes.last else { return self }
+    var explained = self
+    explained.reason += ": \(last)"
+    return explained
   }
 }

@@ -27,20 +27,28 @@ public struct KafkaConfiguration: Sendable, Hashable {
     "enable.auto.commit": "false",
     "enable.auto.offset.store": "false",
     "enable.idempotence": "true",
+    "isolation.level": "read_committed",
     "log.queue": "true",
+    "partition.assignment.strategy": "range",
     "partitioner": "murmur2_random",
   ]
 
+  /// Properties that say what a client is for. Each client sets its own.
+  static let reservedProperties: Set<String> = ["bootstrap.servers", "client.id", "group.id", "transactional.id"]
+
   /// Names that librdkafka treats as the same property.
-  private static let aliases = ["request.required.acks": "acks", "metadata.broker.list": "bootstrap.servers"]
+  private static let aliases = [
+    "delivery.timeout.ms": "message.timeout.ms", "metadata.broker.list": "bootstrap.servers",
+    "request.required.acks": "acks",
+  ]
 
   /// The first pass-through property that contradicts a promise or this configuration, with a sentence for a person;
   /// nil where all are fine.
   public var objection: String? {
     for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
       let canonical = Self.aliases[name] ?? name
-      if canonical == "bootstrap.servers" || canonical == "client.id" {
-        return "\(name) has its own setting; remove it from the properties"
+      if Self.reservedProperties.contains(canonical) {
+        return "\(name) is set by each client itself; remove it from the properties"
       }
       if let required = Self.protectedProperties[canonical], !Self.means(value, required) {
         return "\(name) must stay \(required): what this process promises rests on it"
@@ -97,6 +105,7 @@ public struct KafkaConfiguration: Sendable, Hashable {
     if let objection {
       throw KafkaError(code: .invalidConfiguration, operation: "configure \(clientID)", reason: objection)
     }
-    return common.merging(role) { $1 }.merging(properties) { $1 }
+    let canonical = Dictionary(properties.map { (Self.aliases[$0.key] ?? $0.key, $0.value) }) { $1 }
+    return common.merging(role) { $1 }.merging(canonical) { $1 }
   }
 }

@@ -8,16 +8,17 @@ internal import Synchronization
 /// reader. Follows librdkafka's INTRODUCTION.md, "Consumer groups" and "Queues".
 public final class KafkaConsumer: Sendable {
   /// What happens to the assignment, in order. One reader only.
-  public let events: AsyncStream<ConsumerEvent>
+  public var events: ConsumerEvents { ConsumerEvents(feed: feed) }
 
-  private let handle: ClientHandle
+  let handle: ClientHandle
   private let pump: EventPump
   private let subscription: Subscription
-  private let sink: AsyncStream<ConsumerEvent>.Continuation
+  private let feed = AssignmentFeed()
   private let state = Mutex(State())
 
   private struct State {
     var queues: [TopicPartition: PartitionQueue] = [:]
+    var commits: [ObjectIdentifier: PendingCommit] = [:]
     var isClosing = false
     var isFinished = false
   }
@@ -38,7 +39,6 @@ public final class KafkaConsumer: Sendable {
       gate: configuration.gate)
     pump = EventPump(handle: handle, observer: observer)
     self.subscription = subscription
-    (events, sink) = AsyncStream.makeStream()
   }
 
   /// Serves the group and commit results until ``shutDown()`` was called and the group was left, or the task is
@@ -48,8 +48,9 @@ public final class KafkaConsumer: Sendable {
     try await start()
     let serving = Task {
       await pump.run(
-        isFinished: { self.state.withLock { $0.isFinished } },
+        isFinished: { self.finishIfClosed() },
         onTick: { self.tick() },
+        onFatal: { self.finish() },
         onEvent: { event in await self.handle(event) })
     }
     await withTaskCancellationHandler {
@@ -57,7 +58,8 @@ public final class KafkaConsumer: Sendable {
     } onCancel: {
       shutDown()
     }
-    sink.finish()
+    feed.finish()
+    failPendingCommits()
     if let fatal = handle.fatalError { throw fatal }
   }
 
@@ -69,23 +71,35 @@ public final class KafkaConsumer: Sendable {
       return !state.isClosing
     }
     guard isFirst else { return }
-    handle.blocking.schedule { [handle] in
-      if let error = rd_kafka_consumer_close_queue(handle.rk, handle.queue) { rd_kafka_error_destroy(error) }
+    handle.blocking.schedule { [self] in
+      if let error = rd_kafka_consumer_close_queue(handle.rk, handle.queue) {
+        // A client with a fatal error closes nothing: it is over as it is.
+        self.pump.observer.error(KafkaError(consuming: error, operation: "leave the group"))
+        self.finish()
+      }
       handle.wake.signal()
     }
   }
 
-  /// Commits offsets and returns when the coordinator has them.
-  /// - Throws: ``KafkaError``; where one partition was refused and others not, its error.
+  /// Commits offsets and returns when the coordinator has them. Results come while ``run()`` runs.
+  /// - Throws: ``KafkaError``; where one partition was refused and others not, its error; `closed` once the group was
+  ///   left.
   public func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) {
     guard !offsets.isEmpty else { return }
     let result: Result<Void, KafkaError> = await withUnsafeContinuation { continuation in
-      let pending = Unmanaged.passRetained(PendingCommit(continuation))
+      let pending = PendingCommit(continuation)
+      let isOpen = state.withLock { state in
+        if !state.isFinished { state.commits[ObjectIdentifier(pending)] = pending }
+        return !state.isFinished
+      }
+      guard isOpen else { return pending.finish(.failure(.closedConsumer)) }
+      let opaque = Unmanaged.passRetained(pending)
       let list = TopicPartitionList(offsets)
-      let error = rd_kafka_commit_queue(handle.rk, list.native, handle.queue, nil, pending.toOpaque())
+      let error = rd_kafka_commit_queue(handle.rk, list.native, handle.queue, nil, opaque.toOpaque())
       if error != RD_KAFKA_RESP_ERR_NO_ERROR {
-        pending.release()
-        continuation.resume(returning: .failure(KafkaError(error, operation: "commit")))
+        opaque.release()
+        forget(pending)
+        pending.finish(.failure(KafkaError(error, operation: "commit")))
       }
     }
     try result.get()
@@ -151,12 +165,18 @@ public final class KafkaConsumer: Sendable {
     case RD_KAFKA_EVENT_OFFSET_COMMIT: finishCommit(event)
     default: break
     }
-    finishIfClosed()
   }
 
-  private func finishIfClosed() {
-    let isClosing = state.withLock { $0.isClosing }
-    guard isClosing, rd_kafka_consumer_closed(handle.rk) != 0 else { return }
+  /// Leaving the group ends with an answer that is no event: it is looked for after every turn.
+  private func finishIfClosed() -> Bool {
+    let (isClosing, isFinished) = state.withLock { ($0.isClosing, $0.isFinished) }
+    if isFinished { return true }
+    guard isClosing, rd_kafka_consumer_closed(handle.rk) != 0 else { return false }
+    finish()
+    return true
+  }
+
+  private func finish() {
     let queues = state.withLock { state in
       state.isFinished = true
       defer { state.queues.removeAll() }
@@ -168,7 +188,23 @@ public final class KafkaConsumer: Sendable {
 
   private func tick() {
     for queue in state.withLock({ Array($0.queues.values) }) { queue.tick() }
-    finishIfClosed()
+  }
+
+  private func forget(_ commit: PendingCommit) {
+    state.withLock { _ = $0.commits.removeValue(forKey: ObjectIdentifier(commit)) }
+  }
+
+  /// Results that arrived with the last turn count; nobody will serve later ones.
+  private func failPendingCommits() {
+    while let event = rd_kafka_queue_poll(handle.queue, 0) {
+      if rd_kafka_event_type(event) == RD_KAFKA_EVENT_OFFSET_COMMIT { finishCommit(event) }
+      rd_kafka_event_destroy(event)
+    }
+    let left = state.withLock { state in
+      defer { state.commits = [:] }
+      return Array(state.commits.values)
+    }
+    for commit in left { commit.finish(.failure(.closedConsumer)) }
   }
 
   private func rebalance(_ event: OpaquePointer) async {
@@ -203,7 +239,7 @@ public final class KafkaConsumer: Sendable {
       return call(handle, list.native)
     }
     if let failure { throw failure }
-    sink.yield(.assigned(queues))
+    feed.send(.assigned(queues))
   }
 
   private func revoke(_ partitions: [TopicPartition], isIncremental: Bool) {
@@ -220,13 +256,13 @@ public final class KafkaConsumer: Sendable {
         handle.wake.signal()
       }
     }
-    // Nobody reads any more: dropping the revocation completes it.
-    sink.yield(.revoked(revocation))
+    feed.send(.revoked(revocation))
   }
 
   private func finishCommit(_ event: OpaquePointer) {
     guard let opaque = rd_kafka_event_opaque(event) else { return }
     let pending = Unmanaged<PendingCommit>.fromOpaque(opaque).takeRetainedValue()
+    forget(pending)
     let error = rd_kafka_event_error(event)
     guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
       return pending.finish(.failure(KafkaError(error, operation: "commit")))
@@ -236,36 +272,6 @@ public final class KafkaConsumer: Sendable {
     }
     pending.finish(
       refused.map { .failure(KafkaError($0.err, operation: "commit \(TopicPartition($0))")) } ?? .success(()))
-  }
-}
-
-/// Travels through librdkafka as a commit's opaque pointer and ends the wait of the task that committed.
-private final class PendingCommit: Sendable {
-  private let continuation: UnsafeContinuation<Result<Void, KafkaError>, Never>
-  init(_ continuation: UnsafeContinuation<Result<Void, KafkaError>, Never>) { self.continuation = continuation }
-  func finish(_ result: Result<Void, KafkaError>) { continuation.resume(returning: result) }
-}
-
-/// The two ways librdkafka is told that a rebalance was handled. The eager protocol replaces the assignment.
-private enum RebalanceCall {
-  static func assign(
-    _ list: UnsafePointer<rd_kafka_topic_partition_list_t>, incrementally: Bool, on handle: ClientHandle
-  ) -> KafkaError? {
-    incrementally
-      ? rd_kafka_incremental_assign(handle.rk, list).map { KafkaError(consuming: $0, operation: "assign") }
-      : error(rd_kafka_assign(handle.rk, list), "assign")
-  }
-
-  static func unassign(
-    _ list: UnsafePointer<rd_kafka_topic_partition_list_t>, incrementally: Bool, on handle: ClientHandle
-  ) -> KafkaError? {
-    incrementally
-      ? rd_kafka_incremental_unassign(handle.rk, list).map { KafkaError(consuming: $0, operation: "unassign") }
-      : error(rd_kafka_assign(handle.rk, nil), "unassign")
-  }
-
-  private static func error(_ code: rd_kafka_resp_err_t, _ operation: String) -> KafkaError? {
-    code == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(code, operation: operation)
   }
 }
 

@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Sends complete only while ``run()`` runs. Follows librdkafka's INTRODUCTION.md, "Message reliability".
 public final class KafkaProducer: Sendable {
-  private let handle: ClientHandle
+  let handle: ClientHandle
   private let pump: EventPump
   private let room = RoomWaiters()
   private let phase = Atomic<Phase>(.open)
@@ -57,15 +57,18 @@ public final class KafkaProducer: Sendable {
       if left == 0, phase.load(ordering: .sequentiallyConsistent) == .closing { handle.wake.signal() }
     }
     let deadline = ContinuousClock.now + sendTimeout
+    var isFirst = true
     while true {
       guard phase.load(ordering: .sequentiallyConsistent) == .open else {
         throw KafkaError(code: .closed, operation: "send to \(record.topic)", reason: "the producer is shut down")
       }
       let ticket = room.ticket()
-      switch await attempt(record) {
+      // librdkafka counts its limit from each attempt: after a wait for room, what is left of ours is less.
+      switch await attempt(record, until: isFirst ? nil : deadline) {
       case .acknowledged(let position): return position
       case .failed(let error) where error.code == .queueFull:
         guard await room.wait(ticket, until: deadline) else { throw error }
+        isFirst = false
       case .failed(let error): throw error
       }
     }
@@ -85,13 +88,17 @@ public final class KafkaProducer: Sendable {
     }
   }
 
-  private func attempt(_ record: ProducerRecord) async -> DeliveryOutcome {
+  private func attempt(
+    _ record: ProducerRecord, until deadline: ContinuousClock.Instant?
+  ) async -> DeliveryOutcome {
     await withUnsafeContinuation { continuation in
       let pending = PendingDelivery(topic: record.topic, continuation: continuation)
       let opaque = Unmanaged.passRetained(pending)
       if let error = handle.produce(record, opaque: opaque.toOpaque()) {
         opaque.release()
-        continuation.resume(returning: .failed(error))
+        pending.finish(.failed(error))
+      } else if let deadline {
+        pending.expire(at: deadline)
       }
     }
   }
@@ -108,6 +115,8 @@ public final class KafkaProducer: Sendable {
             && self.unfinished.load(ordering: .sequentiallyConsistent) == 0
         },
         onTick: {},
+        // Nothing more can be sent: ending the run is what lets a supervisor start anew.
+        onFatal: { self.shutDown() },
         onEvent: { event in self.deliver(event) })
     }
     await withTaskCancellationHandler {
@@ -145,23 +154,38 @@ enum DeliveryOutcome: Sendable {
   case failed(KafkaError)
 }
 
-/// Travels through librdkafka in the message's opaque pointer and ends the wait of the task that sent it.
+/// Travels through librdkafka in the message's opaque pointer and ends the wait of the task that sent it, once.
 private final class PendingDelivery: Sendable {
   private let topic: String
-  private let continuation: UnsafeContinuation<DeliveryOutcome, Never>
+  private let continuation: Mutex<UnsafeContinuation<DeliveryOutcome, Never>?>
 
   init(topic: String, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
     self.topic = topic
-    self.continuation = continuation
+    self.continuation = Mutex(continuation)
   }
 
   func report(_ message: rd_kafka_message_t) {
     if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-      continuation.resume(
-        returning: .acknowledged(
-          RecordPosition(topic: topic, partition: message.partition, offset: message.offset)))
+      finish(.acknowledged(RecordPosition(topic: topic, partition: message.partition, offset: message.offset)))
     } else {
-      continuation.resume(returning: .failed(KafkaError(message.err, operation: "send to \(topic)")))
+      finish(.failed(KafkaError(message.err, operation: "send to \(topic)")))
+    }
+  }
+
+  func finish(_ outcome: DeliveryOutcome) {
+    let waiting = continuation.withLock { continuation in
+      defer { continuation = nil }
+      return continuation
+    }
+    waiting?.resume(returning: outcome)
+  }
+
+  /// Ends the wait at the deadline; the report that comes later finds nobody.
+  func expire(at deadline: ContinuousClock.Instant) {
+    Task { [weak self] in
+      do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
+      guard let self else { return }
+      finish(.failed(KafkaError(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, operation: "send to \(topic)")))
     }
   }
 }

@@ -13,6 +13,13 @@ public final class PartitionQueue: @unchecked Sendable {
   private let queue: OpaquePointer
   private let wake = WakeSignal()
   private let isOpen = Atomic(true)
+  private let leftOver = Mutex(LeftOver())
+
+  /// What a batch held behind an error: the error is thrown by the next call, the records are returned by the one after.
+  private struct LeftOver {
+    var failure: KafkaError?
+    var records: [ConsumerRecord] = []
+  }
 
   init?(_ partition: TopicPartition, of handle: ClientHandle) {
     guard let queue = rd_kafka_queue_get_partition(handle.rk, partition.topic, partition.partition) else {
@@ -26,7 +33,7 @@ public final class PartitionQueue: @unchecked Sendable {
   }
 
   deinit {
-    QueueWakeUp.disable(on: queue, signal: wake)
+    close()
     rd_kafka_queue_destroy(queue)
   }
 
@@ -39,6 +46,7 @@ public final class PartitionQueue: @unchecked Sendable {
   ///   authorization refused.
   public func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
     while isOpen.load(ordering: .acquiring), !Task.isCancelled {
+      if let kept = try takeLeftOver() { return kept }
       let batch = try take(max(1, limit))
       if !batch.isEmpty { return batch }
       await wake.wait()
@@ -46,32 +54,47 @@ public final class PartitionQueue: @unchecked Sendable {
     return []
   }
 
+  private func takeLeftOver() throws(KafkaError) -> [ConsumerRecord]? {
+    let kept = leftOver.withLock { leftOver in
+      defer {
+        if leftOver.failure != nil { leftOver.failure = nil } else { leftOver.records = [] }
+      }
+      return leftOver
+    }
+    if let failure = kept.failure { throw failure }
+    return kept.records.isEmpty ? nil : kept.records
+  }
+
   private func take(_ limit: Int) throws(KafkaError) -> [ConsumerRecord] {
-    let taken: Result<[ConsumerRecord], KafkaError> = withUnsafeTemporaryAllocation(
-      of: UnsafeMutablePointer<rd_kafka_message_t>?.self, capacity: limit
-    ) { messages in
+    var before: [ConsumerRecord] = []
+    var behind = LeftOver()
+    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<rd_kafka_message_t>?.self, capacity: limit) { messages in
       let count = rd_kafka_consume_batch_queue(queue, 0, messages.baseAddress, limit)
-      guard count > 0 else { return .success([]) }
-      var records: [ConsumerRecord] = []
-      records.reserveCapacity(count)
-      var failure: KafkaError?
+      guard count > 0 else { return }
+      before.reserveCapacity(count)
       for case let message? in messages.prefix(count) {
         defer { rd_kafka_message_destroy(message) }
         // A tombstone has no payload and no error; only `err` says that this is no record.
-        if message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-          records.append(ConsumerRecord(message))
+        if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
+          behind.failure = behind.failure ?? KafkaError(message.pointee.err, operation: "read \(partition)")
+        } else if behind.failure == nil {
+          before.append(ConsumerRecord(message))
         } else {
-          failure = KafkaError(message.pointee.err, operation: "read \(partition)")
+          behind.records.append(ConsumerRecord(message))
         }
       }
-      if records.isEmpty, let failure { return .failure(failure) }
-      return .success(records)
     }
-    return try taken.get()
+    guard behind.failure != nil else { return before }
+    leftOver.withLock { $0 = behind }
+    guard before.isEmpty, let kept = try takeLeftOver() else { return before }
+    return kept
   }
 
+  /// Ends reading. Also takes the callback off the queue, which belongs to the partition and not to this object: after
+  /// a rebalance the partition's next ``PartitionQueue`` has its own there.
   func close() {
-    isOpen.store(false, ordering: .releasing)
+    guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
+    QueueWakeUp.disable(on: queue, signal: wake)
     wake.signal()
   }
 

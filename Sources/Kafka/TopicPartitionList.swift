@@ -27,10 +27,6 @@ struct TopicPartitionList: ~Copyable {
 
   init(capacity: Int = 0) { native = rd_kafka_topic_partition_list_new(Int32(clamping: capacity)) }
 
-  init(copying list: UnsafePointer<rd_kafka_topic_partition_list_t>) {
-    native = rd_kafka_topic_partition_list_copy(list)
-  }
-
   init(_ partitions: some Collection<TopicPartition>) {
     self.init(capacity: partitions.count)
     for partition in partitions { add(partition, offset: Int64(RD_KAFKA_OFFSET_INVALID)) }

@@ -134,6 +134,65 @@ import Testing
     try await secondRun?.value
   }
 
+  @Test func `a partition that comes back after a rebalance is woken as before`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let partition = TopicPartition(topic: "t", partition: 0)
+    let consumer = try KafkaConsumer(
+      cluster.configuration(["fetch.wait.max.ms": "10"]), subscription: .partitions([partition: .earliest]))
+    let running = Task { try await consumer.run() }
+    var iterator = consumer.events.makeAsyncIterator()
+    guard case .assigned(let first)? = await iterator.next() else { return #expect(Bool(false), "no assignment") }
+    // As a rebalance does: the old object is closed, a new one takes its place, the old one dies later.
+    var old = first.first
+    old?.close()
+    let new = try #require(PartitionQueue(partition, of: consumer.handle))
+    old = nil
+    try await cluster.withProducer { producer in
+      _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+    }
+    #expect(try await new.nextBatch(upTo: 1).first?.value == [1])
+    new.close()
+    consumer.shutDown()
+    try await running.value
+  }
+
+  @Test func `a reader that leaves its loop does not hold up the group`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let consumer = try groupConsumer(cluster)
+    let running = Task { try await consumer.run() }
+    for await case .assigned in consumer.events { break }
+    consumer.shutDown()
+    try await running.value
+  }
+
+  @Test func `an offset that is not there is an error, once, and not silence`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try await fill(cluster, partitions: 1, each: 3)
+    let partition = TopicPartition(topic: "t", partition: 0)
+    let consumer = try KafkaConsumer(
+      cluster.configuration(["fetch.wait.max.ms": "10"]), subscription: .partitions([partition: .offset(99)]))
+    let running = Task { try await consumer.run() }
+    for await case .assigned(let queues) in consumer.events {
+      let queue = try #require(queues.first)
+      await #expect(throws: KafkaError.self) { try await queue.nextBatch(upTo: 10) }
+      consumer.shutDown()
+    }
+    try await running.value
+  }
+
+  @Test func `a commit after the group was left is refused`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let partition = TopicPartition(topic: "t", partition: 0)
+    let consumer = try KafkaConsumer(cluster.configuration, subscription: .partitions([partition: .earliest]))
+    let running = Task { try await consumer.run() }
+    consumer.shutDown()
+    try await running.value
+    let error = await #expect(throws: KafkaError.self) {
+      try await consumer.commit([CommittedOffset(partition, offset: 1)])
+    }
+    #expect(error?.code == .closed)
+  }
+
   @Test func `metadata longer than the broker admits does not stop a commit`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     let partition = TopicPartition(topic: "t", partition: 0)

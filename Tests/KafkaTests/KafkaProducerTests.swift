@@ -1,3 +1,4 @@
+import CRDKafka
 import Testing
 
 @testable import Kafka
@@ -162,6 +163,67 @@ import Testing
     #expect(error?.isRetriable == false)
   }
 
+  @Test func `a fatal error ends the run, so that the process can start anew`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let producer = try KafkaProducer(cluster.configuration)
+    let running = Task { () async -> KafkaError? in
+      do throws(KafkaError) {
+        try await producer.run()
+        return nil
+      } catch { return error }
+    }
+    rd_kafka_test_fatal_error(producer.handle.rk, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "test")
+    let fatal = await running.value
+    #expect(fatal?.isFatal == true)
+    await #expect(throws: KafkaError.self) { try await producer.send(ProducerRecord(topic: "t", value: [1])) }
+  }
+
+  @Test(arguments: [
+    (KafkaError.Code(rawValue: 19), true), (KafkaError.Code(rawValue: 29), false),
+  ])
+  func `a broker's error is retried where that can help, and reported where it cannot`(
+    code: KafkaError.Code, isRetried: Bool
+  ) async throws {
+    // 19 is NOT_ENOUGH_REPLICAS, 29 TOPIC_AUTHORIZATION_FAILED; 0 is the Produce request.
+    let cluster = try TestCluster(topics: ["t": 1])
+    cluster.embedded.failRequests(apiKey: 0, with: [code, code])
+    let result = await Result { () async throws in
+      try await cluster.withProducer { producer in
+        try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      }
+    }
+    switch result {
+    case .success: #expect(isRetried)
+    case .failure(let error):
+      #expect(!isRetried)
+      #expect((error as? KafkaError)?.code == code)
+    }
+  }
+
+  @Test func `an acknowledgement that never comes leaves the record in doubt and the send inside its limit`()
+    async throws
+  {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try cluster.embedded.setRoundTrip(.seconds(30), of: 1)
+    let error = await #expect(throws: KafkaError.self) {
+      try await cluster.withProducer(sendTimeout: .seconds(1)) { producer in
+        _ = try await producer.send(ProducerRecord(topic: "t", value: [1]))
+      }
+    }
+    #expect(error?.code == .messageTimedOut)
+  }
+
+  @Test func `a partition without a leader is waited for`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let partition = TopicPartition(topic: "t", partition: 0)
+    try cluster.embedded.setLeader(of: partition, to: -1)
+    try await cluster.withProducer { producer in
+      async let position = producer.send(ProducerRecord(topic: "t", value: [1]))
+      try cluster.embedded.setLeader(of: partition, to: 1)
+      #expect(try await position.offset == 0)
+    }
+  }
+
   @Test func `statistics and logs reach the observer`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     let (statistics, sink) = AsyncStream.makeStream(of: KafkaStatistics.self)
@@ -202,3 +264,10 @@ private func murmur2(_ text: String) -> Int32 {
 }
 
 private func murmur2Partition(_ key: String, of count: Int32) -> Int32 { (murmur2(key) & 0x7fff_ffff) % count }
+
+extension Result where Failure == any Error {
+  /// What an asynchronous body returned or threw.
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
