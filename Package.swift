@@ -95,13 +95,13 @@ let package = Package(
       "Ingress",
       [
         "Millrace", "Kafka", "AppStore", "AppStoreSignature", httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS,
-        lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTPTypes, nioSSL,
+        lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
     library("Operations", ["Millrace", "Kafka", "AppStore", "AppStoreSignature", crypto, lifecycle, logging]),
     command(
       "MillraceCLI", folder: "millrace",
       ["Operations", "Millrace", "Kafka", argumentParser, lifecycle, logging, unixSignals]),
-    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", argumentParser, metrics]),
+    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", argumentParser, logging, metrics]),
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),

@@ -1,8 +1,8 @@
-// How much work the ingress has accepted and not answered: the bound on its memory.
+// How many notifications are verified and written at one time. What bounds memory is ``BodyBudget``.
 
 internal import Synchronization
 
-/// Counts requests between head and answer, and refuses beyond a number.
+/// Counts requests between the end of their body and their answer, and refuses beyond a number.
 final class InFlightLimit: Sendable {
   private let limit: Int
   private let count = Atomic<Int>(0)

@@ -37,7 +37,7 @@ struct IngressMetrics: Sendable {
     ("millrace_ingress_slow_clients_total", "Connections closed because a head or body took too long."),
     ("millrace_ingress_request_duration_seconds", "From the end of a request's head to its answer, in seconds."),
     ("millrace_ingress_acknowledgement_duration_seconds", "From the write to Kafka's acknowledgement, in seconds."),
-    ("millrace_ingress_requests_in_flight", "Requests between head and answer."),
+    ("millrace_ingress_requests_in_flight", "Requests whose body is there and whose answer is not."),
   ]
 
   func accept(_ version: NotificationVersion, type: String) { accepted[version]?[type]?.increment() }

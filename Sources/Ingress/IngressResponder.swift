@@ -15,6 +15,7 @@ struct IngressResponder: HTTPResponder {
   let limits: IngressSettings.BodyLimits
   let retryAfter: Int64
   let places: InFlightLimit
+  let bodies: BodyBudget
   let clock: MillraceClock
   let metrics: IngressMetrics
 
@@ -37,11 +38,15 @@ struct IngressResponder: HTTPResponder {
     guard let version else { throw .wrongPath }
     guard request.method == .post else { throw .wrongMethod }
     let limit = version == .v1 ? limits.v1 : limits.v2
-    if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit { throw .tooLarge }
+    let announced = request.headers[.contentLength].flatMap { Int($0) } ?? limit
+    guard announced <= limit else { throw .tooLarge }
     let traceParent = TraceParent.continuing(Self.traceParentHeader.flatMap { request.headers[$0] })
+    var held = 0
+    defer { bodies.giveBack(held) }
+    let body = try await read(request, upTo: limit, announced: announced, holding: &held)
+    // Only now, so that a body that never ends takes no place from one that is there.
     let outcome = await places.withPlace { () -> Result<Void, RefusedRequest> in
       do throws(RefusedRequest) {
-        let body = try await read(request, upTo: limit)
         return .success(try await intake.take(body, as: version, traceParent: traceParent))
       } catch {
         return .failure(error)
@@ -52,12 +57,22 @@ struct IngressResponder: HTTPResponder {
   }
 
   /// The body as one array. Its time limit is the connection's (``ConnectionGuard``), its size limit is checked here
-  /// because a chunked body announces none.
-  private func read(_ request: Request, upTo limit: Int) async throws(RefusedRequest) -> [UInt8] {
+  /// because a chunked body announces none. Its share of the budget grows with what has arrived, and stays `held` until
+  /// the answer.
+  private func read(
+    _ request: Request, upTo limit: Int, announced: Int, holding held: inout Int
+  ) async throws(RefusedRequest) -> [UInt8] {
     var body: [UInt8] = []
     do {
       for try await part in request.body {
-        guard body.count + part.readableBytes <= limit else { throw RefusedRequest.tooLarge }
+        let size = body.count + part.readableBytes
+        guard size <= limit else { throw RefusedRequest.tooLarge }
+        if size > held {
+          let room = BodyBudget.room(for: size, announced: announced)
+          guard bodies.take(room - held) else { throw RefusedRequest.busy }
+          held = room
+          body.reserveCapacity(room)
+        }
         body.append(contentsOf: part.readableBytesView)
       }
     } catch let refused as RefusedRequest {

@@ -22,7 +22,9 @@ public struct IngressServer: Service {
   private let producer: KafkaProducer
   let certificate: ServerCertificate?
   private let topics: [String]
+  private let admin: KafkaAdmin
   private let metrics: IngressMetrics
+  private let idleTimeout: Duration
   private let logger: Logger
   private let onListening: @Sendable (Int) async -> Void
 
@@ -38,6 +40,30 @@ public struct IngressServer: Service {
     revocation: (any RevocationChecking)? = nil, metricsFactory: any MetricsFactory = MetricsSystem.factory,
     logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) throws {
+    try self.init(
+      configuration, catalog: catalog, kafka: kafka, clock: clock, revocation: revocation,
+      metricsFactory: metricsFactory, logger: logger, onListening: onListening,
+      details: Details(configuration.ingress))
+  }
+
+  /// What has no key; tests need it otherwise.
+  struct Details {
+    /// How often the certificate's files are looked at.
+    var certificateRefresh = ServerCertificate.refreshInterval
+    /// How long a connection may be idle; longer than load balancers reuse one.
+    var idleTimeout = Duration.seconds(75)
+    /// How many bytes of bodies are held at one time.
+    var bodyBudget: Int
+
+    init(_ settings: IngressSettings) { bodyBudget = BodyBudget.bytes(settings) }
+  }
+
+  /// The same, with these details.
+  init(
+    _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
+    revocation: (any RevocationChecking)?, metricsFactory: any MetricsFactory, logger: Logger,
+    onListening: @escaping @Sendable (Int) async -> Void, details: Details
+  ) throws {
     let settings = configuration.ingress
     let metrics = IngressMetrics(factory: metricsFactory)
     guard let quarantineTopic = catalog.topic(named: QuarantineRecord.topic)?.topic else {
@@ -49,7 +75,8 @@ public struct IngressServer: Service {
     producer = try KafkaProducer(
       kafka, sendTimeout: times.kafka, observer: .reporting(client: "ingress", to: logger, metrics: metricsFactory))
     certificate = try settings.tls.files.map {
-      try ServerCertificate(certificate: $0.certificate, key: $0.key, logger: logger)
+      try ServerCertificate(
+        certificate: $0.certificate, key: $0.key, refreshInterval: details.certificateRefresh, logger: logger)
     }
     let intake = NotificationIntake(
       admission: try NotificationAdmission(configuration, clock: clock, revocation: revocation),
@@ -59,10 +86,13 @@ public struct IngressServer: Service {
       clock: clock, metrics: metrics, logger: logger)
     responder = IngressResponder(
       intake: intake, limits: settings.maxBodyBytes, retryAfter: max(1, settings.retryAfter.components.seconds),
-      places: InFlightLimit(settings.maxRequestsInFlight), clock: clock, metrics: metrics)
+      places: InFlightLimit(settings.maxRequestsInFlight), bodies: BodyBudget(bytes: details.bodyBudget),
+      clock: clock, metrics: metrics)
     topics = Self.topics(of: catalog).map(\.topic)
+    admin = KafkaAdmin(kafka)
     self.configuration = configuration
     self.metrics = metrics
+    idleTimeout = details.idleTimeout
     self.logger = logger
     self.onListening = onListening
   }
@@ -72,7 +102,9 @@ public struct IngressServer: Service {
     // Stopped last to first: the producer outlives the last request that needs it.
     let preparation = Task {
       do {
-        try await producer.prepare(topics, timeout: times.kafka)
+        // Asked of the administration first: preparing a topic that is missing could make the broker create it.
+        let present = try await admin.describeTopics(topics, withSettings: false, timeout: times.kafka)
+        try await producer.prepare(present.map(\.name), timeout: times.kafka)
       } catch {
         logger.notice(
           "Kafka was not there at the start; requests are answered 503 until it is", metadata: ["error": "\(error)"])
@@ -82,19 +114,26 @@ public struct IngressServer: Service {
     var services: [any Service] = [ProducerService(producer)]
     if let certificate { services.append(certificate.reloader) }
     services.append(try application)
-    try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
+    do {
+      try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
+    } catch let error as IOError {
+      let settings = configuration.ingress
+      throw MillraceError(listening: error, host: settings.host, port: settings.port, key: "ingress.port")
+    }
   }
 
   private var application: Application<IngressResponder> {
     get throws {
       let settings = configuration.ingress
       let limits = ConnectionGuard.Limits(
-        head: TimeAmount(settings.headerTimeout), body: TimeAmount(times.body), idle: .seconds(75))
+        head: TimeAmount(settings.headerTimeout), body: TimeAmount(times.body), idle: TimeAmount(idleTimeout))
       let metrics = metrics
       let plain = HTTPServerBuilder.http1(
         configuration: .init(
           additionalChannelHandlers: [
-            ConnectionGuard(limits: limits, onSlowClient: { metrics.slowClient($0) })
+            ConnectionGuard(
+              limits: limits, onSlowClient: { metrics.slowClient($0) },
+              onMalformedHead: { metrics.refuse(nil, .malformedHead) })
           ],
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: settings.maxHeaderBytes, maxHeaderListSize: settings.maxHeaderBytes,

@@ -7,6 +7,9 @@ internal import Millrace
 struct IngressTimes: Sendable, Hashable {
   /// For verifying, answering, and a busy machine.
   static let margin = Duration.milliseconds(250)
+  /// How often a notification may wait for a responder: its inner tokens may be signed under another leaf than the
+  /// outer one. A chain is asked about once while the answer holds.
+  static let revocationChecks = 2
   /// Less than this and a healthy Kafka would be given up on.
   static let leastForKafka = Duration.milliseconds(500)
 
@@ -21,10 +24,12 @@ struct IngressTimes: Sendable, Hashable {
     let settings = configuration.ingress
     let revocation = configuration.trust.revocation
     body = settings.bodyTimeout
-    let left = settings.deadline - body - Self.margin - (revocation.enabled ? revocation.timeout : .zero)
+    let asking = revocation.enabled ? revocation.timeout * Self.revocationChecks : .zero
+    let left = settings.deadline - body - Self.margin - asking
     guard left >= Self.leastForKafka else {
       throw MillraceError(
-        .configuration, "ingress.bodyTimeout (and trust.revocation.timeout, when enabled) leave Kafka too little time",
+        .configuration,
+        "ingress.bodyTimeout (and twice trust.revocation.timeout, when enabled) leave Kafka too little time",
         at: "ingress.deadline", remedy: "raise it, or lower them; Kafka needs at least \(Self.leastForKafka)")
     }
     let configured = configuration.kafka.properties["message.timeout.ms"].flatMap { Int64($0) }

@@ -72,7 +72,8 @@ struct NotificationIntake: Sendable {
         "trace": "\(traceParent)",
       ])
     if let evidence = refusal.evidence {
-      metrics.quarantine(await quarantine.keep(evidence, version, refusal.reason, receivedAt))
+      metrics.quarantine(
+        await quarantine.keep(evidence, version, refusal.reason, receivedAt, secretOf: refusal.secretOf))
     }
     return RefusedRequest(refusal)
   }

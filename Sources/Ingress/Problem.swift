@@ -8,6 +8,7 @@ internal import NIOCore
 /// The answers of the ingress that are not 200. Bodies are built once.
 enum Problem: Sendable, CaseIterable {
   case malformed
+  case malformedHead
   case unauthorized
   case notFound
   case methodNotAllowed
@@ -16,7 +17,7 @@ enum Problem: Sendable, CaseIterable {
 
   var status: HTTPResponse.Status {
     switch self {
-    case .malformed: .badRequest
+    case .malformed, .malformedHead: .badRequest
     case .unauthorized: .unauthorized
     case .notFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
@@ -28,6 +29,7 @@ enum Problem: Sendable, CaseIterable {
   private var detail: String {
     switch self {
     case .malformed: "The body is not an App Store Server Notification."
+    case .malformedHead: "The head of the request is not HTTP, or larger than this endpoint accepts."
     case .unauthorized: "The notification could not be authenticated."
     case .notFound: "Notifications are posted to /v2 or /v1."
     case .methodNotAllowed: "Notifications are posted."
@@ -53,11 +55,24 @@ enum Problem: Sendable, CaseIterable {
   ///   - retryAfter: seconds for `Retry-After`, with ``unavailable`` only.
   ///   - closes: true where the rest of the request is not worth reading.
   func response(retryAfter: Int64? = nil, closes: Bool = false) -> Response {
+    Response(
+      status: status, headers: headers(retryAfter: retryAfter, closes: closes), body: ResponseBody(byteBuffer: body))
+  }
+
+  /// The same answer for where there was no request, and so no ``Response`` either. The connection closes after it.
+  var closingParts: (head: HTTPResponse, body: ByteBuffer) {
+    var headers = headers(retryAfter: nil, closes: true)
+    headers[.contentLength] = String(body.readableBytes)
+    return (HTTPResponse(status: status, headerFields: headers), body)
+  }
+
+  private var body: ByteBuffer { Self.bodies[self] ?? ByteBuffer() }
+
+  private func headers(retryAfter: Int64?, closes: Bool) -> HTTPFields {
     var headers: HTTPFields = [.contentType: "application/problem+json"]
     if self == .unavailable, let retryAfter { headers[.retryAfter] = String(retryAfter) }
     if self == .methodNotAllowed { headers[.allow] = "POST" }
     if closes { headers[.connection] = "close" }
-    return Response(
-      status: status, headers: headers, body: ResponseBody(byteBuffer: Self.bodies[self] ?? ByteBuffer()))
+    return headers
   }
 }

@@ -21,23 +21,25 @@ final class Quarantine: Sendable {
   private let topic: String
   private let sink: any RecordSink
   private let clock: MillraceClock
-  private let allowance: Mutex<QuarantineAllowance>
+  private let allowance: Mutex<QuarantineAllowances>
 
   init(topic: String, perMinute: Int, sink: any RecordSink, clock: MillraceClock) {
     self.topic = topic
     self.sink = sink
     self.clock = clock
-    allowance = Mutex(QuarantineAllowance(perMinute: perMinute, at: clock.now.elapsed))
+    allowance = Mutex(QuarantineAllowances(perMinute: perMinute, at: clock.now.elapsed))
   }
 
   /// Keeps a copy if this minute's allowance has room. The answer does not depend on it.
   func keep(
-    _ body: [UInt8], _ version: NotificationVersion, _ reason: Refusal.Reason, _ receivedAt: Timestamp
+    _ body: [UInt8], _ version: NotificationVersion, _ reason: Refusal.Reason, _ receivedAt: Timestamp,
+    secretOf: [String] = []
   ) async -> QuarantineOutcome {
     let now = clock.now.elapsed
-    guard allowance.withLock({ $0.take(at: now) }) else { return .overAllowance }
+    guard allowance.withLock({ $0.take(for: reason, at: now) }) else { return .overAllowance }
     let record = QuarantineRecord(
-      value: body, version: version == .v1 ? .v1 : .v2, reason: reason, receivedAt: receivedAt)
+      value: body, version: version == .v1 ? .v1 : .v2, reason: reason, receivedAt: receivedAt,
+      secretOf: secretOf)
     do {
       _ = try await sink.send(record.producerRecord(topic: topic))
       return .kept

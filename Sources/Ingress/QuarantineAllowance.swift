@@ -25,3 +25,30 @@ struct QuarantineAllowance: Sendable, Hashable {
     return true
   }
 }
+
+/// Two buckets: bodies whose outside is genuine are kept apart from those that anybody can make, so that nobody can use
+/// up the room for what may be the only copy of Apple's words.
+struct QuarantineAllowances: Sendable, Hashable {
+  private var genuine: QuarantineAllowance
+  private var unproven: QuarantineAllowance
+
+  init(perMinute: Int, at now: Duration) {
+    genuine = QuarantineAllowance(perMinute: perMinute, at: now)
+    unproven = genuine
+  }
+
+  /// True where one more body refused for `reason` may be copied at `now`.
+  mutating func take(for reason: Refusal.Reason, at now: Duration) -> Bool {
+    reason.provesOutside ? genuine.take(at: now) : unproven.take(at: now)
+  }
+}
+
+extension Refusal.Reason {
+  /// True where only Apple, or who knows a shared secret, can have made the outside of the body.
+  var provesOutside: Bool {
+    switch self {
+    case .appNotConfigured, .environmentNotConfigured, .innerMismatch, .innerForged: true
+    case .malformed, .algorithm, .signature, .chain, .revoked, .revocationUnknown, .wrongSecret: false
+    }
+  }
+}

@@ -19,7 +19,9 @@ struct RefusedRequest: Error, Sendable, Hashable {
   static let tooLarge = RefusedRequest(label: "too-large", problem: .tooLarge, closesConnection: true)
   /// The client went away, or was cut off, before its body was complete.
   static let incomplete = RefusedRequest(label: "incomplete-body", problem: .malformed, closesConnection: true)
-  /// As many requests as are allowed are in flight already.
+  /// The head is larger than allowed, or no HTTP. Answered by ``ConnectionGuard``: no request has come of it.
+  static let malformedHead = RefusedRequest(label: "malformed-head", problem: .malformedHead, closesConnection: true)
+  /// As many requests as are allowed are in flight already, or as many bytes of bodies.
   static let busy = RefusedRequest(label: "busy", problem: .unavailable, closesConnection: true)
   /// Kafka did not acknowledge in time, or refused.
   static let kafkaUnavailable = RefusedRequest(label: "kafka-unavailable", problem: .unavailable)

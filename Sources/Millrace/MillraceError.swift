@@ -61,6 +61,14 @@ public struct MillraceError: Error, Sendable, Hashable {
   }
 }
 
+extension MillraceError {
+  /// The same error, saying which configuration key led to the place it names.
+  func under(key: String) -> MillraceError {
+    MillraceError(
+      area, problems.map { Problem($0.what, at: "\(key): \($0.place ?? "")", remedy: $0.remedy) })
+  }
+}
+
 extension MillraceError: CustomStringConvertible {
   /// One line for each problem.
   public var description: String { problems.map(\.description).joined(separator: "\n") }

@@ -109,6 +109,84 @@ struct CorpusTests {
     }
   }
 
+  @Test func `every vector of a notification gets its answer, and what is accepted is stored`() async throws {
+    var counts = (accepted: 0, refused: 0)
+    for (settings, vectors) in Dictionary(grouping: try Vector.notifications(), by: \.config) {
+      var fixture = try IngressFixture()
+      fixture.configuration.trust.roots = [Vector.directory.appendingPathComponent(settings.root).path]
+      var app = AppSettings()
+      app.bundleId = settings.bundleId
+      app.appAppleId = settings.appAppleId
+      app.environments = [AppStoreEnvironment(rawValue: settings.environment)]
+      fixture.configuration.apps = [app]
+      let (accepted, refused) = try await fixture.run { (ingress) async throws in
+        var stored: Set<[UInt8]> = []
+        var refused = 0
+        for vector in vectors {
+          let jws = try vector.jws
+          let answer = try await ingress.post(Array(#"{"signedPayload":""#.utf8) + jws + Array(#""}"#.utf8))
+          switch vector.expect {
+          // Genuine outside; the token inside names another app.
+          case .accept where vector.id == "nested-transaction-other-bundle":
+            #expect(answer.status == 401, "\(vector.id): \(answer)")
+          case .accept: #expect(answer.status == 200, "\(vector.id): \(answer)")
+          case .reject: #expect(answer.status != 200, "\(vector.id): \(answer)")
+          case .either: #expect([200, 400].contains(answer.status), "\(vector.id): \(answer)")
+          }
+          if answer.status == 200 { stored.insert(jws) } else { refused += 1 }
+        }
+        var records: [ConsumerRecord] = []
+        for topic in ingress.catalog.notificationTopics { records += try await ingress.records(of: topic.name) }
+        #expect(Set(records.map(\.value)) == Set(stored.map(Optional.some)))
+        #expect(records.count == stored.count)
+        return (stored.count, refused)
+      }
+      counts.accepted += accepted
+      counts.refused += refused
+    }
+    #expect(counts.accepted >= 8 && counts.refused >= 30, "\(counts)")
+  }
+
+  /// Signed data under a chain of its own, with what must become of it.
+  private struct Vector: Decodable {
+    struct Config: Decodable, Hashable {
+      var root: String
+      var bundleId: String
+      var appAppleId: Int64?
+      var environment: String
+    }
+
+    enum Expectation: Decodable {
+      case accept, reject, either
+
+      init(from decoder: any Decoder) throws {
+        if let single = try? decoder.singleValueContainer().decode(String.self) {
+          self = single == "accept" ? .accept : .reject
+        } else {
+          let members = try decoder.singleValueContainer().decode([String: JSON].self)
+          self = members["either"] == nil ? .reject : .either
+        }
+      }
+    }
+
+    private struct Document: Decodable { var vectors: [Vector] }
+
+    var id: String
+    var file: String
+    var kind: String
+    var config: Config
+    var expect: Expectation
+
+    static var directory: URL { (sharedDirectory ?? packageRoot).appendingPathComponent("vectors") }
+
+    static func notifications() throws -> [Vector] {
+      let document = try Data(contentsOf: directory.appendingPathComponent("vectors.json"))
+      return try JSONDecoder().decode(Document.self, from: document).vectors.filter { $0.kind == "notification" }
+    }
+
+    var jws: [UInt8] { get throws { Array(try Data(contentsOf: Self.directory.appendingPathComponent(file))) } }
+  }
+
   /// The posted form of a V1 item: its `body` member as compact JSON.
   private struct VersionOneBody {
     var bytes: [UInt8]

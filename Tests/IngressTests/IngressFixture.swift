@@ -76,6 +76,7 @@ struct IngressFixture {
   /// Runs the ingress for the length of `body`, stops it gracefully, and passes on what either threw.
   func run<Value: Sendable>(
     metrics: PrometheusRegistry = PrometheusRegistry(), gate: NetworkGate? = nil,
+    details change: (inout IngressServer.Details) -> Void = { _ in },
     _ body: (RunningIngress) async throws -> Value
   ) async throws -> Value {
     defer { removeFiles() }
@@ -84,10 +85,12 @@ struct IngressFixture {
     let (ports, sink) = AsyncStream.makeStream(of: Int.self)
     var kafka = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: "ingress-test")
     kafka.gate = gate
+    var details = IngressServer.Details(configuration.ingress)
+    change(&details)
     let server = try IngressServer(
-      configuration, catalog: catalog, kafka: kafka, clock: .system, metricsFactory: metrics,
+      configuration, catalog: catalog, kafka: kafka, clock: .system, revocation: nil, metricsFactory: metrics,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      onListening: { _ = sink.yield($0) })
+      onListening: { _ = sink.yield($0) }, details: details)
     let group = ServiceGroup(
       configuration: .init(services: [server], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
     return try await withThrowingTaskGroup(of: Void.self) { tasks in

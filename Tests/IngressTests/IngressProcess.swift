@@ -24,7 +24,10 @@ final class IngressProcess: @unchecked Sendable {
     .deletingLastPathComponent().appendingPathComponent("millrace-ingress")
 
   /// Starts the process and returns once it listens.
-  init(_ fixture: IngressFixture, bootstrapServers: String, changes: String = "") async throws {
+  /// - Parameters:
+  ///   - patience: seconds that a head and a body may take.
+  ///   - limits: further members of `ingress`, each after a comma.
+  init(_ fixture: IngressFixture, bootstrapServers: String, patience: Int = 1, limits: String = "") async throws {
     let directory = fixture.directory
     let file = directory.appendingPathComponent("millrace.yaml")
     log = directory.appendingPathComponent("ingress.log")
@@ -38,9 +41,8 @@ final class IngressProcess: @unchecked Sendable {
         appAppleId: \(fixture.app.appAppleId)
         environments: [Production]
         sharedSecretFiles: ["\(directory.path)/secret"]
-    ingress: { host: 127.0.0.1, port: 0, deadline: 10s, bodyTimeout: 1s, headerTimeout: 1s }
+    ingress: { host: 127.0.0.1, port: 0, deadline: 10s, bodyTimeout: \(patience)s, headerTimeout: \(patience)s\(limits) }
     admin: { host: 127.0.0.1, port: 0 }
-    \(changes)
     """.write(to: file, atomically: true, encoding: .utf8)
     try Data().write(to: log)
     process = Process()

@@ -9,8 +9,15 @@ final class Load: Sendable {
     var elapsed: Duration
   }
 
+  /// One request.
+  struct Post: Sendable {
+    var path: String
+    var body: [UInt8]
+  }
+
   private struct State {
     var next = 0
+    var inFlight: Set<Int> = []
     var isFinished = false
     var results: [Int: Result] = [:]
     var waiters: [(condition: @Sendable ([Int: Result]) -> Bool, wake: CheckedContinuation<Void, Never>)] = []
@@ -25,11 +32,20 @@ final class Load: Sendable {
     Set(results.filter { $0.value.status == status }.keys)
   }
 
+  /// Indexes of the bodies that were sent, or are about to be, and are not answered.
+  var inFlight: Set<Int> { state.withLock(\.inFlight) }
+
+  /// Posts every body once to `/v2`.
+  func run(
+    _ bodies: [[UInt8]], port: Int, clients: Int, continues: @escaping @Sendable () -> Bool = { true }
+  ) async {
+    await run(bodies.map { Post(path: "/v2", body: $0) }, port: port, clients: clients, continues: continues)
+  }
+
   /// Posts every body once, from `clients` clients. A client whose connection fails notes no status and goes on while
   /// `continues` says so.
   func run(
-    _ bodies: [[UInt8]], port: Int, clients: Int, path: String = "/v2",
-    continues: @escaping @Sendable () -> Bool = { true }
+    _ posts: [Post], port: Int, clients: Int, continues: @escaping @Sendable () -> Bool = { true }
   ) async {
     state.withLock { state in
       state.next = 0
@@ -41,13 +57,14 @@ final class Load: Sendable {
           while continues() {
             let index = self.state.withLock { state in
               defer { state.next += 1 }
+              if state.next < posts.count { state.inFlight.insert(state.next) }
               return state.next
             }
-            guard index < bodies.count else { return }
+            guard index < posts.count else { return }
             let started = ContinuousClock.now
             var status: Int?
             do {
-              status = try await AppleClient.post(bodies[index], port: port, to: path).status
+              status = try await AppleClient.post(posts[index].body, port: port, to: posts[index].path).status
             } catch {
               // The server is gone or closing: no answer, so no promise.
             }
@@ -80,6 +97,7 @@ final class Load: Sendable {
   private func note(_ index: Int, _ result: Result) {
     let woken = state.withLock { state in
       state.results[index] = result
+      state.inFlight.remove(index)
       let results = state.results
       let met = state.waiters.filter { $0.condition(results) }
       if !met.isEmpty { state.waiters.removeAll { $0.condition(results) } }

@@ -1,3 +1,4 @@
+import Millrace
 import Testing
 
 @testable import Ingress
@@ -28,5 +29,17 @@ import Testing
     var allowance = QuarantineAllowance(perMinute: perMinute, at: .zero)
     let taken = allowance.take(at: .seconds(3600))
     #expect(!taken)
+  }
+}
+
+@Suite struct QuarantineAllowancesTests {
+  @Test func `bodies that anybody can make take nothing from those that are genuine outside`() {
+    var allowances = QuarantineAllowances(perMinute: 2, at: .zero)
+    let forged = (0..<5).map { _ in allowances.take(for: .chain, at: .zero) }
+    #expect(forged == [true, true, false, false, false])
+    let genuine = [Refusal.Reason.appNotConfigured, .innerForged, .innerMismatch].map {
+      allowances.take(for: $0, at: .zero)
+    }
+    #expect(genuine == [true, true, false])
   }
 }

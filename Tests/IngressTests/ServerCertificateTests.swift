@@ -79,12 +79,13 @@ import X509
     fixture.configuration.ingress.tls.certificate = fixture.directory.appendingPathComponent("tls.pem").path
     fixture.configuration.ingress.tls.key = fixture.directory.appendingPathComponent("tls.key").path
     let directory = fixture.directory
-    try await fixture.run { (ingress) async throws in
+    try await fixture.run(details: { $0.certificateRefresh = .milliseconds(20) }) { (ingress) async throws in
       #expect(try await presented(port: ingress.port) == first)
       await #expect(throws: (any Error).self) { try await presented(port: ingress.port, maximum: .tlsv11) }
       let second = try write("second.example", to: directory)
-      try ingress.server.certificate?.reloader.reload()
-      #expect(try await presented(port: ingress.port) == second)
+      // Ends by the suite's time limit where nobody looks at the files. Between the two writes they do not match, and
+      // the first stays.
+      while try await presented(port: ingress.port) != second { await Task.yield() }
     }
   }
 

@@ -32,6 +32,12 @@ struct CommandLineTests {
     #expect(try await CommandProcess.run(["--help"]).out.contains("embedded-cluster"))
   }
 
+  @Test("it tells its version")
+  func version() async throws {
+    let result = try await CommandProcess.run(["--version"])
+    #expect(result.status == 0 && result.out == MillraceVersion.current + "\n", "\(result.err)")
+  }
+
   @Test("a wrong command line ends with 64 and names what is wrong")
   func usage() async throws {
     let table: [([String], String)] = [
@@ -39,6 +45,7 @@ struct CommandLineTests {
       (["verify", "/nonexistent.jws"], "/nonexistent.jws"),
       (["verify", "--kind", "receipt", "-"], "receipt"),
       (["verify", "--root", "/nonexistent.der", "-"], "--root"),
+      (["verify", "--environment", "production", "-"], "one of Production, Sandbox"),
       (["listen", "--limit", "0"], "--limit"),
       (["listen", "--family", "nonsense"], "--family"),
       (["quarantine", "resubmit"], "--all"),
@@ -114,6 +121,7 @@ struct CommandLineTests {
     let reachable = environment.merging(["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": address]) { $1 }
     let limited = try CommandProcess(["listen", "--limit", "1"], environment: reachable)
     let endless = try CommandProcess(["listen", "--family", "tests"], environment: reachable)
+    for command in [limited, endless] { #expect(await command.nextErrorLine() == "connecting to \(address) …") }
     #expect(await limited.nextErrorLine() == "listening on 11 topics, 21 partitions")
     #expect(await endless.nextErrorLine() == "listening on 1 topic, 2 partitions")
 
@@ -131,10 +139,17 @@ struct CommandLineTests {
     endless.send(SIGINT)
     #expect(try await endless.finish().status == 0)
 
-    let refused = try await CommandProcess.run(["topics", "apply", "--yes"], environment: reachable)
+    // One broker has not the replicas that the topic files declare.
+    let relaxed = reachable.merging(["MILLRACE_KAFKA_DURABILITY": "relaxed"]) { $1 }
+    let nothing = try await CommandProcess.run(["topics", "apply", "--yes"], environment: relaxed)
+    #expect(nothing.status == 0 && nothing.err == "connecting to \(address) …\n", "\(nothing.err)")
+    let wider = relaxed.merging(["MILLRACE_TOPICS_LANES": "3"]) { $1 }
+    let refused = try await CommandProcess.run(["topics", "apply", "--yes"], environment: wider)
     #expect(refused.status == 1 && refused.err.contains("embedded"), "\(refused.err)")
     let list = try await CommandProcess.run(["quarantine", "list"], environment: reachable)
     #expect(list.status == 0 && list.out.isEmpty, "\(list.err)")
+    #expect(
+      list.err == "connecting to \(address) …\nreading the quarantine\nThe quarantine is empty.\n", "\(list.err)")
 
     cluster.send(SIGTERM)
     #expect(try await cluster.finish().status == 0)

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import Ingress
 internal import Kafka
+internal import Logging
 internal import Metrics
 internal import Millrace
 
@@ -19,9 +20,10 @@ struct MillraceIngress: AsyncParsableCommand {
         millrace-ingress --config millrace.yaml
         millrace-ingress --config millrace.yaml --print-config
         MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 millrace-ingress --config millrace.yaml
-      """)
+      """,
+    version: MillraceVersion.current)
 
-  @Option(help: "The configuration file; without it the environment alone counts.")
+  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
   var config: String?
 
   @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
@@ -50,6 +52,9 @@ struct MillraceIngress: AsyncParsableCommand {
     for collector in ProcessMetrics.collectors { registry.add(collector) }
     MetricsSystem.bootstrap(registry)
 
+    if configuration.apps.isEmpty {
+      logger.warning("no apps are configured (key `apps`): every notification will be answered 503")
+    }
     let catalog = try TopicCatalog.load(configuration.topics)
     let embedded = try embeddedCluster(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(

@@ -51,10 +51,12 @@ struct ListenCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let selection = TopicSelection(topics: command.topic, families: command.family)
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration.topics) : nil
+      let kafka = try configuration.kafka.outsideClient()
       let listener = Listener(
-        try configuration.kafka.outsideClient(), topics: try selection.names(in: catalog), start: command.from)
+        kafka, topics: try selection.names(in: catalog), start: command.from)
       let printer = RecordPrinter(
         console.out, asJSON: command.json ?? !console.out.isTerminal, limit: command.limit)
+      console.err.note(kafka.connecting)
       try await listener.run { reading in
         for topic in reading.missing {
           console.err.note("\(topic) does not exist; create it with millrace topics apply")

@@ -1,6 +1,7 @@
 // The entry of the command line: which commands there are. What they do is in the module Operations.
 
 import ArgumentParser
+import Millrace
 
 @main
 struct MillraceCommand: AsyncParsableCommand {
@@ -13,6 +14,7 @@ struct MillraceCommand: AsyncParsableCommand {
 
       Exit status: 0 done, 1 not done (or not genuine), 64 wrong command line, 78 wrong configuration.
       """,
+    version: MillraceVersion.current,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, ConfigCommand.self,
       EmbeddedClusterCommand.self,

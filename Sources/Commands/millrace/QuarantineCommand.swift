@@ -1,6 +1,7 @@
 // `millrace quarantine list` and `millrace quarantine resubmit`
 
 import ArgumentParser
+import Kafka
 import Millrace
 import Operations
 
@@ -37,15 +38,17 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude { console in
         let configuration = try shared.load().configuration
         let catalog = try TopicCatalog.load(configuration.topics)
-        console.err.note("reading the quarantine")
-        let inventory = try await QuarantineOperation(
-          try configuration.kafka.outsideClient(), catalog: catalog
-        ).inventory()
+        let kafka = try configuration.kafka.outsideClient()
+        let inventory = try await inventory(
+          of: try QuarantineOperation(kafka, catalog: catalog), at: kafka, telling: console)
         let out = console.out
-        try out.lines(
-          json ?? !out.isTerminal
-            ? QuarantineTable.jsonLines(inventory)
-            : QuarantineTable.lines(inventory, lineWidth: out.width, usesColor: out.usesColor))
+        if json ?? !out.isTerminal {
+          // No line at all would leave open whether it was read.
+          if inventory.entries.isEmpty { console.err.note(QuarantineTable.summary(inventory)) }
+          try out.lines(QuarantineTable.jsonLines(inventory))
+        } else {
+          try out.lines(QuarantineTable.lines(inventory, lineWidth: out.width, usesColor: out.usesColor))
+        }
         return .success
       }
     }
@@ -88,10 +91,11 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.shared.load().configuration
         let catalog = try TopicCatalog.load(configuration.topics)
-        let operation = try QuarantineOperation(try configuration.kafka.outsideClient(), catalog: catalog)
+        let kafka = try configuration.kafka.outsideClient()
+        let operation = try QuarantineOperation(kafka, catalog: catalog)
         let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))
-        console.err.note("reading the quarantine")
-        let ids = try await operation.inventory().ids(matching: command.all ? nil : command.id)
+        let inventory = try await inventory(of: operation, at: kafka, telling: console)
+        let ids = try inventory.ids(matching: command.all ? nil : command.id)
         let reporter = ResubmissionReporter(console.out, asJSON: command.json ?? !console.out.isTerminal)
         let summary = try await operation.resubmit(
           ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
@@ -100,4 +104,11 @@ struct QuarantineCommand: AsyncParsableCommand {
       }
     }
   }
+}
+
+private func inventory(
+  of operation: QuarantineOperation, at kafka: KafkaConfiguration, telling console: Console
+) async throws -> QuarantineInventory {
+  console.err.note(kafka.connecting)
+  return try await operation.inventory { console.err.note("reading the quarantine") }
 }

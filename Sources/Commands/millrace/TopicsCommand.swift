@@ -1,6 +1,7 @@
 // `millrace topics plan` and `millrace topics apply`
 
 import ArgumentParser
+import Kafka
 import Millrace
 import Operations
 
@@ -36,8 +37,8 @@ struct TopicsCommand: AsyncParsableCommand {
     func run() async throws {
       let (json, shared) = (self.json, self.shared)
       try await conclude { console in
-        let configuration = try shared.load().configuration
-        let survey = try await TopicsOperation(configuration).survey()
+        let operation = try TopicsOperation(try shared.load().configuration, telling: console)
+        let survey = try await operation.survey()
         try show(survey, asJSON: json, on: console)
         return survey.status
       }
@@ -63,7 +64,7 @@ struct TopicsCommand: AsyncParsableCommand {
     func run() async throws {
       let (yes, shared) = (self.yes, self.shared)
       try await conclude { console in
-        let operation = try TopicsOperation(try shared.load().configuration)
+        let operation = try TopicsOperation(try shared.load().configuration, telling: console)
         let survey = try await operation.survey()
         try show(survey, asJSON: false, on: console)
         if let objection = survey.objection { throw objection }
@@ -88,10 +89,11 @@ struct TopicsCommand: AsyncParsableCommand {
 }
 
 extension TopicsOperation {
-  init(_ configuration: MillraceConfiguration) throws(MillraceError) {
+  fileprivate init(_ configuration: MillraceConfiguration, telling console: Console) throws(MillraceError) {
+    let kafka = try configuration.kafka.outsideClient()
     self.init(
-      try configuration.kafka.outsideClient(), catalog: try TopicCatalog.load(configuration.topics),
-      durability: configuration.kafka.durability)
+      kafka, catalog: try TopicCatalog.load(configuration.topics), durability: configuration.kafka.durability)
+    console.err.note(kafka.connecting)
   }
 }
 

@@ -52,15 +52,16 @@ struct VerifyCommand: AsyncParsableCommand {
   @OptionGroup var shared: SharedOptions
 
   func run() async throws {
-    let request = VerifyRequest(
-      roots: root, bundleId: bundleId, appAppleId: appAppleId, environment: environment, kind: kind)
-    let (file, shared) = (self.file, self.shared)
+    let command = self
     try await conclude { console in
-      let configuration = try shared.loadIfNamed()
+      let request = try VerifyRequest(
+        roots: command.root, bundleId: command.bundleId, appAppleId: command.appAppleId,
+        environment: command.environment, kind: command.kind)
+      let configuration = try command.shared.loadIfNamed()
       let verification = Verification(
         verifier: try request.verifier(configuration, clock: .system), identity: request.identity(configuration),
         kind: request.kind)
-      let report = await verification.report(on: try VerifySource.read(file))
+      let report = await verification.report(on: try VerifySource.read(command.file))
       try console.out.line(report.line)
       return report.status
     }

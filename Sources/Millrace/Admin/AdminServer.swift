@@ -47,7 +47,11 @@ public struct AdminServer: Service {
         await onListening(port)
       },
       logger: quiet)
-    try await application.run()
+    do {
+      try await application.run()
+    } catch let error as IOError {
+      throw MillraceError(listening: error, host: settings.host, port: settings.port, key: "admin.port")
+    }
   }
 
   static func router(

@@ -47,9 +47,6 @@ public struct HealthReport: Sendable, Hashable {
   /// Whether every check is healthy; a report of no checks is.
   public var isHealthy: Bool { entries.allSatisfy(\.outcome.isHealthy) }
 
-  /// The HTTP status of the answer: 200 or 503.
-  public var status: Int { isHealthy ? 200 : 503 }
-
   /// The answer's body: `{"status": "ready", "checks": [{"name", "ok", "detail", "do"}]}`, newline at the end.
   public func json(good: String, bad: String) -> [UInt8] {
     let checks = entries.map { entry in

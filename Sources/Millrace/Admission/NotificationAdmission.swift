@@ -85,16 +85,16 @@ public struct NotificationAdmission: Sendable {
     switch sharedSecrets.judge(envelope.passwords, bundleId: bundleId) {
     case .wrong:
       throw Refusal(.wrongSecret, .unauthorized, "no configured shared secret matches")
-    case .right(let app?):
+    case .right(let app):
       let environment = body.appStoreEnvironment
       guard let environment, app.environments.contains(environment) else {
         throw refusal(.environmentNotConfigured, "environment \(environment?.rawValue ?? "unknown") is not configured")
-          .keeping(envelope.bytes)
+          .keeping(envelope.bytes, secretOf: [app.bundleId])
       }
       return .v1(body, value: envelope.bytes, bundleId: app.bundleId)
-    case .right(nil):
+    case .noApp(let secretOf):
       throw refusal(.appNotConfigured, "the secret is right, the app \(bundleId ?? "(none named)") is not configured")
-        .keeping(envelope.bytes)
+        .keeping(envelope.bytes, secretOf: secretOf)
     }
   }
 

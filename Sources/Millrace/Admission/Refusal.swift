@@ -51,6 +51,9 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   public var isWorthKeeping: Bool
   /// The bytes to keep, without any shared secret; nil where there is nothing worth keeping.
   public var evidence: [UInt8]?
+  /// Version 1: the bundle ids of the configured apps whose shared secret came with the body; empty where none did. The
+  /// evidence has lost the secret, so this is what is left to judge it by later.
+  public var secretOf: [String] = []
 
   /// Makes a refusal.
   public init(_ reason: Reason, _ consequence: Consequence, _ message: String, isWorthKeeping: Bool = false) {
@@ -60,10 +63,11 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     self.isWorthKeeping = isWorthKeeping
   }
 
-  /// The same refusal with the bytes it is about, where they are worth keeping.
-  func keeping(_ bytes: [UInt8]) -> Refusal {
+  /// The same refusal with the bytes it is about, where they are worth keeping, and whose secret came with them.
+  func keeping(_ bytes: [UInt8], secretOf: [String] = []) -> Refusal {
     var refusal = self
     if isWorthKeeping { refusal.evidence = bytes }
+    refusal.secretOf = secretOf
     return refusal
   }
 

@@ -14,7 +14,9 @@ extension SignedDataVerifier {
     configuration.revocation = revocation
     if !trust.roots.isEmpty {
       var roots: [[UInt8]] = []
-      for path in trust.roots { roots += try RootCertificateFile.read(path) }
+      for path in trust.roots {
+        do { roots += try RootCertificateFile.read(path) } catch { throw error.under(key: "trust.roots") }
+      }
       configuration.trustedRoots = roots
     }
     do {

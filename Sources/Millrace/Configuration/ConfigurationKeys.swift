@@ -14,7 +14,7 @@ extension MillraceConfiguration {
       "kafka.bootstrapServers", \.kafka.bootstrapServers, .nonEmptyText,
       "Comma-separated `host:port` of the brokers; `embedded` starts a cluster inside the process (development)."),
     Setting(
-      "kafka.properties", \.kafka.properties, .textMap(isSecret: Secret.isSecretProperty),
+      "kafka.properties", \.kafka.properties, .textMap(isSecret: SecretFile.isSecretProperty),
       "Handed to librdkafka as they are: `security.protocol`, `sasl.*`, `ssl.*` and whatever else it knows."),
     Setting(
       "kafka.propertyFiles", \.kafka.propertyFiles, .textMap(),
@@ -62,7 +62,7 @@ extension MillraceConfiguration {
     Setting("ingress.tls.key", \.ingress.tls.key, .path, "PEM file of the certificate's private key."),
     Setting(
       "ingress.deadline", \.ingress.deadline, .duration(.milliseconds(100) ... .seconds(300)),
-      "From a request's first byte to its answer, Kafka's acknowledgement included; then 503."),
+      "From the end of a request's head to its answer, Kafka's acknowledgement included; then 503."),
     Setting(
       "ingress.maxBodyBytes.v1", \.ingress.maxBodyBytes.v1, .size((64 << 10)...(64 << 20)),
       "Largest version 1 body; beyond: 413."),
@@ -80,7 +80,7 @@ extension MillraceConfiguration {
       "How long a client may take to send a request's body."),
     Setting(
       "ingress.maxRequestsInFlight", \.ingress.maxRequestsInFlight, .integer(1...100_000),
-      "Requests between head and answer at one time; beyond: 503."),
+      "Requests between the end of their body and their answer at one time; beyond: 503."),
     Setting(
       "ingress.maxConnections", \.ingress.maxConnections, .integer(1...1_000_000),
       "Open connections at one time; more wait to be accepted."),
@@ -93,7 +93,8 @@ extension MillraceConfiguration {
         + "`refuse` 401."),
     Setting(
       "ingress.quarantinePerMinute", \.ingress.quarantinePerMinute, .integer(0...1_000_000),
-      "Most refused bodies copied to `millrace.quarantine` in a minute; 0 copies none."),
+      "Most refused bodies copied to `millrace.quarantine` in a minute, and as many again whose outside is genuine; "
+        + "0 copies none."),
   ]
 
   private static let processKeys: [Setting<MillraceConfiguration>] = [

@@ -39,7 +39,7 @@ public struct IngressSettings: Sendable, Hashable {
   public var port = 8080
   /// TLS, when both files are named.
   public var tls = TLS()
-  /// From the first byte of a request to its answer, Kafka's acknowledgement included.
+  /// From the end of a request's head to its answer, Kafka's acknowledgement included.
   public var deadline = Duration.seconds(10)
   /// The largest bodies.
   public var maxBodyBytes = BodyLimits()
@@ -49,7 +49,7 @@ public struct IngressSettings: Sendable, Hashable {
   public var headerTimeout = Duration.seconds(5)
   /// How long a client may take to send a request's body.
   public var bodyTimeout = Duration.seconds(5)
-  /// Requests between head and answer at one time; beyond: 503.
+  /// Requests between the end of their body and their answer at one time; beyond: 503.
   public var maxRequestsInFlight = 512
   /// Open connections at one time; beyond: not accepted until one closes.
   public var maxConnections = 4096
@@ -57,7 +57,8 @@ public struct IngressSettings: Sendable, Hashable {
   public var retryAfter = Duration.seconds(60)
   /// What is answered to a body that may be genuine but cannot be verified.
   public var unverifiable = Unverifiable.retry
-  /// The most refused bodies copied to `millrace.quarantine` in a minute; 0 copies none.
+  /// The most refused bodies copied to `millrace.quarantine` in a minute, and as many again whose outside is genuine;
+  /// 0 copies none.
   public var quarantinePerMinute = 600
 
   /// The defaults.

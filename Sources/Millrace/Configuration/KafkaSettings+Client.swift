@@ -13,8 +13,11 @@ extension KafkaSettings {
     clientID: String, bootstrapServers: String? = nil
   ) throws(MillraceError) -> KafkaConfiguration {
     var merged = properties
+    // Queue depth and broker state are metrics of every process; librdkafka tells them only when asked to.
+    merged["statistics.interval.ms"] = merged["statistics.interval.ms"] ?? "15000"
     for (name, path) in propertyFiles {
-      let secret = try Secret(file: path)
+      let secret: SecretFile
+      do { secret = try SecretFile(path) } catch { throw error.under(key: "kafka.propertyFiles.\(name)") }
       merged[name] = secret.withBytes { String(decoding: $0, as: UTF8.self) }
     }
     return KafkaConfiguration(

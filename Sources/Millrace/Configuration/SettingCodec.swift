@@ -144,7 +144,7 @@ extension SettingCodec where Value == [String: String] {
         .map(
           map.sorted { $0.key < $1.key }.map {
             YAMLValue.Member(
-              key: $0.key, line: 0, value: YAMLValue(.scalar(isSecret($0.key) ? Secret.mask : $0.value)))
+              key: $0.key, line: 0, value: YAMLValue(.scalar(isSecret($0.key) ? SecretFile.mask : $0.value)))
           })
       })
   }

@@ -16,7 +16,11 @@ extension ReadinessCheck {
       let present = try await admin.describeTopics(declared.map(\.topic), timeout: timeout)
       let weaknesses = DurabilityCheck.weaknesses(
         declared: declared, actual: present.map { TopicState($0) }, durability: durability)
-      guard let first = weaknesses.first else { return .healthy("\(present.count) topics as declared") }
+      guard let first = weaknesses.first else {
+        return .healthy(
+          durability == .strict
+            ? "\(present.count) topics as declared" : "\(present.count) topics exist; relaxed: not compared")
+      }
       let rest = weaknesses.count == 1 ? "" : ", and \(weaknesses.count - 1) more"
       return .unhealthy(
         "\(first.description)\(rest)",

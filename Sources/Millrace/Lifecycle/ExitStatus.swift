@@ -1,5 +1,7 @@
 // How a process ends, in numbers that a supervisor can tell apart (sysexits.h).
 
+internal import Kafka
+
 /// The exit status of a process.
 public enum ExitStatus: Int32, Sendable, Hashable {
   /// Everything was done.
@@ -15,6 +17,10 @@ public enum ExitStatus: Int32, Sendable, Hashable {
 
   /// The status for an error that ended a process.
   public init(_ error: any Error) {
+    if let error = error as? KafkaError, error.code == .invalidConfiguration {
+      self = .configuration
+      return
+    }
     guard let error = error as? MillraceError else {
       self = .software
       return

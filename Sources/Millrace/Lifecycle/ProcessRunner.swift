@@ -1,6 +1,7 @@
 // Running a process: its services in order, SIGTERM and SIGINT as a request to finish, a bound on how long that takes,
 // and an exit status. Errors come out as one readable line each, never as a stack trace.
 
+internal import Kafka
 public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
@@ -81,6 +82,9 @@ public struct ProcessRunner: Sendable {
 
   static func lines(of error: any Error) -> [String] {
     if let error = error as? MillraceError { return error.problems.map(\.description) }
+    if let error = error as? KafkaError, error.code == .invalidConfiguration {
+      return ["kafka.properties: \(error.reason); correct or remove it"]
+    }
     return [String("\(error)".map { $0.isNewline ? " " : $0 })]
   }
 }

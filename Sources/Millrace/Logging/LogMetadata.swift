@@ -18,7 +18,7 @@ enum LogMetadata {
   }
 
   /// A value as it may be shown under its name.
-  static func shown(_ text: String, key: String) -> String { isSecret(key) ? Secret.mask : cut(text) }
+  static func shown(_ text: String, key: String) -> String { isSecret(key) ? SecretFile.mask : cut(text) }
 
   /// The text, cut to ``limit``.
   static func cut(_ text: String) -> String {

@@ -31,13 +31,19 @@ public struct QuarantineRecord: Sendable, Hashable {
   public var reason: Refusal.Reason?
   /// When it was received.
   public var receivedAt: Timestamp?
+  /// Version 1: the bundle ids of the apps whose shared secret came with the body (`ce_secretof`, separated by commas);
+  /// empty where that is not known.
+  public var secretOf: [String]
 
   /// A refused body.
-  public init(value: [UInt8], version: Version, reason: Refusal.Reason?, receivedAt: Timestamp?) {
+  public init(
+    value: [UInt8], version: Version, reason: Refusal.Reason?, receivedAt: Timestamp?, secretOf: [String] = []
+  ) {
     self.value = value
     self.version = version
     self.reason = reason
     self.receivedAt = receivedAt
+    self.secretOf = secretOf
   }
 
   /// SHA-256 of the value, lower-case hexadecimal: the same body refused twice has one id.
@@ -47,6 +53,7 @@ public struct QuarantineRecord: Sendable, Hashable {
   public func producerRecord(topic: String) -> ProducerRecord {
     var extensions = ["version": version.rawValue]
     if let reason { extensions["reason"] = reason.rawValue }
+    if !secretOf.isEmpty { extensions["secretof"] = secretOf.joined(separator: ",") }
     let id = id
     let event = CloudEvent(
       id: id, source: Self.source, type: Self.type, subject: nil, time: receivedAt, contentType: version.contentType,
@@ -60,7 +67,8 @@ public struct QuarantineRecord: Sendable, Hashable {
     self.init(
       value: value, version: Self.text("ce_version", of: record).flatMap { Version(rawValue: $0) } ?? .v2,
       reason: Self.text("ce_reason", of: record).flatMap { Refusal.Reason(rawValue: $0) },
-      receivedAt: Self.text("ce_time", of: record).flatMap { Timestamp(rfc3339: $0) })
+      receivedAt: Self.text("ce_time", of: record).flatMap { Timestamp(rfc3339: $0) },
+      secretOf: Self.text("ce_secretof", of: record)?.split(separator: ",").map(String.init) ?? [])
   }
 
   private static func text(_ name: String, of record: ConsumerRecord) -> String? {

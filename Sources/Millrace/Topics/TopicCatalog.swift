@@ -15,7 +15,12 @@ public struct TopicCatalog: Sendable, Hashable {
   /// - Throws: ``MillraceError`` with every problem in every file: unknown keys, missing ones, a promise whose settings
   ///   break it, a notification type in two files, no topic or two for unrecognised types.
   public static func load(directory: String, prefix: String, lanes: Int) throws(MillraceError) -> TopicCatalog {
-    let names = try Files.list(directory, area: .topics).filter { $0.hasSuffix(".yaml") }
+    let names: [String]
+    do {
+      names = try Files.list(directory, area: .topics).filter { $0.hasSuffix(".yaml") }
+    } catch {
+      throw error.under(key: "topics.directory")
+    }
     guard !names.isEmpty else {
       throw MillraceError(
         .topics, "no *.yaml file in it", at: directory, remedy: "set topics.directory to the directory of topic files")

@@ -20,9 +20,8 @@ struct ClusterAccess: Sendable {
 
   /// The partitions of those topics that exist.
   func plan(of topics: [String]) async throws(KafkaError) -> Plan {
-    let admin = KafkaAdmin(configuration)
-    let cluster = try await admin.describeCluster(timeout: timeout)
-    let described = try await admin.describeTopics(topics, withSettings: false, timeout: timeout)
+    let cluster = try await configuration.describeCluster(timeout: timeout)
+    let described = try await KafkaAdmin(configuration).describeTopics(topics, withSettings: false, timeout: timeout)
     let partitions = described.flatMap { topic in
       (0..<Int32(clamping: topic.partitionCount)).map { TopicPartition(topic: topic.name, partition: $0) }
     }

@@ -20,12 +20,13 @@ struct SnapshotReader: Sendable {
   }
 
   /// Hands every record to `each`, one partition after the other. Records are not collected: a topic may be larger than
-  /// memory.
+  /// memory. `onReady` is called once, when the cluster has answered.
   /// - Throws: `KafkaError`; ``OperationError`` where the topic does not exist or the cluster falls silent; what `each`
   ///   throws.
-  func read(_ topic: String, each: (ConsumerRecord) async throws -> Void) async throws {
+  func read(_ topic: String, onReady: () -> Void = {}, each: (ConsumerRecord) async throws -> Void) async throws {
     let access = ClusterAccess(configuration, timeout: timeout)
     let plan = try await access.plan(of: [topic])
+    onReady()
     guard !plan.partitions.isEmpty else {
       throw OperationError(
         .failed, "no such topic in the cluster", at: topic, remedy: "create the topics with millrace topics apply")

@@ -23,10 +23,12 @@ public struct QuarantineOperation: Sendable {
   }
 
   /// Everything in the quarantine.
+  ///
+  /// - Parameter onReady: called once, when the cluster has answered and reading begins.
   /// - Throws: `KafkaError`, or ``OperationError`` where the topic does not exist.
-  public func inventory() async throws -> QuarantineInventory {
+  public func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
     var inventory = QuarantineInventory()
-    try await SnapshotReader(configuration).read(topic) { inventory.add($0) }
+    try await SnapshotReader(configuration).read(topic, onReady: onReady) { inventory.add($0) }
     return inventory
   }
 
@@ -48,10 +50,22 @@ public struct QuarantineOperation: Sendable {
     var summary = ResubmissionSummary()
     do {
       var left = ids
+      var stillRefused: [String: ResubmissionOutcome] = [:]
       try await SnapshotReader(configuration).read(topic) { record in
-        guard let quarantined = QuarantineRecord(record), left.remove(quarantined.id) != nil else { return }
+        guard let quarantined = QuarantineRecord(record), left.contains(quarantined.id) else { return }
         let written = record.timestamp.map { Timestamp(millisecondsSince1970: $0) }
         let outcome = await resubmit(quarantined, writtenAt: written, readmission, router, producer)
+        // The same version 1 body may have been posted with another secret later.
+        if quarantined.version == .v1, case .refused = outcome.result {
+          stillRefused[quarantined.id] = outcome
+          return
+        }
+        left.remove(quarantined.id)
+        stillRefused[quarantined.id] = nil
+        summary.add(outcome)
+        try report(outcome)
+      }
+      for outcome in stillRefused.values.sorted(by: { $0.id < $1.id }) {
         summary.add(outcome)
         try report(outcome)
       }

@@ -26,7 +26,7 @@ public enum QuarantineTable {
       ]
     }
     let table = TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
-    return table + (table.isEmpty ? [] : [""]) + [summary(inventory, count: entries.count)]
+    return table + (table.isEmpty ? [] : [""]) + [summary(inventory)]
   }
 
   /// The inventory for scripts: one object a line.
@@ -34,7 +34,9 @@ public enum QuarantineTable {
     inventory.entries.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
   }
 
-  private static func summary(_ inventory: QuarantineInventory, count: Int) -> String {
+  /// The inventory in a sentence.
+  public static func summary(_ inventory: QuarantineInventory) -> String {
+    let count = inventory.entries.count
     let bodies = count == 0 ? "The quarantine is empty." : "\(HumanText.count(count, "body", plural: "bodies"))."
     guard inventory.foreignCount > 0 else { return bodies }
     return bodies + " \(HumanText.count(inventory.foreignCount, "record")) that the ingress did not write."

@@ -5,6 +5,7 @@ public import Millrace
 
 /// Compares a cluster with the topic files, and changes it.
 public struct TopicsOperation: Sendable {
+  private let configuration: KafkaConfiguration
   private let admin: KafkaAdmin
   private let catalog: TopicCatalog
   private let durability: KafkaSettings.Durability
@@ -17,6 +18,7 @@ public struct TopicsOperation: Sendable {
     _ configuration: KafkaConfiguration, catalog: TopicCatalog, durability: KafkaSettings.Durability,
     timeout: Duration = .seconds(15)
   ) {
+    self.configuration = configuration
     admin = KafkaAdmin(configuration)
     self.catalog = catalog
     self.durability = durability
@@ -24,9 +26,9 @@ public struct TopicsOperation: Sendable {
   }
 
   /// Looks at the cluster.
-  /// - Throws: `KafkaError` where it does not answer.
+  /// - Throws: `KafkaError` that names the address where it does not answer.
   public func survey() async throws(KafkaError) -> TopicsSurvey {
-    let cluster = try await admin.describeCluster(timeout: timeout)
+    let cluster = try await configuration.describeCluster(timeout: timeout)
     let present = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: timeout)
     return TopicsSurvey(catalog: catalog, present: present, cluster: cluster, durability: durability)
   }

@@ -32,9 +32,9 @@ public struct TopicsSurvey: Sendable, Hashable {
   /// The steps that would change the cluster, in order.
   public var changes: [TopicPlan.Step] { plan.steps.filter(\.changesCluster) }
 
-  /// Why nothing can be applied to this cluster at all; nil where it can.
+  /// Why nothing can be applied to this cluster at all; nil where it can, or is as declared already.
   public var objection: OperationError? {
-    guard cluster.isEmbedded else { return nil }
+    guard cluster.isEmbedded, !plan.isUpToDate else { return nil }
     return OperationError(
       .failed, "this is an embedded cluster, whose topics are made when it starts and never change",
       at: "kafka.bootstrapServers",

@@ -20,17 +20,27 @@ public struct VerifyRequest: Sendable, Hashable {
   /// A notification for any app, under Apple's root.
   public init() {}
 
+  /// The environments that `--environment` takes: those whose tokens Apple signs.
+  public static let environments = [AppStoreEnvironment.production, .sandbox]
+
   /// What a command line says.
   ///
-  /// - Parameter environment: as Apple spells it; an unknown one is expected by no token.
+  /// - Parameter environment: one of ``environments``, as Apple spells it.
+  /// - Throws: ``OperationError`` that names `--environment` and the names it takes.
   public init(
     roots: [String], bundleId: String?, appAppleId: Int64?, environment: String?, kind: SignedDataKind
-  ) {
+  ) throws(OperationError) {
     self.roots = roots
     self.bundleId = bundleId
     self.appAppleId = appAppleId
-    self.environment = environment.map { AppStoreEnvironment(rawValue: $0) }
     self.kind = kind
+    guard let environment else { return }
+    guard let known = Self.environments.first(where: { $0.rawValue == environment }) else {
+      let names = Self.environments.map(\.rawValue).joined(separator: ", ")
+      throw OperationError(
+        .usage, "no environment is named \"\(environment)\"", at: "--environment", remedy: "use one of \(names)")
+    }
+    self.environment = known
   }
 
   /// For whom the token may be: what the flags say; without one, the apps of the configuration; without a configuration,

@@ -41,7 +41,7 @@ import Testing
 
   @Test func `Metrics, liveness and readiness are served`() async throws {
     let ready = ReadinessCheck("kafka", remedy: "r") { .healthy("3 brokers answer") }
-    try await serving([ready], heartbeat: Heartbeat(clock: .system)) { base in
+    try await serving([ready], heartbeat: Heartbeat(clock: ManualClock().clock)) { base in
       let metrics = try await get("\(base)/metrics")
       #expect(metrics.status == 200)
       #expect(metrics.type == "text/plain; version=0.0.4; charset=utf-8")
@@ -58,7 +58,7 @@ import Testing
 
   @Test func `A failing check makes the process unready, not dead`() async throws {
     let failing = ReadinessCheck("topics", remedy: "apply") { .unhealthy("weak", remedy: "apply") }
-    try await serving([failing], heartbeat: Heartbeat(clock: .system)) { base in
+    try await serving([failing], heartbeat: Heartbeat(clock: ManualClock().clock)) { base in
       let readiness = try await get("\(base)/readyz")
       #expect(readiness.status == 503)
       #expect(readiness.body.contains(#""do":"apply""#))

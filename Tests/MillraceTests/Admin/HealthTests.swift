@@ -8,8 +8,8 @@ import Testing
     let good = HealthReport.Entry(name: "a", outcome: .healthy("fine"))
     let bad = HealthReport.Entry(name: "b", outcome: .unhealthy("gone", remedy: "restart"))
     #expect(HealthReport([]).isHealthy)
-    #expect(HealthReport([good]).status == 200)
-    #expect(HealthReport([good, bad]).status == 503)
+    #expect(HealthReport([good]).isHealthy)
+    #expect(!HealthReport([good, bad]).isHealthy)
   }
 
   @Test func `Its body names each check and what to do`() {

@@ -43,6 +43,8 @@ import Testing
 
   @Test func `bytes are kept only where they are worth it`() {
     #expect(Refusal(.signature, .unauthorized, "").keeping([1]).evidence == nil)
-    #expect(Refusal(.chain, .retryLater, "", isWorthKeeping: true).keeping([1]).evidence == [1])
+    let kept = Refusal(.appNotConfigured, .retryLater, "", isWorthKeeping: true).keeping([1], secretOf: ["one"])
+    #expect(kept.evidence == [1])
+    #expect(kept.secretOf == ["one"])
   }
 }

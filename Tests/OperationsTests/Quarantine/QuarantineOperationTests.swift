@@ -67,6 +67,25 @@ struct QuarantineOperationTests {
     #expect(try await operation.inventory().entries.count == 2, "the quarantine stays as it is")
   }
 
+  @Test("a version 1 body is written if any of its posts came with a secret of its app")
+  func severalSecrets() async throws {
+    let value = try ResponseBodyV1.Envelope(parsing: fixture.sampleV1(.refund)).bytes
+    func kept(secretOf: String) -> ProducerRecord {
+      QuarantineRecord(
+        value: value, version: .v1, reason: .appNotConfigured, receivedAt: Fixture.signedDate, secretOf: [secretOf]
+      ).producerRecord(topic: QuarantineRecord.topic)
+    }
+    try await cluster.write([kept(secretOf: "com.example.gone"), kept(secretOf: "com.example.gone")])
+    let operation = try QuarantineOperation(cluster.configuration, catalog: fixture.catalog)
+    let (refused, _) = try await resubmit(operation, withApp: true)
+    #expect(refused.admitted == 0 && refused.refused == 1)
+
+    try await cluster.write([kept(secretOf: fixture.app.bundleId), kept(secretOf: fixture.app.bundleId)])
+    let (done, _) = try await resubmit(operation, withApp: true)
+    #expect(done.admitted == 1 && done.refused == 0)
+    #expect(try await cluster.read("appstore.notifications.refunds").map(\.value) == [value])
+  }
+
   @Test("a catalog without a quarantine is an error that names the file to have")
   func undeclared() throws {
     let catalog = try TopicCatalog(fixture.catalog.topics.filter { $0.name != QuarantineRecord.topic })

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSigning
+import Foundation
 import Millrace
 import Testing
 
@@ -12,17 +13,21 @@ struct ReadmissionTests {
   init() throws { fixture = try Fixture() }
 
   private func judge(
-    _ value: [UInt8], _ version: QuarantineRecord.Version, reason: Refusal.Reason?, withApp: Bool = true
+    _ value: [UInt8], _ version: QuarantineRecord.Version, reason: Refusal.Reason?, withApp: Bool = true,
+    secretOf: [String]? = nil
   ) async throws -> AdmittedNotification {
     try await Readmission(fixture.configuration(withApp: withApp), clock: .system).judge(
-      QuarantineRecord(value: value, version: version, reason: reason, receivedAt: Fixture.signedDate))
+      QuarantineRecord(
+        value: value, version: version, reason: reason, receivedAt: Fixture.signedDate,
+        secretOf: secretOf ?? [fixture.app.bundleId]))
   }
 
   private func refusal(
-    _ value: [UInt8], _ version: QuarantineRecord.Version, reason: Refusal.Reason?, withApp: Bool = true
+    _ value: [UInt8], _ version: QuarantineRecord.Version, reason: Refusal.Reason?, withApp: Bool = true,
+    secretOf: [String]? = nil
   ) async -> Refusal.Reason? {
     await #expect(throws: Refusal.self) {
-      try await judge(value, version, reason: reason, withApp: withApp)
+      try await judge(value, version, reason: reason, withApp: withApp, secretOf: secretOf)
     }?.reason
   }
 
@@ -53,6 +58,42 @@ struct ReadmissionTests {
     for reason in [Refusal.Reason.wrongSecret, .chain, nil] {
       #expect(await refusal(value, .v1, reason: reason) == .wrongSecret)
     }
+    #expect(await refusal(value, .v1, reason: .appNotConfigured, secretOf: []) == .wrongSecret)
+    #expect(await refusal(value, .v1, reason: .appNotConfigured, secretOf: ["com.example.gone"]) == .wrongSecret)
+  }
+
+  @Test("a version 1 body speaks for an app configured later only if that has the secret it came with")
+  func anotherAppsSecret() async throws {
+    // As the ingress keeps it: the secret is the other app's, and the app it names is not configured.
+    var configuration = fixture.configuration(withApp: false)
+    let body = fixture.sampleV1(.refund)
+    let refused = #expect(throws: Refusal.self) {
+      try NotificationAdmission(configuration, clock: .system).v1(body: body)
+    }
+    let refusal = try #require(refused)
+    #expect(refusal.reason == .appNotConfigured && refusal.secretOf == ["com.example.other"])
+    let evidence = try #require(refusal.evidence)
+    let record = QuarantineRecord(
+      value: evidence, version: .v1, reason: refusal.reason, receivedAt: Fixture.signedDate, secretOf: refusal.secretOf)
+    let kept = try #require(QuarantineRecord(record.producerRecord(topic: QuarantineRecord.topic).read()))
+    #expect(kept.secretOf == ["com.example.other"])
+
+    let ownSecret = fixture.directory.appendingPathComponent("own-secret")
+    try Data("fedcba9876543210fedcba9876543210".utf8).write(to: ownSecret)
+    let shared = configuration.apps[0].sharedSecretFiles
+    configuration.apps += fixture.configuration().apps
+    for (files, isAdmitted) in [
+      ([ownSecret.path], false), (shared, true), ([ownSecret.path] + shared, true), ([], false),
+    ] {
+      configuration.apps[1].sharedSecretFiles = files
+      let readmission = try Readmission(configuration, clock: .system)
+      do {
+        let admitted = try await readmission.judge(kept)
+        #expect(isAdmitted && admitted.typeLabel == "REFUND", "\(files)")
+      } catch {
+        #expect(!isAdmitted && error.reason == .wrongSecret, "\(files): \(error)")
+      }
+    }
   }
 
   @Test("an environment that is still not configured stays out")
@@ -63,7 +104,9 @@ struct ReadmissionTests {
     let readmission = try Readmission(configuration, clock: .system)
     let refusal = await #expect(throws: Refusal.self) {
       try await readmission.judge(
-        QuarantineRecord(value: value, version: .v1, reason: .environmentNotConfigured, receivedAt: nil))
+        QuarantineRecord(
+          value: value, version: .v1, reason: .environmentNotConfigured, receivedAt: nil,
+          secretOf: [fixture.app.bundleId]))
     }
     #expect(refusal?.reason == .environmentNotConfigured)
   }

@@ -16,15 +16,15 @@ struct Fixture {
   let app = SampleApp()
   let chain: SigningChain
   let catalog: TopicCatalog
-  /// Files of this test alone.
-  let directory: URL
+  /// Files of this test alone; they go when the last copy of the fixture does.
+  private let files: TestFiles
+  var directory: URL { files.directory }
 
   init() throws {
     chain = try SigningChain.generate(at: Self.signedDate)
     catalog = try TopicCatalog.load(
       directory: topicsDirectory, prefix: "", lanes: 3)
-    directory = FileManager.default.temporaryDirectory.appendingPathComponent("millrace-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    files = try TestFiles()
     try Data(chain.rootDER).write(to: directory.appendingPathComponent("root.der"))
     try Data(Self.password.utf8).write(to: directory.appendingPathComponent("secret"))
   }
@@ -76,4 +76,16 @@ extension ProducerRecord {
       topic: topic, partition: partition, offset: offset, timestamp: timestamp, key: key, value: value,
       headers: headers)
   }
+}
+
+/// A directory that lives as long as somebody needs it.
+private final class TestFiles: Sendable {
+  let directory: URL
+
+  init() throws {
+    directory = FileManager.default.temporaryDirectory.appendingPathComponent("millrace-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: directory) }
 }

@@ -7,14 +7,18 @@ import Testing
 
 @Suite("Topics of an embedded cluster", .timeLimit(.minutes(1)))
 struct EmbeddedTopicsTests {
-  @Test("they are compared, and applying is refused with what to do instead")
+  @Test("they are compared; applying does nothing where nothing differs, else it is refused with what to do instead")
   func refused() async throws {
     let catalog = try Fixture().catalog
     let cluster = try TestCluster(catalog)
     let operation = TopicsOperation(cluster.configuration, catalog: catalog, durability: .relaxed)
     let survey = try await operation.survey()
     #expect(survey.plan.isUpToDate, "\(survey.plan.table())")
-    let error = await #expect(throws: OperationError.self) { try await operation.apply(survey) { _ in } }
+    #expect(try await operation.apply(survey) { _ in } == [])
+    let wider = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 6)
+    let different = TopicsOperation(cluster.configuration, catalog: wider, durability: .relaxed)
+    let change = try await different.survey()
+    let error = await #expect(throws: OperationError.self) { try await different.apply(change) { _ in } }
     #expect(error?.what.contains("embedded") == true)
   }
 }

@@ -64,9 +64,11 @@ struct TopicsSurveyTests {
     #expect(change?.string("from") == "1" && change?.string("to") == "2592000000")
   }
 
-  @Test("an embedded cluster cannot be changed")
+  @Test("an embedded cluster cannot be changed, and need not be where it is as declared")
   func embedded() {
-    let survey = survey([], on: ClusterDescription(clusterID: "mockCluster1", brokerCount: 3))
-    #expect(survey.objection?.remedy.contains("embedded-cluster") == true)
+    let cluster = ClusterDescription(clusterID: "mockCluster1", brokerCount: 3)
+    #expect(survey([], on: cluster).objection?.remedy.contains("embedded-cluster") == true)
+    let upToDate = survey(asDeclared(), on: cluster)
+    #expect(upToDate.objection == nil && upToDate.status == .success)
   }
 }

@@ -116,6 +116,19 @@ struct VerificationTests {
     #expect(request.identity(configuration) == IdentityPolicy(bundleId: "com.example.other"))
   }
 
+  @Test("an environment is one of Apple's, as Apple spells it", arguments: ["production", "SANDBOX", "Xcode", ""])
+  func environment(name: String) throws {
+    func request(_ environment: String?) throws(OperationError) -> VerifyRequest {
+      try VerifyRequest(
+        roots: [], bundleId: nil, appAppleId: nil, environment: environment, kind: .notification)
+    }
+    let error = try #require(throws: OperationError.self) { try request(name) }
+    #expect(error.kind == .usage && error.place == "--environment")
+    #expect(error.remedy == "use one of Production, Sandbox")
+    #expect(try request("Production").environment == .production && request("Sandbox").environment == .sandbox)
+    #expect(try request(nil).environment == nil)
+  }
+
   @Test("a root that is no certificate is a mistake in --root", arguments: ["no certificate", "0 looks like DER"])
   func badRoot(content: String) throws {
     let path = fixture.directory.appendingPathComponent("root.txt").path

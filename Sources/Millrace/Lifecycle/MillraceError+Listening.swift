@@ -1,0 +1,23 @@
+// A port that cannot be listened on, in words: which one, and which key says so.
+
+public import NIOCore
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+extension MillraceError {
+  /// What the system said when a server was to listen.
+  ///
+  /// - Parameter key: the configuration key that names the port.
+  public init(listening error: IOError, host: String, port: Int, key: String) {
+    let isTaken = error.errnoCode == EADDRINUSE
+    self.init(
+      .unavailable, "cannot listen on \(host):\(port): \(isTaken ? "the port is in use" : "\(error)")", at: key,
+      remedy: isTaken ? "stop what listens there, or set another port" : "set an address and port of this machine")
+  }
+}

@@ -1,0 +1,40 @@
+import AppStoreSigning
+import Millrace
+import Testing
+
+@testable import Ingress
+
+@Suite struct BodyBudgetTests {
+  @Test func `as many bytes are held as allowed, and none beyond`() {
+    let budget = BodyBudget(bytes: 100)
+    #expect(budget.take(60))
+    #expect(!budget.take(41))
+    #expect(budget.current == 60)
+    #expect(budget.take(40))
+    budget.giveBack(100)
+    #expect(budget.current == 0)
+  }
+
+  @Test(arguments: [
+    (1, 5000, 5000), (1, 2 << 20, 8 << 10), (5000, 17_000, 10_000), (10_000, 17_000, 17_000), (300, 100, 300),
+    (1 << 20, 2 << 20, 2 << 20),
+  ])
+  func `room follows what has arrived, never beyond what was announced`(size: Int, announced: Int, room: Int) {
+    #expect(BodyBudget.room(for: size, announced: announced) == room)
+  }
+
+  @Test func `connections that only begin a body leave half of the budget, whatever is configured`() {
+    var generator = SeededGenerator(seed: 61)
+    for _ in 0..<200 {
+      var settings = IngressSettings()
+      settings.maxConnections = .random(in: 1...1_000_000, using: &generator)
+      settings.maxRequestsInFlight = .random(in: 1...100_000, using: &generator)
+      settings.maxBodyBytes.v1 = .random(in: (64 << 10)...(64 << 20), using: &generator)
+      let bytes = BodyBudget.bytes(settings)
+      #expect(bytes >= 2 * BodyBudget.firstStep * settings.maxConnections, "\(settings)")
+      #expect(bytes >= 4 * settings.maxBodyBytes.v1, "\(settings)")
+      #expect(bytes >= settings.maxRequestsInFlight * 19_000, "\(settings)")
+    }
+    #expect(BodyBudget.bytes(IngressSettings()) == 64 << 20)
+  }
+}

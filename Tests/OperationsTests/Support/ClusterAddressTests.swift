@@ -1,0 +1,42 @@
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("The address of a cluster")
+struct ClusterAddressTests {
+  // Nothing listens on port 1, and the time limit is all that the question waits for.
+  private let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", clientID: "test")
+  private let timeout = Duration.milliseconds(100)
+
+  @Test("it is said before the first question, and cannot steer a terminal")
+  func connecting() {
+    #expect(configuration.connecting == "connecting to 127.0.0.1:1 …")
+    #expect(KafkaConfiguration(bootstrapServers: "a\u{1B}[2J").connecting == #"connecting to a\u{1B}[2J …"#)
+  }
+
+  @Test("every command that asks a cluster nobody runs names it in its error", .timeLimit(.minutes(1)))
+  func unreachable() async throws {
+    let catalog = try Fixture().catalog
+    let topics = TopicsOperation(configuration, catalog: catalog, durability: .relaxed, timeout: timeout)
+    let listener = Listener(configuration, topics: ["x"], start: .latest, timeout: timeout)
+    let reader = SnapshotReader(configuration, timeout: timeout)
+    let errors = [
+      await #expect(throws: KafkaError.self) { try await topics.survey() },
+      await #expect(throws: KafkaError.self) {
+        try await listener.run { _ in
+        } deliver: { _ in
+          false
+        }
+      },
+      await #expect(throws: KafkaError.self) { try await reader.read("x") { _ in } },
+    ]
+    for error in errors {
+      let report = FailureReport(try #require(error))
+      #expect(report.status == .failure)
+      #expect(report.lines.first?.contains("127.0.0.1:1") == true, "\(report.lines)")
+      #expect(report.lines.first?.contains("check kafka.bootstrapServers") == true, "\(report.lines)")
+    }
+  }
+}
