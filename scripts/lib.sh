@@ -60,6 +60,12 @@ apt_get() {
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" "$command" "$@"
 }
 
+# without_progress passes on what a build says but for its progress, which is for terminals: a log wants what went
+# wrong and the last line.
+without_progress() {
+  grep -vE '^\[[0-9]+/[0-9]+\]|^(Fetch|Comput|Creat|Work|Updat|Clon)|which are unhandled|^ .*/checkouts/' || [ $? -eq 1 ]
+}
+
 need_swift() {
   command -v swift >/dev/null || die "no Swift toolchain on PATH; get 6.2 or later from https://swift.org/install"
 }
