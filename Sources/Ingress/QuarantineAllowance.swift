@@ -47,7 +47,7 @@ extension Refusal.Reason {
   /// True where only Apple, or who knows a shared secret, can have made the outside of the body.
   var provesOutside: Bool {
     switch self {
-    case .appNotConfigured, .environmentNotConfigured, .innerMismatch, .innerForged: true
+    case .appNotConfigured, .environmentNotConfigured, .innerMismatch, .innerForged, .innerChain: true
     case .malformed, .algorithm, .signature, .chain, .revoked, .revocationUnknown, .wrongSecret: false
     }
   }

@@ -27,6 +27,8 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case innerMismatch = "inner-mismatch"
     /// Genuine outside; a token inside is not.
     case innerForged = "inner-forged"
+    /// Genuine outside; a token inside is sound but for its chain: so would a change at Apple look.
+    case innerChain = "inner-chain"
     /// A version 1 body without a shared secret, or with none that is configured.
     case wrongSecret = "wrong-secret"
   }
@@ -120,7 +122,7 @@ extension Refusal {
       let facts = facts.map(\.description).joined(separator: ", ")
       self.init(.innerMismatch, .unauthorized, facts, isWorthKeeping: true)
     case .forged(let forgery) where forgery.error.isOnlyChainFault && unverifiable == .retry:
-      self.init(.chain, .retryLater, forgery.description, isWorthKeeping: true)
+      self.init(.innerChain, .retryLater, forgery.description, isWorthKeeping: true)
     case .forged(let forgery):
       self.init(.innerForged, .unauthorized, forgery.description, isWorthKeeping: true)
     }

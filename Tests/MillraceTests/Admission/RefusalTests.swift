@@ -41,6 +41,31 @@ import Testing
     #expect(refusal.isWorthKeeping == isKept)
   }
 
+  @Test(
+    arguments: [
+      (InnerVerdict.verified, nil, nil),
+      (
+        .mismatch([InnerMismatch(token: .transaction, field: "bundleId", expected: "a", found: "b")]),
+        .innerMismatch, .unauthorized
+      ),
+      (
+        .forged(InnerForgery(token: .transaction, error: VerificationError(.signature, ""))), .innerForged,
+        .unauthorized
+      ),
+      (
+        .forged(InnerForgery(token: .renewalInfo, error: VerificationError(.chain, "", isOnlyChainFault: true))),
+        .innerChain, .retryLater
+      ),
+    ] as [(InnerVerdict, Refusal.Reason?, Refusal.Consequence?)])
+  func `a genuine outside with anything but verified inside is refused and kept`(
+    inner: InnerVerdict, reason: Refusal.Reason?, consequence: Refusal.Consequence?
+  ) {
+    let refusal = Refusal(inner, unverifiable: .retry)
+    #expect(refusal?.reason == reason)
+    #expect(refusal?.consequence == consequence)
+    #expect(refusal.map(\.isWorthKeeping) ?? true)
+  }
+
   @Test func `bytes are kept only where they are worth it`() {
     #expect(Refusal(.signature, .unauthorized, "").keeping([1]).evidence == nil)
     let kept = Refusal(.appNotConfigured, .retryLater, "", isWorthKeeping: true).keeping([1], secretOf: ["one"])
