@@ -25,9 +25,12 @@ final class IngressProcess: @unchecked Sendable {
 
   /// Starts the process and returns once it listens.
   /// - Parameters:
-  ///   - patience: seconds that a head and a body may take.
+  ///   - patience: seconds that a body may take.
+  ///   - headPatience: seconds from a connection to its first head; long, because a client may open one ahead of need.
   ///   - limits: further members of `ingress`, each after a comma.
-  init(_ fixture: IngressFixture, bootstrapServers: String, patience: Int = 1, limits: String = "") async throws {
+  init(
+    _ fixture: IngressFixture, bootstrapServers: String, patience: Int = 1, headPatience: Int = 300, limits: String = ""
+  ) async throws {
     let directory = fixture.directory
     let file = directory.appendingPathComponent("millrace.yaml")
     log = directory.appendingPathComponent("ingress.log")
@@ -41,7 +44,7 @@ final class IngressProcess: @unchecked Sendable {
         appAppleId: \(fixture.app.appAppleId)
         environments: [Production]
         sharedSecretFiles: ["\(directory.path)/secret"]
-    ingress: { host: 127.0.0.1, port: 0, deadline: 10s, bodyTimeout: \(patience)s, headerTimeout: \(patience)s\(limits) }
+    ingress: { host: 127.0.0.1, port: 0, deadline: 10s, bodyTimeout: \(patience)s, headerTimeout: \(headPatience)s\(limits) }
     admin: { host: 127.0.0.1, port: 0 }
     """.write(to: file, atomically: true, encoding: .utf8)
     try Data().write(to: log)
