@@ -99,7 +99,6 @@ public struct IngressServer: Service {
 
   /// Serves until shut down.
   public func run() async throws {
-    // Stopped last to first: the producer outlives the last request that needs it.
     let preparation = Task {
       do {
         // Asked of the administration first: preparing a topic that is missing could make the broker create it.
@@ -111,6 +110,7 @@ public struct IngressServer: Service {
       }
     }
     defer { preparation.cancel() }
+    // Stopped last to first: the producer outlives the last request that needs it.
     var services: [any Service] = [ProducerService(producer)]
     if let certificate { services.append(certificate.reloader) }
     services.append(try application)

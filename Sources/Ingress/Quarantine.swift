@@ -10,7 +10,7 @@ internal import Synchronization
 enum QuarantineOutcome: String, Sendable, CaseIterable {
   /// It is in `millrace.quarantine`.
   case kept
-  /// The allowance for this minute is used up. The body was refused all the same, and Apple sends it again.
+  /// The allowance for this minute is used up. The body was refused all the same, and is not kept.
   case overAllowance = "over-allowance"
   /// Kafka did not take it.
   case failed

@@ -10,7 +10,7 @@ struct EventPump {
   static let budgetPerTurn = 1024
 
   /// Serves events until `isFinished` says so after a turn. Runs in a task that is never cancelled: a cancelled
-  /// client still has reports to serve, so cancelling is the client's `cancel`, which makes `isFinished` true soon.
+  /// client still has reports to serve, so its cancellation handler shuts it down, which makes `isFinished` true soon.
   /// - Parameters:
   ///   - onTick: called once a second, for queues of the client's own that need the same net.
   ///   - onFatal: called when the client can do nothing more; it should make `isFinished` true soon.

@@ -157,11 +157,16 @@ enum DeliveryOutcome: Sendable {
 /// Travels through librdkafka in the message's opaque pointer and ends the wait of the task that sent it, once.
 private final class PendingDelivery: Sendable {
   private let topic: String
-  private let continuation: Mutex<UnsafeContinuation<DeliveryOutcome, Never>?>
+  private let state: Mutex<State>
+
+  private struct State {
+    var continuation: UnsafeContinuation<DeliveryOutcome, Never>?
+    var alarm: Task<Void, Never>?
+  }
 
   init(topic: String, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
     self.topic = topic
-    self.continuation = Mutex(continuation)
+    state = Mutex(State(continuation: continuation))
   }
 
   func report(_ message: rd_kafka_message_t) {
@@ -173,20 +178,26 @@ private final class PendingDelivery: Sendable {
   }
 
   func finish(_ outcome: DeliveryOutcome) {
-    let waiting = continuation.withLock { continuation in
-      defer { continuation = nil }
-      return continuation
+    let ended = state.withLock { state in
+      defer { state = State() }
+      return state
     }
-    waiting?.resume(returning: outcome)
+    ended.alarm?.cancel()
+    ended.continuation?.resume(returning: outcome)
   }
 
   /// Ends the wait at the deadline; the report that comes later finds nobody.
   func expire(at deadline: ContinuousClock.Instant) {
-    Task { [weak self] in
+    let alarm = Task { [weak self] in
       do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
       guard let self else { return }
       finish(.failed(KafkaError(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, operation: "send to \(topic)")))
     }
+    let isOver = state.withLock { state in
+      if state.continuation != nil { state.alarm = alarm }
+      return state.continuation == nil
+    }
+    if isOver { alarm.cancel() }
   }
 }
 
