@@ -32,6 +32,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
@@ -43,6 +44,7 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -54,17 +56,23 @@ let package = Package(
     .library(name: "AppStore", targets: ["AppStore"]),
     .library(name: "AppStoreSignature", targets: ["AppStoreSignature"]),
     .library(name: "AppStoreSigning", targets: ["AppStoreSigning"]),
+    .library(name: "AppStoreServerAPI", targets: ["AppStoreServerAPI"]),
+    .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
+    .library(name: "Clocks", targets: ["Clocks"]),
     .library(name: "Millrace", targets: ["Millrace"]),
+    .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     .library(name: "Ingress", targets: ["Ingress"]),
     .executable(name: "millrace", targets: ["MillraceCLI"]),
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
+    .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -75,33 +83,54 @@ let package = Package(
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
   targets: [
     .systemLibrary(
       name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
     library("Kafka", ["CRDKafka"]),
     library("AppStore"),
+    library("Clocks", ["AppStore"]),
     library(
       "AppStoreSignature", ["AppStore", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
     library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
     library(
+      "AppStoreServerAPI",
+      [
+        "AppStore", "AppStoreSignature", "Clocks", asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1,
+        tracing,
+      ]),
+    library(
+      "AppStoreSimulator",
+      [
+        "AppStore", "AppStoreSigning", "Clocks", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore,
+        jwtKit, lifecycle, logging, nioCore, nioHTTP1, yams,
+      ]),
+    library(
       "Millrace",
       [
-        "Kafka", "AppStore", "AppStoreSignature", asyncHTTPClient, coreMetrics, crypto, httpTypes, hummingbird,
-        lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, unixSignals, yams,
+        "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", asyncHTTPClient, coreMetrics, crypto,
+        httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, tracing, unixSignals, yams,
       ]),
+    library(
+      "MillraceTesting",
+      ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks", logging]),
     library(
       "Ingress",
       [
-        "Millrace", "Kafka", "AppStore", "AppStoreSignature", httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS,
+        "Millrace", "Clocks", "Kafka", "AppStore", "AppStoreSignature", httpTypes, hummingbird, hummingbirdCore,
+        hummingbirdTLS,
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
-    library("Operations", ["Millrace", "Kafka", "AppStore", "AppStoreSignature", crypto, lifecycle, logging]),
+    library(
+      "Operations",
+      ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", crypto, lifecycle, logging]),
     command(
       "MillraceCLI", folder: "millrace",
-      ["Operations", "Millrace", "Kafka", argumentParser, lifecycle, logging, unixSignals]),
-    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", argumentParser, logging, metrics]),
+      ["Operations", "Millrace", "Kafka", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
+    command("appstore-simulator", ["AppStoreSimulator", "AppStore", "Clocks", argumentParser, lifecycle, logging]),
+    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
@@ -109,20 +138,43 @@ let package = Package(
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
+    tests("Clocks", ["Clocks", "AppStore"]),
+    tests(
+      "AppStoreServerAPI",
+      [
+        "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        asyncHTTPClient, crypto, hummingbird, jwtKit, logging, nioCore, nioHTTP1,
+      ]),
+    tests(
+      "AppStoreSimulator",
+      [
+        "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        "appstore-simulator", asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1,
+      ]),
+    tests(
+      "MillraceTesting",
+      [
+        "MillraceTesting", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "Clocks", logging,
+      ]),
     tests(
       "Millrace",
       [
-        "Millrace", "AppStore", "AppStoreSignature", "AppStoreSigning", "Kafka", asyncHTTPClient, coreMetrics,
-        hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
+        "Millrace", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks", "Kafka",
+        "MillraceTesting", asyncHTTPClient, coreMetrics, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
       ]),
     tests(
       "Ingress",
       [
-        "Ingress", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "millrace-ingress", asyncHTTPClient, crypto,
+        "Ingress", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "Clocks", "millrace-ingress", asyncHTTPClient,
+        crypto,
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "Operations",
-      ["Operations", "Millrace", "Kafka", "AppStore", "AppStoreSignature", "AppStoreSigning", "MillraceCLI"]),
+      [
+        "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "AppStoreSimulator", "Clocks", "MillraceCLI", lifecycle, logging,
+      ]),
   ]
 )

@@ -1,5 +1,6 @@
 // HTTP in front of the intake: limits before work, then the body, then the answer.
 
+internal import Clocks
 internal import HTTPTypes
 internal import AppStore
 internal import Hummingbird

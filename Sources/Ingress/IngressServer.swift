@@ -1,5 +1,6 @@
 // The ingress put together: HTTP in front, the producer behind, stopped in that order.
 
+public import Clocks
 internal import HummingbirdCore
 internal import Hummingbird
 internal import HummingbirdTLS

@@ -1,5 +1,6 @@
 // The heart of the ingress: posted bytes become a record that Kafka has, or a refusal. Knows no HTTP.
 
+internal import Clocks
 internal import AppStore
 internal import Kafka
 internal import Logging

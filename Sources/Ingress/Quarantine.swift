@@ -1,6 +1,7 @@
 // Copies of refused bodies that may be genuine, so that a change at Apple, or an app nobody configured yet, can be
 // looked at and admitted later. Bounded on the way in by a rate, in Kafka by the topic's retention.
 
+internal import Clocks
 internal import AppStore
 internal import Kafka
 internal import Millrace

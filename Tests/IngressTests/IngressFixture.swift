@@ -1,5 +1,6 @@
 // A running ingress for one test: own chain, embedded cluster or the one that KAFKA_BOOTSTRAP_SERVERS names, free port.
 
+import Clocks
 import AppStore
 import AppStoreSigning
 import AsyncHTTPClient

@@ -1,5 +1,6 @@
 // The intake without HTTP and without Kafka: what follows from what the sink says.
 
+import Clocks
 import AppStore
 import AppStoreSigning
 import Kafka

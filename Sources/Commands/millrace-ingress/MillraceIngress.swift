@@ -1,5 +1,6 @@
 // The process that Apple posts to: arguments in, services wired, run.
 
+import Clocks
 internal import ArgumentParser
 internal import Foundation
 internal import Ingress

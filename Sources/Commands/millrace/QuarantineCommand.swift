@@ -1,5 +1,6 @@
 // `millrace quarantine list` and `millrace quarantine resubmit`
 
+import Clocks
 import ArgumentParser
 import Kafka
 import Millrace

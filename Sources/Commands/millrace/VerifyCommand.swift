@@ -1,5 +1,6 @@
 // `millrace verify`
 
+import Clocks
 public import ArgumentParser
 import Millrace
 import Operations

@@ -1,6 +1,7 @@
 // Liveness: does the process still turn? A task on the shared executor beats; how late its beats are tells whether
 // anything blocks the threads that all work runs on. A constant 200 would prove that the HTTP server works, no more.
 
+public import Clocks
 public import ServiceLifecycle
 internal import Synchronization
 

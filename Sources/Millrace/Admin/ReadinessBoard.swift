@@ -1,6 +1,8 @@
 // Readiness: several checks, each with a time limit, asked at most once at a time and not again while the last answer is
 // young. However many probes come, the cluster sees one question.
 
+public import Clocks
+
 /// One question whose answer decides whether the process can do its work.
 public struct ReadinessCheck: Sendable {
   /// Shown in the report.

@@ -1,6 +1,7 @@
 // What the ingress does before it writes, and what a resubmission does again: from posted bytes to a notification that
 // Apple is known to have made, or a refusal. No Kafka, no HTTP.
 
+public import Clocks
 public import AppStore
 public import AppStoreSignature
 

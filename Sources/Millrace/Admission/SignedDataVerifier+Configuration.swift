@@ -1,5 +1,6 @@
 // The verifier that `trust` describes.
 
+public import Clocks
 public import AppStoreSignature
 
 extension SignedDataVerifier {

@@ -1,6 +1,7 @@
 // Running a process: its services in order, SIGTERM and SIGINT as a request to finish, a bound on how long that takes,
 // and an exit status. Errors come out as one readable line each, never as a stack trace.
 
+internal import Clocks
 internal import Kafka
 public import Logging
 public import ServiceLifecycle

@@ -1,5 +1,6 @@
 // The bound on a process's end: a service that hangs in its shutdown must not keep the process from leaving.
 
+internal import Clocks
 internal import Logging
 internal import ServiceLifecycle
 

@@ -1,5 +1,6 @@
 // From the configuration to a logger factory.
 
+public import Clocks
 public import Logging
 
 extension LogSettings {

@@ -1,5 +1,6 @@
 // From the configuration to what asks about revocation.
 
+public import Clocks
 public import AppStoreSignature
 
 extension TrustSettings.Revocation {

@@ -1,5 +1,6 @@
 // Reads what a topic holds now, and ends: for commands that list, not for those that follow.
 
+internal import Clocks
 internal import Kafka
 internal import Millrace
 

@@ -1,5 +1,6 @@
 // Judges a quarantined body again, by the configuration of now. No Kafka.
 
+public import Clocks
 internal import AppStore
 public import Millrace
 

@@ -1,5 +1,6 @@
 // What `millrace verify` is asked, and by whom it lets itself be told: flags first, then the configuration.
 
+public import Clocks
 public import AppStore
 public import AppStoreSignature
 public import Millrace

@@ -1,3 +1,4 @@
+import Clocks
 import AsyncHTTPClient
 import CoreMetrics
 import Logging

@@ -1,3 +1,4 @@
+import Clocks
 import Testing
 
 @testable import Millrace

@@ -1,3 +1,4 @@
+import Clocks
 import Logging
 import ServiceLifecycle
 import Testing

@@ -1,3 +1,4 @@
+import Clocks
 import AppStore
 import Logging
 import Testing

@@ -1,3 +1,4 @@
+import Clocks
 import AppStoreSignature
 import Hummingbird
 import NIOCore

@@ -1,6 +1,7 @@
 // What most tests here start from: an app, a chain to sign with, the deployment's topics, and records as the ingress
 // writes them.
 
+import Clocks
 import AppStore
 import AppStoreSigning
 import Foundation

@@ -1,5 +1,6 @@
 // What Apple really signed, what others did, and signed data under a foreign chain, as `millrace verify` judges them.
 
+import Clocks
 import AppStore
 import Millrace
 import Testing

@@ -62,15 +62,12 @@ extension MillraceClock {
   /// Real time.
   public static let system = MillraceClock(origin: nil, rate: 1)
 
-  /// The clock that `clock: {origin, rate}` describes.
-  public init(_ settings: ClockSettings) {
-    self.init(origin: settings.origin, rate: settings.rate)
-  }
-
   /// Time that starts at `origin` now and passes `rate` times as fast as the real one.
   ///
-  /// - Parameter rate: Above 0; what the configuration accepts.
-  init(origin: Timestamp?, rate: Double) {
+  /// - Parameters:
+  ///   - origin: What ``wallTime`` shows at first; nil: what the system's clock shows.
+  ///   - rate: Above 0.
+  public init(origin: Timestamp?, rate: Double) {
     let real = ContinuousClock()
     let start = real.now
     let begin = origin ?? Self.systemTime()

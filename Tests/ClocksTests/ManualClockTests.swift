@@ -2,7 +2,7 @@ import AppStore
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import Clocks
 
 @Suite struct ManualClockTests {
   private final class Woken: Sendable {

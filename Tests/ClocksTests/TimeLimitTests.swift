@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import Clocks
 
 @Suite struct TimeLimitTests {
   private struct Failure: Error, Equatable {}

@@ -1,0 +1,8 @@
+public import Clocks
+
+extension MillraceClock {
+  /// The clock that `clock: {origin, rate}` describes.
+  public init(_ settings: ClockSettings) {
+    self.init(origin: settings.origin, rate: settings.rate)
+  }
+}
