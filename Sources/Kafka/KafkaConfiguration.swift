@@ -34,7 +34,9 @@ public struct KafkaConfiguration: Sendable, Hashable {
   ]
 
   /// Properties that say what a client is for. Each client sets its own.
-  static let reservedProperties: Set<String> = ["bootstrap.servers", "client.id", "group.id", "transactional.id"]
+  static let reservedProperties: Set<String> = [
+    "bootstrap.servers", "client.id", "group.id", "transaction.timeout.ms", "transactional.id",
+  ]
 
   /// Names that librdkafka treats as the same property.
   private static let aliases = [
@@ -84,6 +86,12 @@ public struct KafkaConfiguration: Sendable, Hashable {
       "message.max.bytes": "4194304",
       "partitioner": "murmur2_random",
     ])
+  }
+
+  func transactionalProperties(id: String, timeout: Duration) throws(KafkaError) -> [String: String] {
+    try producerProperties().merging([
+      "transaction.timeout.ms": String(timeout.wholeMilliseconds), "transactional.id": id,
+    ]) { $1 }
   }
 
   func consumerProperties(group: String) throws(KafkaError) -> [String: String] {

@@ -105,37 +105,6 @@ public final class KafkaConsumer: Sendable {
     try result.get()
   }
 
-  /// What the group has committed; partitions without a commit are absent. Not answered any more once
-  /// ``shutDown()`` was called: librdkafka then only commits.
-  public func committed(
-    _ partitions: [TopicPartition], timeout: Duration
-  ) async throws(KafkaError) -> [CommittedOffset] {
-    try await handle.blocking.run { [handle] () throws(KafkaError) in
-      let list = TopicPartitionList(partitions)
-      let error = rd_kafka_committed(handle.rk, list.native, Int32(clamping: timeout.wholeMilliseconds))
-      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-        throw KafkaError(error, operation: "read committed offsets")
-      }
-      return UnsafePointer(list.native).elements.filter { $0.offset >= 0 }.map { CommittedOffset($0) }
-    }
-  }
-
-  /// The offsets of the oldest record and behind the newest one, asked of the broker.
-  public func watermarks(
-    of partition: TopicPartition, timeout: Duration
-  ) async throws(KafkaError) -> Range<Int64> {
-    try await handle.blocking.run { [handle] () throws(KafkaError) in
-      var low: Int64 = 0
-      var high: Int64 = 0
-      let error = rd_kafka_query_watermark_offsets(
-        handle.rk, partition.topic, partition.partition, &low, &high, Int32(clamping: timeout.wholeMilliseconds))
-      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-        throw KafkaError(error, operation: "read watermarks of \(partition)")
-      }
-      return low..<max(low, high)
-    }
-  }
-
   // MARK: - Serving
 
   private func start() async throws(KafkaError) {

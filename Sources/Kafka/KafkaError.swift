@@ -51,17 +51,21 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: String
   /// True where the same call may succeed later without a change.
   public var isRetriable: Bool
+  /// True where the open transaction can only be aborted (see `rd_kafka_error_txn_requires_abort`).
+  public var requiresAbort: Bool
   /// True where this client can do nothing more and has to be replaced (see `rd_kafka_fatal_error`).
   public var isFatal: Bool
 
   /// Makes an error of our own.
   public init(
-    code: Code, operation: String, reason: String, isRetriable: Bool = false, isFatal: Bool = false
+    code: Code, operation: String, reason: String, isRetriable: Bool = false, requiresAbort: Bool = false,
+    isFatal: Bool = false
   ) {
     self.code = code
     self.operation = operation
     self.reason = reason
     self.isRetriable = isRetriable
+    self.requiresAbort = requiresAbort
     self.isFatal = isFatal
   }
 
@@ -80,12 +84,14 @@ extension KafkaError {
 
   /// From librdkafka's error object, which this consumes.
   init(consuming error: OpaquePointer, operation: String) {
+    let requiresAbort = rd_kafka_error_txn_requires_abort(error) != 0
+    let isFatal = rd_kafka_error_is_fatal(error) != 0
+    let mayRetry =
+      rd_kafka_error_is_retriable(error) != 0 || Self.retriable.contains(rd_kafka_error_code(error).rawValue)
     self.init(
       code: .of(rd_kafka_error_code(error)), operation: operation,
       reason: rd_kafka_error_string(error).map { String(cString: $0) } ?? "unknown error",
-      isRetriable: rd_kafka_error_is_retriable(error) != 0
-        || Self.retriable.contains(rd_kafka_error_code(error).rawValue),
-      isFatal: rd_kafka_error_is_fatal(error) != 0)
+      isRetriable: mayRetry && !requiresAbort && !isFatal, requiresAbort: requiresAbort && !isFatal, isFatal: isFatal)
     rd_kafka_error_destroy(error)
   }
 

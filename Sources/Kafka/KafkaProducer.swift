@@ -22,6 +22,9 @@ public final class KafkaProducer: Sendable {
   /// How long a send can take before it fails: `message.timeout.ms`, queueing included.
   public let sendTimeout: Duration
 
+  /// A record that fails inside a transaction dooms the transaction.
+  private let isTransactional: Bool
+
   private enum Phase: UInt8, AtomicRepresentable { case open, closing }
 
   /// Starts a client. No connection is awaited: an unreachable cluster shows in ``send(_:)``.
@@ -29,16 +32,24 @@ public final class KafkaProducer: Sendable {
   ///   - sendTimeout: librdkafka's `message.timeout.ms`; whole milliseconds, at least 1.
   ///   - observer: hears logs, errors and statistics.
   /// - Throws: ``KafkaError`` with code `invalidConfiguration` where a property is unknown, malformed or protected.
-  public init(
+  public convenience init(
     _ configuration: KafkaConfiguration, sendTimeout: Duration = .seconds(30),
     observer: ClientObserver = ClientObserver()
   ) throws(KafkaError) {
-    var properties = try configuration.producerProperties()
+    try self.init(
+      configuration, properties: try configuration.producerProperties(), sendTimeout: sendTimeout, observer: observer)
+  }
+
+  init(
+    _ configuration: KafkaConfiguration, properties: [String: String], sendTimeout: Duration, observer: ClientObserver
+  ) throws(KafkaError) {
+    var properties = properties
     properties["message.timeout.ms"] = String(max(1, sendTimeout.wholeMilliseconds))
     handle = try ClientHandle(
       .producer, properties: properties, label: configuration.clientID, gate: configuration.gate)
     pump = EventPump(handle: handle, observer: observer)
     self.sendTimeout = sendTimeout
+    isTransactional = properties["transactional.id"] != nil
   }
 
   /// Records handed to ``send(_:)`` whose outcome is not known yet.
@@ -92,7 +103,8 @@ public final class KafkaProducer: Sendable {
     _ record: ProducerRecord, until deadline: ContinuousClock.Instant?
   ) async -> DeliveryOutcome {
     await withUnsafeContinuation { continuation in
-      let pending = PendingDelivery(topic: record.topic, continuation: continuation)
+      let pending = PendingDelivery(
+        topic: record.topic, isTransactional: isTransactional, continuation: continuation)
       let opaque = Unmanaged.passRetained(pending)
       if let error = handle.produce(record, opaque: opaque.toOpaque()) {
         opaque.release()
@@ -157,6 +169,7 @@ enum DeliveryOutcome: Sendable {
 /// Travels through librdkafka in the message's opaque pointer and ends the wait of the task that sent it, once.
 private final class PendingDelivery: Sendable {
   private let topic: String
+  private let isTransactional: Bool
   private let state: Mutex<State>
 
   private struct State {
@@ -164,8 +177,9 @@ private final class PendingDelivery: Sendable {
     var alarm: Task<Void, Never>?
   }
 
-  init(topic: String, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
+  init(topic: String, isTransactional: Bool, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
     self.topic = topic
+    self.isTransactional = isTransactional
     state = Mutex(State(continuation: continuation))
   }
 
@@ -173,8 +187,15 @@ private final class PendingDelivery: Sendable {
     if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
       finish(.acknowledged(RecordPosition(topic: topic, partition: message.partition, offset: message.offset)))
     } else {
-      finish(.failed(KafkaError(message.err, operation: "send to \(topic)")))
+      finish(.failed(failure(message.err)))
     }
+  }
+
+  private func failure(_ code: rd_kafka_resp_err_t) -> KafkaError {
+    var error = KafkaError(code, operation: "send to \(topic)")
+    error.requiresAbort = isTransactional
+    error.isRetriable = error.isRetriable && !isTransactional
+    return error
   }
 
   func finish(_ outcome: DeliveryOutcome) {
@@ -191,7 +212,7 @@ private final class PendingDelivery: Sendable {
     let alarm = Task { [weak self] in
       do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
       guard let self else { return }
-      finish(.failed(KafkaError(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, operation: "send to \(topic)")))
+      finish(.failed(failure(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)))
     }
     let isOver = state.withLock { state in
       if state.continuation != nil { state.alarm = alarm }

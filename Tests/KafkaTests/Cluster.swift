@@ -1,10 +1,14 @@
 import Kafka
 import Testing
 
+/// A cluster that a test's clients talk to.
+protocol Cluster: Sendable {
+  func configuration(_ properties: [String: String]) -> KafkaConfiguration
+}
+
 /// A cluster for one test: embedded, with the topics made before any client asks for them.
-struct TestCluster {
+struct TestCluster: Cluster {
   let embedded: EmbeddedCluster
-  var configuration: KafkaConfiguration { configuration([:]) }
 
   init(topics: [String: Int], brokers: Int = 1) throws {
     embedded = try EmbeddedCluster(brokers: brokers)
@@ -14,6 +18,10 @@ struct TestCluster {
   func configuration(_ properties: [String: String]) -> KafkaConfiguration {
     KafkaConfiguration(bootstrapServers: embedded.bootstrapServers, properties: properties, clientID: "test")
   }
+}
+
+extension Cluster {
+  var configuration: KafkaConfiguration { configuration([:]) }
 
   /// Runs a producer for the length of `body`.
   func withProducer<Value: Sendable>(
@@ -21,34 +29,58 @@ struct TestCluster {
     _ body: (KafkaProducer) async throws -> Value
   ) async throws -> Value {
     let producer = try KafkaProducer(configuration(properties), sendTimeout: sendTimeout)
-    let running = Task { try await producer.run() }
-    let result: Result<Value, any Error>
-    do { result = .success(try await body(producer)) } catch { result = .failure(error) }
-    producer.shutDown()
-    try await running.value
-    return try result.get()
+    return try await running(producer.run, until: producer.shutDown) { try await body(producer) }
+  }
+
+  /// Runs a transactional producer, initialized, for the length of `body`.
+  func withTransactions<Value: Sendable>(
+    as id: String, _ body: (KafkaTransactionalProducer) async throws -> Value
+  ) async throws -> Value {
+    let producer = try KafkaTransactionalProducer(configuration, transactionalID: id)
+    return try await running(producer.run, until: producer.shutDown) {
+      try await producer.initialize(timeout: .seconds(30))
+      return try await body(producer)
+    }
   }
 
   /// Reads `count` records of a partition from its beginning.
   func read(_ count: Int, from partition: TopicPartition) async throws -> [ConsumerRecord] {
     let consumer = try KafkaConsumer(
       configuration(["fetch.wait.max.ms": "10"]), subscription: .partitions([partition: .earliest]))
-    let running = Task { try await consumer.run() }
-    var records: [ConsumerRecord] = []
-    reading: for await event in consumer.events {
-      switch event {
-      case .assigned(let queues):
+    return try await running(consumer.run, until: consumer.shutDown) {
+      var records: [ConsumerRecord] = []
+      for await case .assigned(let queues) in consumer.events {
         let queue = try #require(queues.first)
-        while records.count < count {
-          let batch = try await queue.nextBatch(upTo: count - records.count)
-          if batch.isEmpty { break }
-          records += batch
-        }
-        consumer.shutDown()
-      case .revoked(let revocation): revocation.complete()
+        while records.count < count { records += try await queue.nextBatch(upTo: count - records.count) }
+        break
       }
+      return records
     }
-    try await running.value
-    return records
+  }
+}
+
+/// Runs a client for the length of `body`.
+func running<Value: Sendable>(
+  _ run: @escaping @Sendable () async throws -> Void, until shutDown: () -> Void, _ body: () async throws -> Value
+) async throws -> Value {
+  let running = Task { try await run() }
+  let result = await Result(body)
+  shutDown()
+  try await running.value
+  return try result.get()
+}
+
+extension Result where Failure == any Error {
+  /// What an asynchronous body returned or threw.
+  init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
+
+/// What ended `body`, for bodies that hold expectations of their own (`#expect` cannot be nested).
+func failure(_ body: () async throws -> Void) async -> (any Error)? {
+  switch await Result(body) {
+  case .success: nil
+  case .failure(let error): error
   }
 }

@@ -27,12 +27,9 @@ import Testing
   }
 }
 
-private let realCluster = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
-
 /// What only a real cluster can do.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: realCluster != nil, "set KAFKA_BOOTSTRAP_SERVERS to a real Kafka"))
-struct KafkaAdminOnARealClusterTests {
-  private let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: realCluster ?? ""))
+@Suite(.timeLimit(.minutes(2)), .onRealCluster) struct KafkaAdminOnARealClusterTests {
+  private let admin = KafkaAdmin(RealCluster().configuration)
   private let topic = "millrace-test-\(UUID().uuidString)"
 
   @Test func `a topic is created, altered without losing overrides, and grown`() async throws {

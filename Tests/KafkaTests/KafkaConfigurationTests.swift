@@ -7,6 +7,7 @@ import Testing
     ["acks": "1"], ["request.required.acks": "0"], ["enable.idempotence": "false"], ["partitioner": "random"],
     ["enable.auto.commit": "true"], ["bootstrap.servers": "other:9092"], ["metadata.broker.list": "other:9092"],
     ["group.id": "other"], ["transactional.id": "other"],
+    ["transaction.timeout.ms": "1000"],
     ["isolation.level": "read_uncommitted"], ["partition.assignment.strategy": "roundrobin"],
   ])
   func `a property that breaks a promise is refused with its name`(properties: [String: String]) throws {

@@ -264,10 +264,3 @@ private func murmur2(_ text: String) -> Int32 {
 }
 
 private func murmur2Partition(_ key: String, of count: Int32) -> Int32 { (murmur2(key) & 0x7fff_ffff) % count }
-
-extension Result where Failure == any Error {
-  /// What an asynchronous body returned or threw.
-  fileprivate init(_ body: () async throws -> Success) async {
-    do { self = .success(try await body()) } catch { self = .failure(error) }
-  }
-}
