@@ -5,8 +5,8 @@ import Foundation
 import Kafka
 import Millrace
 
-/// `KAFKA_BOOTSTRAP_SERVERS`, where it names a real Kafka.
-let realCluster = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
+/// `KAFKA_BOOTSTRAP_SERVERS`, where it names a real Kafka: set and not empty.
+let realCluster = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap { $0.isEmpty ? nil : $0 }
 
 /// A cluster with the topics of a catalog.
 struct ClusterUnderTest {

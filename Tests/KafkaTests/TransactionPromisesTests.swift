@@ -17,8 +17,8 @@ import Testing
     try await cluster.createTopic(partitions: 1)
     try await cluster.withTransactions(as: cluster.prefix) { producer in
       try await producer.begin()
-      _ = try await producer.send(cluster.write("inside"))
-      try await cluster.withProducer { plain in _ = try await plain.send(cluster.write("behind")) }
+      _ = try await producer.send(cluster.record("inside"))
+      try await cluster.withProducer { plain in _ = try await plain.send(cluster.record("behind")) }
       #expect(try await visible(cluster[0]) == 0..<0)
       try await producer.commit(timeout: limit)
     }
@@ -30,12 +30,12 @@ import Testing
     try await cluster.createTopic(partitions: 2)
     try await cluster.withTransactions(as: cluster.prefix) { producer in
       try await producer.begin()
-      _ = try await producer.send(cluster.write("first try", to: 0))
-      _ = try await producer.send(cluster.write("first try", to: 1))
+      _ = try await producer.send(cluster.record("first try", to: 0))
+      _ = try await producer.send(cluster.record("first try", to: 1))
       try await producer.abort(timeout: limit)
       try await producer.begin()
-      _ = try await producer.send(cluster.write("second try", to: 0))
-      _ = try await producer.send(cluster.write("second try", to: 1))
+      _ = try await producer.send(cluster.record("second try", to: 0))
+      _ = try await producer.send(cluster.record("second try", to: 1))
       try await producer.commit(timeout: limit)
     }
     for partition in 0..<2 as Range<Int32> {
@@ -48,13 +48,13 @@ import Testing
     let end = await failure {
       try await cluster.withTransactions(as: cluster.prefix) { zombie in
         try await zombie.begin()
-        _ = try await zombie.send(cluster.write("zombie"))
+        _ = try await zombie.send(cluster.record("zombie"))
         try await cluster.withTransactions(as: cluster.prefix) { successor in
           let error = await #expect(throws: KafkaError.self) { try await zombie.commit(timeout: limit) }
           #expect(error?.code == .fenced)
           #expect(error?.transactionRemedy == .replace)
           try await successor.begin()
-          _ = try await successor.send(cluster.write("successor"))
+          _ = try await successor.send(cluster.record("successor"))
           try await successor.commit(timeout: limit)
         }
       }
@@ -66,7 +66,7 @@ import Testing
   @Test func `offsets count when their transaction commits and not when it is aborted`() async throws {
     try await cluster.createTopic(partitions: 1)
     let partition = cluster[0]
-    try await cluster.withMember(of: cluster.prefix, topic: cluster.topic) { (member) async throws in
+    try await cluster.withMember(of: cluster.prefix, topics: [cluster.topic]) { (member) async throws in
       let consumer = member.consumer
       try await cluster.withTransactions(as: cluster.prefix) { producer in
         try await producer.begin()
@@ -77,7 +77,7 @@ import Testing
 
         let offset = CommittedOffset(partition, offset: 5, metadata: "five")
         try await producer.begin()
-        _ = try await producer.send(cluster.write("derived"))
+        _ = try await producer.send(cluster.record("derived"))
         try await producer.sendOffsets([offset], group: try await consumer.groupMetadata(), timeout: limit)
         try await producer.commit(timeout: limit)
         #expect(try await consumer.committed([partition], timeout: limit) == [offset])
@@ -88,12 +88,12 @@ import Testing
   @Test func `a member of a generation that has passed cannot commit over its successor`() async throws {
     try await cluster.createTopic(partitions: 2)
     let offset = [CommittedOffset(cluster[0], offset: 3)]
-    let (group, topic) = (cluster.prefix, cluster.topic)
-    try await cluster.withMember(of: group, topic: topic) { (first) async throws in
+    let (group, topics) = (cluster.prefix, [cluster.topic])
+    try await cluster.withMember(of: group, topics: topics) { (first) async throws in
       let consumer = first.consumer
       let past = try await consumer.groupMetadata()
-      try await cluster.withMember(of: group, topic: topic) { (_) async throws in
-        _ = try await first.nextAssignment()
+      try await cluster.withMember(of: group, topics: topics) { (_) async throws in
+        try await first.rebalance()
         try await cluster.withTransactions(as: cluster.prefix) { producer in
           try await producer.begin()
           let error = await #expect(throws: KafkaError.self) {
