@@ -14,9 +14,11 @@ struct EventPump {
   /// - Parameters:
   ///   - onTick: called once a second, for queues of the client's own that need the same net.
   ///   - onFatal: called when the client can do nothing more; it should make `isFinished` true soon.
+  ///   - onServed: called after a turn that served events, when what they held is freed: a message counts against the
+  ///     client's queue until its report is destroyed.
   ///   - onEvent: takes delivery reports, rebalances and commit results; the rest is observed here.
   func run(
-    isFinished: () -> Bool, onTick: @escaping @Sendable () -> Void, onFatal: () -> Void,
+    isFinished: () -> Bool, onTick: @escaping @Sendable () -> Void, onFatal: () -> Void, onServed: () -> Void = {},
     onEvent: (OpaquePointer) async -> Void
   ) async {
     let wake = handle.wake
@@ -35,6 +37,7 @@ struct EventPump {
         if !observe(event, onFatal) { await onEvent(event) }
         rd_kafka_event_destroy(event)
       }
+      if served > 0 { onServed() }
       if served == Self.budgetPerTurn {
         await Task.yield()
       } else if !isFinished() {

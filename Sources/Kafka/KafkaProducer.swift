@@ -129,6 +129,7 @@ public final class KafkaProducer: Sendable {
         onTick: {},
         // Nothing more can be sent: ending the run is what lets a supervisor start anew.
         onFatal: { self.shutDown() },
+        onServed: { room.wakeAll() },
         onEvent: { event in self.deliver(event) })
     }
     await withTaskCancellationHandler {
@@ -156,7 +157,6 @@ public final class KafkaProducer: Sendable {
       let pending = Unmanaged<PendingDelivery>.fromOpaque(opaque).takeRetainedValue()
       pending.report(message.pointee)
     }
-    room.wakeAll()
   }
 }
 

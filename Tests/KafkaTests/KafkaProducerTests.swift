@@ -140,6 +140,22 @@ import Testing
     #expect(Set(records.map(\.value)).count == 500)
   }
 
+  // With room for one record, only that record's own report can wake who waits: a wake-up that comes before the room is
+  // made leaves him waiting until his limit.
+  @Test func `whoever waits for room is woken when it is there`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    try await cluster.withProducer(["queue.buffering.max.messages": "1"]) { producer in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for _ in 0..<3 {
+          group.addTask {
+            for _ in 0..<1000 { _ = try await producer.send(ProducerRecord(topic: "t", value: [1])) }
+          }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
   @Test func `cancelling the run ends sends that wait for a dead cluster`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     try cluster.embedded.takeDown(1)
