@@ -19,7 +19,9 @@ public final class Revocation: Sendable {
 
   private let completion: Mutex<(@Sendable () -> Void)?>
 
-  init(_ partitions: [TopicPartition], isLost: Bool, completion: @escaping @Sendable () -> Void) {
+  /// Makes a revocation, for logs that are not Kafka.
+  /// - Parameter completion: called once, at the latest when the revocation is forgotten.
+  public init(_ partitions: [TopicPartition], isLost: Bool, completion: @escaping @Sendable () -> Void) {
     self.partitions = partitions
     self.isLost = isLost
     self.completion = Mutex(completion)

@@ -17,19 +17,13 @@ extension KafkaConsumer {
     }
   }
 
-  /// The offsets of the oldest record and behind the newest one, asked of the broker.
+  /// The offsets of the oldest record and behind the newest one that can be read, asked of the broker: the *last stable
+  /// offset*, before the first record of a transaction that is open.
   public func watermarks(
     of partition: TopicPartition, timeout: Duration
   ) async throws(KafkaError) -> Range<Int64> {
     try await handle.blocking.run { [handle] () throws(KafkaError) in
-      var low: Int64 = 0
-      var high: Int64 = 0
-      let error = rd_kafka_query_watermark_offsets(
-        handle.rk, partition.topic, partition.partition, &low, &high, Int32(clamping: timeout.wholeMilliseconds))
-      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-        throw KafkaError(error, operation: "read watermarks of \(partition)")
-      }
-      return low..<max(low, high)
+      try handle.watermarks(of: partition, timeout: timeout)
     }
   }
 

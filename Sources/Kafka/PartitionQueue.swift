@@ -18,7 +18,7 @@ public final class PartitionQueue: @unchecked Sendable {
   /// What a batch held behind an error: the error is thrown by the next call, the records are returned by the one after.
   private struct LeftOver {
     var failure: KafkaError?
-    var records: [ConsumerRecord] = []
+    var page = PartitionPage()
   }
 
   init?(_ partition: TopicPartition, of handle: ClientHandle) {
@@ -45,42 +45,58 @@ public final class PartitionQueue: @unchecked Sendable {
   /// - Throws: ``KafkaError`` where the partition cannot be read: no valid offset to start from, topic gone,
   ///   authorization refused.
   public func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
-    while isOpen.load(ordering: .acquiring), !Task.isCancelled {
-      if let kept = try takeLeftOver() { return kept }
-      let batch = try take(max(1, limit))
-      if !batch.isEmpty { return batch }
-      await wake.wait()
+    while let page = try await nextPage(upTo: limit) {
+      if !page.records.isEmpty { return page.records }
     }
     return []
   }
 
-  private func takeLeftOver() throws(KafkaError) -> [ConsumerRecord]? {
+  /// Like ``nextBatch(upTo:)``, and also returns, perhaps without a record, when the end of the partition is reached;
+  /// nil where that returns an empty batch. Ends are told where `enable.partition.eof` is on.
+  package func nextPage(upTo limit: Int) async throws(KafkaError) -> PartitionPage? {
+    while isOpen.load(ordering: .acquiring), !Task.isCancelled {
+      if let kept = try takeLeftOver() { return kept }
+      let page = try take(max(1, limit))
+      if !page.isEmpty { return page }
+      await wake.wait()
+    }
+    return nil
+  }
+
+  private func takeLeftOver() throws(KafkaError) -> PartitionPage? {
     let kept = leftOver.withLock { leftOver in
       defer {
-        if leftOver.failure != nil { leftOver.failure = nil } else { leftOver.records = [] }
+        if leftOver.failure != nil { leftOver.failure = nil } else { leftOver.page = PartitionPage() }
       }
       return leftOver
     }
     if let failure = kept.failure { throw failure }
-    return kept.records.isEmpty ? nil : kept.records
+    return kept.page.isEmpty ? nil : kept.page
   }
 
-  private func take(_ limit: Int) throws(KafkaError) -> [ConsumerRecord] {
-    var before: [ConsumerRecord] = []
+  private func take(_ limit: Int) throws(KafkaError) -> PartitionPage {
+    var before = PartitionPage()
     var behind = LeftOver()
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<rd_kafka_message_t>?.self, capacity: limit) { messages in
       let count = rd_kafka_consume_batch_queue(queue, 0, messages.baseAddress, limit)
       guard count > 0 else { return }
-      before.reserveCapacity(count)
+      before.records.reserveCapacity(count)
       for case let message? in messages.prefix(count) {
         defer { rd_kafka_message_destroy(message) }
         // A tombstone has no payload and no error; only `err` says that this is no record.
-        if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
+        if message.pointee.err == RD_KAFKA_RESP_ERR__PARTITION_EOF {
+          // Records behind it came later; whoever wants the end wants the newest one.
+          if behind.failure == nil {
+            before.end = message.pointee.offset
+          } else {
+            behind.page.end = message.pointee.offset
+          }
+        } else if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
           behind.failure = behind.failure ?? KafkaError(message.pointee.err, operation: "read \(partition)")
         } else if behind.failure == nil {
-          before.append(ConsumerRecord(message))
+          before.records.append(ConsumerRecord(message))
         } else {
-          behind.records.append(ConsumerRecord(message))
+          behind.page.records.append(ConsumerRecord(message))
         }
       }
     }
@@ -99,4 +115,20 @@ public final class PartitionQueue: @unchecked Sendable {
   }
 
   func tick() { wake.signal() }
+}
+
+/// What a partition gave at once.
+package struct PartitionPage: Sendable {
+  /// Records, in order.
+  package var records: [ConsumerRecord]
+  /// Where the partition ended when that was seen. With `read_committed` this is the last stable offset: behind aborted
+  /// records and markers, before the first record of a transaction that is open.
+  package var end: Int64?
+
+  package init(records: [ConsumerRecord] = [], end: Int64? = nil) {
+    self.records = records
+    self.end = end
+  }
+
+  var isEmpty: Bool { records.isEmpty && end == nil }
 }
