@@ -1,0 +1,188 @@
+// Notifications for tests of handlers: signed by a chain of the test's own, verified, and written as the ingress writes
+// them.
+
+public import AppStore
+public import AppStoreSignature
+public import AppStoreSigning
+public import Kafka
+public import Millrace
+
+/// Makes signed notifications of one app, and the records that the ingress would have written for them.
+///
+/// ```swift
+/// var fixtures = try NotificationFixtures(seed: 1)
+/// let refund = try await fixtures.next(SampleKind(.refund)) { $0.transaction["productId"] = .string("coins.100") }
+/// try log.append(refund.producerRecord)
+/// ```
+///
+/// One seed gives one sequence of identifiers; signatures differ from run to run because ECDSA is randomised.
+public struct NotificationFixtures: Sendable {
+  /// What a test may change before a notification is signed.
+  public struct Draft: Sendable, Hashable {
+    /// The notification's payload; its `data` gets the two below.
+    public var payload: JSONObject
+    /// The payload of `signedTransactionInfo`; nil where the kind has none.
+    public var transaction: JSONObject?
+    /// The payload of `signedRenewalInfo`; nil where the kind has none.
+    public var renewalInfo: JSONObject?
+
+    /// Makes the notification one about this subscription or purchase, so that it has the same key as others about it.
+    public mutating func setOriginalTransactionId(_ id: String) {
+      transaction?["originalTransactionId"] = .string(id)
+      renewalInfo?["originalTransactionId"] = .string(id)
+    }
+  }
+
+  /// The chain that signs.
+  public let chain: SigningChain
+  /// The app the notifications are about.
+  public let app: SampleApp
+  /// Believes this chain and no other, Apple's included.
+  public let verifier: SignedDataVerifier
+  /// Admits this app and no other.
+  public let identities: IdentityPolicy
+
+  private let router: NotificationRouter
+  private let began: Timestamp
+  private var made: Int64 = 0
+  private var samples: SampleNotifications
+  private var samplesV1: SampleNotificationsV1
+
+  /// Starts the sequence that belongs to `seed`.
+  ///
+  /// - Parameters:
+  ///   - app: What the notifications are about.
+  ///   - router: Which topic takes them; nil: ``defaultTopic`` takes all.
+  ///   - date: When the first one is signed; each is one second later than the one before.
+  /// - Throws: ``SigningError``; ``MillraceError`` and ``VerificationError`` do not occur in practice.
+  public init(
+    app: SampleApp = SampleApp(), router: NotificationRouter? = nil,
+    from date: Timestamp = Timestamp(millisecondsSince1970: 1_767_225_600_000), seed: UInt64
+  ) throws {
+    chain = try SigningChain.generate(at: date, seed: seed)
+    self.app = app
+    var configuration = SignedDataVerifier.Configuration()
+    configuration.trustedRoots = [chain.rootDER]
+    configuration.now = { date }
+    verifier = try SignedDataVerifier(configuration)
+    identities = IdentityPolicy([
+      AppIdentity(bundleId: app.bundleId, appAppleId: app.appAppleId, environments: [app.environment])
+    ])
+    self.router = try router ?? Self.router(to: Self.defaultTopic)
+    began = date
+    samples = SampleNotifications(chain: chain, app: app, seed: seed)
+    samplesV1 = SampleNotificationsV1(app: app, password: nil, seed: seed)
+  }
+
+  /// The topic of all notifications where no router is given.
+  public static let defaultTopic = "appstore.notifications.subscriptions"
+
+  /// The next notification of a kind.
+  ///
+  /// - Parameters:
+  ///   - signedDate: When Apple signs it; nil: a second after the one before.
+  ///   - topic: Where it is written; nil: where the router says.
+  ///   - change: Changes what is signed.
+  /// - Throws: ``SigningError``; ``VerificationError`` where a change makes it a notification that no ingress admits.
+  public mutating func next(
+    _ kind: SampleKind, signedDate: Timestamp? = nil, to topic: String? = nil, origin: NotificationOrigin = .post,
+    _ change: (inout Draft) -> Void = { _ in }
+  ) async throws -> NotificationFixture {
+    let sample = try samples.next(kind, signedDate: nextDate(signedDate))
+    let jws = try resigned(sample.jws, change)
+    let verified = try await verifier.verifyNotification(jws, identity: identities)
+    let record = NotificationRecord.v2(
+      jws: jws, payload: verified.payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
+      appTransaction: verified.appTransaction, origin: origin, traceParent: nil,
+      router: try topic.map { try Self.router(to: $0) } ?? router)
+    return NotificationFixture(record: record)
+  }
+
+  /// One notification of every kind that Apple documents.
+  public mutating func everyKind() async throws -> [NotificationFixture] {
+    var fixtures: [NotificationFixture] = []
+    for kind in SampleKind.all { fixtures.append(try await next(kind)) }
+    return fixtures
+  }
+
+  /// The next version 1 notification of a type: unsigned, as it is kept, without the shared secret.
+  ///
+  /// - Parameters:
+  ///   - date: When it is received; nil: a second after the one before.
+  ///   - topic: Where it is written; nil: where the router says.
+  public mutating func nextV1(
+    _ type: NotificationTypeV1, at date: Timestamp? = nil, to topic: String? = nil
+  ) throws -> NotificationFixture {
+    let date = nextDate(date)
+    let bytes = samplesV1.next(type, at: date).body
+    let record = NotificationRecord.v1(
+      value: bytes, body: try ResponseBodyV1(parsing: bytes), bundleId: app.bundleId, receivedAt: date, origin: .post,
+      traceParent: nil, router: try topic.map { try Self.router(to: $0) } ?? router)
+    return NotificationFixture(record: record)
+  }
+
+  // MARK: - Pieces
+
+  private mutating func nextDate(_ date: Timestamp?) -> Timestamp {
+    defer { made += 1 }
+    return date ?? began + .seconds(made)
+  }
+
+  private func resigned(_ jws: [UInt8], _ change: (inout Draft) -> Void) throws -> [UInt8] {
+    let payload = try UnverifiedToken(parsing: jws).payload
+    var data: JSONObject?
+    if case .object(let object)? = payload["data"] { data = object }
+    let original = Draft(
+      payload: payload, transaction: try Self.token("signedTransactionInfo", in: data),
+      renewalInfo: try Self.token("signedRenewalInfo", in: data))
+    var draft = original
+    change(&draft)
+    guard draft != original else { return jws }
+    if case .object(var data)? = draft.payload["data"] {
+      if draft.transaction != original.transaction { data["signedTransactionInfo"] = try sign(draft.transaction) }
+      if draft.renewalInfo != original.renewalInfo { data["signedRenewalInfo"] = try sign(draft.renewalInfo) }
+      draft.payload["data"] = .object(data)
+    }
+    return try chain.sign(JSON.object(draft.payload).serialized())
+  }
+
+  private func sign(_ payload: JSONObject?) throws -> JSON? {
+    try payload.map { .string(String(decoding: try chain.sign(JSON.object($0).serialized()), as: UTF8.self)) }
+  }
+
+  private static func token(_ name: String, in data: JSONObject?) throws -> JSONObject? {
+    guard case .string(let token)? = data?[name] else { return nil }
+    return try UnverifiedToken(parsing: Array(token.utf8)).payload
+  }
+
+  private static func router(to topic: String) throws(MillraceError) -> NotificationRouter {
+    try NotificationRouter([
+      TopicDefinition(name: topic, notifications: TopicDefinition.Notifications(unrecognized: true))
+    ])
+  }
+}
+
+/// A notification as it stands in Kafka.
+public struct NotificationFixture: Sendable, Hashable {
+  /// What the ingress writes.
+  public let record: NotificationRecord
+
+  /// `notificationUUID`; of version 1 the digest of the body.
+  public var id: String { record.event.id }
+  /// What orders it.
+  public var key: String { record.key }
+  /// The JWS as signed; of version 1 the body without its password.
+  public var bytes: [UInt8] { record.value }
+
+  /// The record on its way to the log.
+  public var producerRecord: ProducerRecord { record.producerRecord }
+
+  /// The record as a reader gets it.
+  /// - Parameter timestamp: When it was written, in milliseconds since 1970.
+  public func consumerRecord(partition: Int32 = 0, offset: Int64 = 0, timestamp: Int64) -> ConsumerRecord {
+    let record = producerRecord
+    return ConsumerRecord(
+      topic: record.topic, partition: partition, offset: offset, timestamp: timestamp, key: record.key,
+      value: record.value, headers: record.headers)
+  }
+}

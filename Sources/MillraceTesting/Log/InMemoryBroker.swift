@@ -1,0 +1,167 @@
+// The whole log as a value: topics, groups and transactions, and what each request does to them. No I/O and no clock:
+// time is a parameter.
+
+internal import Kafka
+
+/// A process of the test; pausing and crashing happen to all its clients.
+struct ProcessID: Sendable, Hashable {
+  var name: String
+  /// A crashed process that is started again is another one.
+  var incarnation: Int
+}
+
+/// What a waiting call waits for.
+enum LogChange: Sendable, Hashable {
+  case partition(TopicPartition)
+  case group(String)
+  case reader(ReaderID)
+  case process(ProcessID)
+}
+
+struct ReaderID: Sendable, Hashable {
+  var number: Int
+}
+
+struct InMemoryBroker: Sendable {
+  struct Process: Sendable {
+    var isPaused = false
+    var isDead = false
+  }
+
+  struct Limits: Sendable {
+    var sessionTimeout: Duration
+    var rebalanceTimeout: Duration
+    var maximumRecordBytes: Int
+  }
+
+  let limits: Limits
+  var topics: [String: [PartitionStore]] = [:]
+  var groups: [String: GroupState] = [:]
+  var readers: [ReaderID: ReaderState] = [:]
+  var producers: [String: TransactionalProducer] = [:]
+  var processes: [ProcessID: Process] = [:]
+  var incarnations: [String: Int] = [:]
+  var faults: [LogFault] = []
+  var latency = Duration.zero
+  /// What changed since the caller looked last.
+  var changes: Set<LogChange> = []
+  /// Whether a deadline may have come or gone since the caller looked last.
+  var areDeadlinesStale = false
+
+  private var serial: UInt64 = 0
+  private var turn: [String: Int] = [:]
+
+  init(limits: Limits) { self.limits = limits }
+
+  mutating func nextSerial() -> UInt64 {
+    serial += 1
+    return serial
+  }
+
+  // MARK: - Topics
+
+  var counts: [String: Int] { topics.mapValues(\.count) }
+
+  mutating func createTopic(_ name: String, partitions: Int, now: Duration) {
+    topics[name] = Array(repeating: PartitionStore(), count: partitions)
+    for group in groups.keys.sorted() {
+      changeGroup(group, now: now) { group, counts in group.noticeTopic(name, counts: counts, now: now) }
+    }
+  }
+
+  func partition(_ partition: TopicPartition, _ operation: String) throws(KafkaError) -> PartitionStore {
+    guard let stores = topics[partition.topic], stores.indices.contains(Int(partition.partition)) else {
+      throw .unknown("\(partition)", operation)
+    }
+    return stores[Int(partition.partition)]
+  }
+
+  mutating func withPartition<Value>(
+    _ partition: TopicPartition, _ operation: String, _ body: (inout PartitionStore) -> Value
+  ) throws(KafkaError) -> Value {
+    var store = try self.partition(partition, operation)
+    // Taken out while it changes, so that the array is not copied for each record.
+    topics[partition.topic]?[Int(partition.partition)] = PartitionStore()
+    defer { topics[partition.topic]?[Int(partition.partition)] = store }
+    changes.insert(.partition(partition))
+    return body(&store)
+  }
+
+  /// Where a record goes; records without a key take turns.
+  mutating func place(_ record: ProducerRecord) throws(KafkaError) -> TopicPartition {
+    let operation = "send to \(record.topic)"
+    guard let count = topics[record.topic]?.count, count > 0 else { throw .unknown(record.topic, operation) }
+    if let partition = record.partition {
+      guard (0..<count).contains(Int(partition)) else {
+        throw .unknown("\(record.topic)[\(partition)]", operation)
+      }
+      return TopicPartition(topic: record.topic, partition: partition)
+    }
+    if let key = record.key {
+      return TopicPartition(topic: record.topic, partition: Murmur2.partition(of: key, among: count))
+    }
+    let next = turn[record.topic, default: 0]
+    turn[record.topic] = next + 1
+    return TopicPartition(topic: record.topic, partition: Int32(clamping: next % count))
+  }
+
+  /// Appends a record.
+  /// - Parameter time: the wall clock's, where the record brings none.
+  mutating func append(
+    _ record: ProducerRecord, to partition: TopicPartition, in transaction: TransactionSerial?, time: Int64
+  ) throws(KafkaError) -> RecordPosition {
+    let operation = "send to \(record.topic)"
+    let size = (record.key?.count ?? 0) + (record.value?.count ?? 0)
+    guard size <= limits.maximumRecordBytes else {
+      throw KafkaError(
+        code: .messageTooLarge, operation: operation,
+        reason: "\(size) bytes are more than \(limits.maximumRecordBytes)")
+    }
+    let stored = ConsumerRecord(
+      topic: partition.topic, partition: partition.partition, offset: 0, timestamp: record.timestamp ?? time,
+      key: record.key, value: record.value, headers: record.headers)
+    let offset = try withPartition(partition, operation) { $0.append(stored, in: transaction) }
+    return RecordPosition(topic: partition.topic, partition: partition.partition, offset: offset)
+  }
+
+  // MARK: - Time
+
+  /// Carries out what is due.
+  mutating func expire(now: Duration) {
+    for name in groups.keys.sorted() {
+      guard let deadline = groups[name]?.nextDeadline, deadline <= now else { continue }
+      changeGroup(name, now: now) { group, counts in group.expire(counts: counts, now: now) }
+    }
+    for id in producers.keys.sorted() {
+      guard let deadline = producers[id]?.open?.deadline, deadline <= now else { continue }
+      end(transactionOf: id, isCommitted: false)
+      // As Kafka's coordinator does, so that the producer learns that its transaction is gone.
+      producers[id]?.epoch += 1
+    }
+  }
+
+  var nextDeadline: Duration? {
+    (groups.values.compactMap(\.nextDeadline) + producers.values.compactMap { $0.open?.deadline }).min()
+  }
+
+  // MARK: - Processes and faults
+
+  mutating func startProcess(_ name: String) -> ProcessID {
+    if let incarnation = incarnations[name] {
+      let id = ProcessID(name: name, incarnation: incarnation)
+      if processes[id]?.isDead == false { return id }
+    }
+    let id = ProcessID(name: name, incarnation: incarnations[name, default: 0] + 1)
+    incarnations[name] = id.incarnation
+    processes[id] = Process()
+    return id
+  }
+
+  /// The next fault for this call, which is used up by it.
+  mutating func takeFault(_ operation: LogOperation, topic: String?, of process: ProcessID) -> LogFault? {
+    let match = faults.firstIndex {
+      $0.operation == operation && $0.process == process && ($0.topic == nil || $0.topic == topic)
+    }
+    return match.map { faults.remove(at: $0) }
+  }
+}

@@ -1,0 +1,33 @@
+// Kafka's partitioner. A key goes where Java's and librdkafka's producers put it, so that a test sees the partitions that
+// a cluster would.
+
+/// The hash that `org.apache.kafka.common.utils.Utils.murmur2` computes.
+enum Murmur2 {
+  /// Seed and multiplier as Kafka chose them.
+  private static let seed: UInt32 = 0x9747_b28c
+  private static let multiplier: UInt32 = 0x5bd1_e995
+
+  static func hash(_ bytes: [UInt8]) -> UInt32 {
+    var hash = seed ^ UInt32(truncatingIfNeeded: bytes.count)
+    var rest = bytes[...]
+    while rest.count >= 4 {
+      var word = littleEndian(rest.prefix(4)) &* multiplier
+      word ^= word >> 24
+      hash = (hash &* multiplier) ^ (word &* multiplier)
+      rest = rest.dropFirst(4)
+    }
+    if !rest.isEmpty { hash = (hash ^ littleEndian(rest)) &* multiplier }
+    hash = (hash ^ (hash >> 13)) &* multiplier
+    return hash ^ (hash >> 15)
+  }
+
+  /// Where a key goes: `murmur2` of Java's default partitioner.
+  /// - Parameter count: how many partitions there are, at least 1.
+  static func partition(of key: [UInt8], among count: Int) -> Int32 {
+    Int32(hash(key) & 0x7fff_ffff) % Int32(clamping: max(1, count))
+  }
+
+  private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}

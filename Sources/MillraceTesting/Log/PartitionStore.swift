@@ -1,0 +1,78 @@
+// One partition: records and transaction markers at successive offsets, and what a reader with `read_committed` may see
+// of them.
+
+internal import Kafka
+
+/// Counts transactions, of whatever producer, from 1.
+typealias TransactionSerial = UInt64
+
+struct PartitionStore: Sendable {
+  private struct Entry: Sendable {
+    /// Nil for a marker, which takes an offset as in Kafka.
+    var record: ConsumerRecord?
+    var transaction: TransactionSerial?
+  }
+
+  /// The offset of the oldest entry.
+  private(set) var start: Int64 = 0
+  private var entries: [Entry] = []
+  /// The first offset of each transaction that is open here.
+  private var open: [TransactionSerial: Int64] = [:]
+  private var aborted: Set<TransactionSerial> = []
+
+  /// The high watermark: behind the newest entry.
+  var end: Int64 { start + Int64(entries.count) }
+  /// Before the first record of a transaction that is open; readers come no further.
+  var lastStableOffset: Int64 { open.values.min() ?? end }
+
+  /// - Parameter record: its offset is set here.
+  mutating func append(_ record: ConsumerRecord, in transaction: TransactionSerial?) -> Int64 {
+    let offset = end
+    var record = record
+    record.offset = offset
+    entries.append(Entry(record: record, transaction: transaction))
+    if let transaction, open[transaction] == nil { open[transaction] = offset }
+    return offset
+  }
+
+  /// Writes the marker that ends a transaction here.
+  mutating func end(_ transaction: TransactionSerial, isCommitted: Bool) {
+    open[transaction] = nil
+    if !isCommitted { aborted.insert(transaction) }
+    entries.append(Entry(record: nil, transaction: transaction))
+  }
+
+  /// Committed records from `offset` on, and where to go on; `limit` at least 1.
+  func read(from offset: Int64, limit: Int) -> (records: [ConsumerRecord], next: Int64) {
+    var records: [ConsumerRecord] = []
+    var next = max(offset, start)
+    let stable = lastStableOffset
+    while next < stable, records.count < limit {
+      if let entry = entry(at: next), let record = entry.record, !isAborted(entry) { records.append(record) }
+      next += 1
+    }
+    return (records, max(next, offset))
+  }
+
+  /// Every record that is stored, also of open and aborted transactions.
+  var everything: [ConsumerRecord] { entries.compactMap(\.record) }
+
+  /// The offset of the first record that is not older.
+  func offset(since time: Int64) -> Int64? {
+    entries.lazy.compactMap(\.record).first { ($0.timestamp ?? 0) >= time }?.offset
+  }
+
+  /// Forgets entries before `offset`, as retention does.
+  mutating func trim(before offset: Int64) {
+    let count = Int(max(0, min(offset, end) - start))
+    entries.removeFirst(count)
+    start += Int64(count)
+  }
+
+  private func entry(at offset: Int64) -> Entry? {
+    let index = Int(offset - start)
+    return entries.indices.contains(index) ? entries[index] : nil
+  }
+
+  private func isAborted(_ entry: Entry) -> Bool { entry.transaction.map { aborted.contains($0) } ?? false }
+}

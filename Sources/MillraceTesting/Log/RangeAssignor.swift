@@ -1,0 +1,31 @@
+// Kafka's range assignor: partition p of every topic with the same count goes to one member, which is what lanes are
+// made of.
+
+internal import Kafka
+
+enum RangeAssignor {
+  /// Which member reads what.
+  ///
+  /// - Parameters:
+  ///   - subscriptions: The topics of each member.
+  ///   - counts: Partition counts; a topic without one does not exist.
+  static func assign(
+    _ subscriptions: [String: Set<String>], counts: [String: Int]
+  ) -> [String: [TopicPartition]] {
+    var assignment = subscriptions.mapValues { _ in [TopicPartition]() }
+    for (topic, count) in counts.sorted(by: { $0.key < $1.key }) where count > 0 {
+      let members = subscriptions.filter { $0.value.contains(topic) }.keys.sorted()
+      guard !members.isEmpty else { continue }
+      let (each, rest) = count.quotientAndRemainder(dividingBy: members.count)
+      var next = 0
+      for (index, member) in members.enumerated() {
+        let share = each + (index < rest ? 1 : 0)
+        assignment[member, default: []] += (next..<next + share).map {
+          TopicPartition(topic: topic, partition: Int32(clamping: $0))
+        }
+        next += share
+      }
+    }
+    return assignment
+  }
+}
