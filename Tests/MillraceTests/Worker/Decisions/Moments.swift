@@ -1,0 +1,31 @@
+// Short ways to say times and keys in the tests of decisions.
+
+import AppStore
+import Clocks
+import Testing
+
+@testable import Millrace
+
+extension Timestamp {
+  /// That many seconds after the tests' beginning.
+  static func second(_ seconds: Int64) -> Timestamp {
+    Timestamp(millisecondsSince1970: 1_767_225_600_000 + seconds * 1_000)
+  }
+}
+
+extension MillraceClock.Instant {
+  static func second(_ seconds: Double) -> Self { Self(elapsed: .seconds(seconds)) }
+}
+
+extension LedgerKey {
+  /// An id made from a number, spread like a digest.
+  static func number(_ number: Int) -> LedgerKey {
+    var random = SeededGenerator(seed: UInt64(bitPattern: Int64(number)))
+    return LedgerKey(high: random.next(), low: random.next())
+  }
+}
+
+/// `#expect` for calls that mutate, which the macro cannot make.
+func check(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+  #expect(condition, comment, sourceLocation: sourceLocation)
+}
