@@ -1,0 +1,105 @@
+import AppStore
+import Testing
+
+@testable import Millrace
+
+@Suite struct RetryScheduleTests {
+  private let schedule = RetrySchedule(
+    delays: [.seconds(10), .seconds(60), .seconds(600), .seconds(3_600), .seconds(21_600)], maximumAttempts: 12)
+
+  @Test(arguments: [(1, 0, 10), (2, 1, 60), (3, 2, 600), (4, 3, 3_600), (5, 4, 21_600), (11, 4, 21_600)])
+  func `without a wish the tiers follow each other`(attempt: Int, tier: Int, seconds: Int64) {
+    let decision = schedule.decide(.init(attempt: attempt, began: .second(0)), now: .second(1))
+    #expect(decision == .park(tier: tier, due: .second(1 + seconds)))
+  }
+
+  @Test(arguments: [
+    (0, 0, 10), (9, 0, 10), (10, 0, 10), (59, 0, 59), (60, 1, 60), (1_500, 2, 1_500), (90_000, 4, 90_000),
+  ])
+  func `a wish takes the largest tier that fits, the shortest at least`(wish: Int64, tier: Int, wait: Int64) {
+    let run = RetrySchedule.FailedRun(attempt: 1, began: .second(0), requested: .seconds(wish))
+    #expect(schedule.decide(run, now: .second(0)) == .park(tier: tier, due: .second(wait)))
+  }
+
+  @Test func `the last attempt becomes a dead letter`() {
+    let run = RetrySchedule.FailedRun(attempt: 12, began: .second(0), requested: .seconds(10))
+    #expect(schedule.decide(run, now: .second(0)) == .deadLetter(.attemptsExhausted))
+  }
+
+  @Test func `a tier that ends after the deadline is not taken`() {
+    let run = RetrySchedule.FailedRun(attempt: 4, began: .second(0), deadline: .second(700))
+    #expect(schedule.decide(run, now: .second(0)) == .park(tier: 2, due: .second(700)))
+  }
+
+  @Test func `what would miss its deadline runs once more at once, then dies`() {
+    let first = RetrySchedule.FailedRun(attempt: 1, began: .second(80), deadline: .second(100))
+    #expect(schedule.decide(first, now: .second(95)) == .runNow)
+    let second = RetrySchedule.FailedRun(attempt: 2, began: .second(95), deadline: .second(100))
+    #expect(schedule.decide(second, now: .second(96)) == .deadLetter(.deadlineMissed))
+    let late = RetrySchedule.FailedRun(attempt: 1, began: .second(80), deadline: .second(100))
+    #expect(schedule.decide(late, now: .second(100)) == .deadLetter(.deadlineMissed))
+  }
+
+  @Test func `a wait that no tier has is a chain of tiers`() {
+    #expect(
+      schedule.step(tier: 2, appended: .second(0), due: .second(1_500), deadline: nil)
+        == .move(at: .second(600), tier: 2))
+    #expect(
+      schedule.step(tier: 2, appended: .second(600), due: .second(1_500), deadline: nil)
+        == .move(at: .second(1_200), tier: 1))
+    #expect(
+      schedule.step(tier: 1, appended: .second(1_200), due: .second(1_260), deadline: nil) == .run(at: .second(1_260)))
+  }
+
+  @Test func `the rest below the smallest tier is rounded up, unless the deadline forbids`() {
+    #expect(
+      schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: nil) == .move(at: .second(60), tier: 0))
+    #expect(
+      schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: .second(69)) == .run(at: .second(60)))
+  }
+
+  @Test func `tiers that make no sense are left out, and one is always left`() {
+    #expect(
+      RetrySchedule(delays: [.seconds(5), .zero, .seconds(-1), .seconds(1)], maximumAttempts: 0).delays == [
+        .seconds(1), .seconds(5),
+      ])
+    let empty = RetrySchedule(delays: [], maximumAttempts: 0)
+    #expect(empty.delays == [.seconds(10)])
+    #expect(empty.maximumAttempts == 1)
+  }
+
+  @Test(arguments: 0..<1_000 as Range<UInt64>)
+  func `never early, at most the smallest tier late, never a tier beyond the deadline`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let wish = Int64.random(in: 0...100_000, using: &random)
+    let deadline = Bool.random(using: &random) ? Int64.random(in: 1...120_000, using: &random) : nil
+    var now: Int64 = 0
+    let run = RetrySchedule.FailedRun(
+      attempt: 1, began: .second(0), requested: .seconds(wish), deadline: deadline.map { .second($0) })
+    guard case .park(var tier, let due) = schedule.decide(run, now: .second(0)) else {
+      #expect(deadline.map { $0 < 10 } == true, "seed \(seed)")
+      return
+    }
+    for hop in 0..<1_000 {
+      #expect(hop < 100, "seed \(seed): no end")
+      // Appending takes a moment, and so does waking up.
+      now += Int64.random(in: 0...1, using: &random)
+      let appended = Timestamp.second(now)
+      switch schedule.step(tier: tier, appended: appended, due: due, deadline: deadline.map { .second($0) }) {
+      case .run(let time):
+        #expect(time >= appended + .seconds(10), "seed \(seed): before its tier ended")
+        let asked = Timestamp.second(max(wish, 10))
+        if deadline == nil {
+          #expect(time >= asked, "seed \(seed): early")
+          #expect(time <= asked + .seconds(10 + 2 * (hop + 1)), "seed \(seed): late")
+        }
+        return
+      case .move(let time, let next):
+        #expect(time >= appended + schedule.delays[tier], "seed \(seed): moved early")
+        if let deadline { #expect(time + schedule.delays[next] <= .second(deadline), "seed \(seed)") }
+        now = (time.millisecondsSince1970 - Timestamp.second(0).millisecondsSince1970) / 1_000
+        tier = next
+      }
+    }
+  }
+}
