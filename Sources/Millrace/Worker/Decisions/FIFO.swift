@@ -1,0 +1,34 @@
+// A queue that lets go of what left it.
+
+/// First in, first out.
+struct FIFO<Element: Sendable>: Sendable {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+  var count: Int { elements.count - head }
+  var first: Element? { head < elements.count ? elements[head] : nil }
+  var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard let element = first else { return nil }
+    elements[head] = nil
+    head += 1
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: head <= 64)
+      head = 0
+    } else if head > 64, head > elements.count / 2 {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+
+  mutating func popLast() -> Element? {
+    guard let element = last else { return nil }
+    elements.removeLast()
+    return element
+  }
+}

@@ -1,0 +1,47 @@
+// The records of one key inside a lane, in order.
+
+internal import AppStore
+
+/// One key's records that were admitted and not handed out.
+struct KeyLine<Record: Sendable>: Sendable {
+  struct Place: Sendable {
+    var number: UInt64
+    var record: Record
+    var group: String
+    var bytes: Int
+    var deadline: Timestamp?
+  }
+
+  /// Whether a record of the key is with a handler.
+  var isBusy = false
+  /// The entry among the ready keys that counts; older ones are stale.
+  var readyNumber: UInt64?
+
+  private var live = FIFO<Place>()
+  private var replayed = FIFO<Place>()
+  // The deadlines of `live` that have nothing earlier behind them, ascending: the first is the earliest of all, at a
+  // cost of one step each.
+  private var deadlines = FIFO<Timestamp>()
+
+  var isEmpty: Bool { live.isEmpty && replayed.isEmpty }
+  /// Whether only replayed records are left.
+  var isReplayOnly: Bool { live.isEmpty }
+  /// The next record: live traffic goes first.
+  var first: Place? { live.first ?? replayed.first }
+  /// The earliest deadline of the live records: what waits in front of an urgent record is as urgent as it.
+  var earliestDeadline: Timestamp? { deadlines.first }
+
+  mutating func append(_ place: Place, isReplay: Bool) {
+    guard !isReplay else { return replayed.append(place) }
+    live.append(place)
+    guard let deadline = place.deadline else { return }
+    while let last = deadlines.last, last > deadline { _ = deadlines.popLast() }
+    deadlines.append(deadline)
+  }
+
+  mutating func popFirst() -> Place? {
+    guard let place = live.popFirst() else { return replayed.popFirst() }
+    if let deadline = place.deadline, deadlines.first == deadline { _ = deadlines.popFirst() }
+    return place
+  }
+}
