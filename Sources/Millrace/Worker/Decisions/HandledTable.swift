@@ -1,0 +1,149 @@
+// What was handled, in at most 32 bytes for each notification.
+//
+// 24 bytes a slot; the rest is free slots, which open addressing needs. One table would have to double: half empty
+// after, and old and new side by side meanwhile. So there are 256 small ones, and each grows by an eighth of itself.
+
+/// Notifications by id.
+struct HandledTable: Sendable {
+  private var segments = [HandledSegment](repeating: HandledSegment(), count: 256)
+  private var sweepAt = 0
+
+  /// Entries.
+  private(set) var count = 0
+
+  /// Bytes of all slots, taken and free.
+  var bytes: Int { segments.reduce(0) { $0 + $1.bytes } }
+
+  subscript(id: LedgerKey) -> Handled? {
+    get { segments[Self.segment(of: id)].find(id) }
+    set {
+      if let newValue {
+        if segments[Self.segment(of: id)].insert(id, newValue) { count += 1 }
+      } else if segments[Self.segment(of: id)].remove(id) {
+        count -= 1
+      }
+    }
+  }
+
+  /// Entries that are to go, of the next `parts` of 256 parts of the table: a whole sweep at once would hold the lane up.
+  mutating func nextCandidates(parts: Int, where isOld: (Handled) -> Bool) -> [LedgerKey] {
+    var found: [LedgerKey] = []
+    for _ in 0..<min(max(0, parts), segments.count) {
+      segments[sweepAt].forEach { if isOld($1) { found.append($0) } }
+      sweepAt = (sweepAt + 1) % segments.count
+    }
+    return found
+  }
+
+  private static func segment(of id: LedgerKey) -> Int { Int(id.high >> 56) }
+}
+
+/// One part of the table: open addressing with linear probing, without tombstones.
+struct HandledSegment: Sendable {
+  private struct Slot: Sendable {
+    var high: UInt64 = 0
+    var low: UInt64 = 0
+    /// The digest of what is done; attempt and tier of what is parked.
+    var detail: UInt32 = 0
+    /// State in the upper two bits, 0 for a free slot; the minute below.
+    var stamp: UInt32 = 0
+  }
+
+  private var slots: [Slot] = []
+  private var count = 0
+
+  var bytes: Int { slots.count * MemoryLayout<Slot>.stride }
+
+  func find(_ id: LedgerKey) -> Handled? {
+    guard let index = index(of: id) else { return nil }
+    return Self.handled(slots[index])
+  }
+
+  func forEach(_ body: (LedgerKey, Handled) -> Void) {
+    for slot in slots {
+      guard let handled = Self.handled(slot) else { continue }
+      body(LedgerKey(high: slot.high, low: slot.low), handled)
+    }
+  }
+
+  /// - Returns: whether the entry is new.
+  mutating func insert(_ id: LedgerKey, _ handled: Handled) -> Bool {
+    let slot = Self.slot(id, handled)
+    if let index = index(of: id) {
+      slots[index] = slot
+      return false
+    }
+    if (count + 1) * 8 > slots.count * 7 { resize(to: slots.count + max(8, slots.count / 8)) }
+    put(slot)
+    count += 1
+    return true
+  }
+
+  /// - Returns: whether there was such an entry.
+  mutating func remove(_ id: LedgerKey) -> Bool {
+    guard var hole = index(of: id) else { return false }
+    // Whoever was pushed past the hole moves back into it, so that no search ends at a hole too early.
+    var index = hole
+    while true {
+      index = (index + 1) % slots.count
+      guard slots[index].stamp != 0 else { break }
+      let home = home(of: slots[index].low)
+      let isReachable = hole < index ? home <= hole || home > index : home <= hole && home > index
+      if isReachable {
+        slots[hole] = slots[index]
+        hole = index
+      }
+    }
+    slots[hole] = Slot()
+    count -= 1
+    if slots.count > 64, count * 2 < slots.count { resize(to: count + count / 4 + 8) }
+    return true
+  }
+
+  private func index(of id: LedgerKey) -> Int? {
+    guard !slots.isEmpty else { return nil }
+    var index = home(of: id.low)
+    // Ends: a seventh of the slots is free.
+    while slots[index].stamp != 0 {
+      if slots[index].low == id.low, slots[index].high == id.high { return index }
+      index = index + 1 == slots.count ? 0 : index + 1
+    }
+    return nil
+  }
+
+  private mutating func put(_ slot: Slot) {
+    var index = home(of: slot.low)
+    while slots[index].stamp != 0 { index = index + 1 == slots.count ? 0 : index + 1 }
+    slots[index] = slot
+  }
+
+  /// Ids are evenly spread, so scaling does what a modulus would, for any number of slots and without dividing.
+  private func home(of low: UInt64) -> Int { Int(low.multipliedFullWidth(by: UInt64(slots.count)).high) }
+
+  private mutating func resize(to capacity: Int) {
+    let old = slots
+    slots = [Slot](repeating: Slot(), count: capacity)
+    for slot in old where slot.stamp != 0 { put(slot) }
+  }
+
+  private static func slot(_ id: LedgerKey, _ handled: Handled) -> Slot {
+    let (code, detail): (UInt32, UInt32) =
+      switch handled.state {
+      case .done(let digest): (1, digest)
+      case .parked(let attempt, let tier):
+        (2, UInt32(UInt16(clamping: tier)) << 16 | UInt32(UInt16(clamping: attempt)))
+      case .dead: (3, 0)
+      }
+    return Slot(high: id.high, low: id.low, detail: detail, stamp: code << 30 | min(handled.minute, Handled.lastMinute))
+  }
+
+  private static func handled(_ slot: Slot) -> Handled? {
+    let minute = slot.stamp & Handled.lastMinute
+    return switch slot.stamp >> 30 {
+    case 1: Handled(.done(digest: slot.detail), minute: minute)
+    case 2: Handled(.parked(attempt: Int(slot.detail & 0xFFFF), tier: Int(slot.detail >> 16)), minute: minute)
+    case 3: Handled(.dead, minute: minute)
+    default: nil
+    }
+  }
+}

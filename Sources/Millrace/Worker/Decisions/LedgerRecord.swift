@@ -1,0 +1,192 @@
+// Ledger entries as records of the ledger's topic. The format is read by every later version: kinds and fields are only
+// ever added, and a changed layout gets a new version byte.
+//
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`) or a name in UTF-8 (`e`, `t`, `c`).
+// Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
+
+internal import AppStore
+
+/// A record of the ledger's topic.
+struct LedgerRecord: Sendable, Hashable {
+  var key: [UInt8]
+  /// nil is a tombstone.
+  var value: [UInt8]?
+
+  init(key: [UInt8], value: [UInt8]?) {
+    self.key = key
+    self.value = value
+  }
+
+  private static let version: UInt8 = 1
+
+  private enum Kind: UInt8 {
+    case handled = 0x68  // h
+    case effect = 0x65  // e
+    case timer = 0x74  // t
+    case counter = 0x63  // c
+    case tail = 0x6B  // k
+  }
+
+  private enum Code {
+    static let done: UInt8 = 1
+    static let parked: UInt8 = 2
+    static let dead: UInt8 = 3
+    static let intended: UInt8 = 1
+    static let ended: UInt8 = 2
+  }
+}
+
+extension LedgerRecord {
+  /// The record that says this.
+  init(_ entry: LedgerEntry) {
+    switch entry {
+    case .handled(let id, let handled):
+      self.init(.handled, id.bytes, handled.map(Self.value))
+    case .effect(let name, let effect):
+      var value = ByteWriter(Self.version)
+      switch effect.progress {
+      case .intended(let body):
+        value.put(Code.intended)
+        value.put(effect.intendedAt.millisecondsSince1970)
+        value.put(contentsOf: body)
+      case .ended(let result):
+        value.put(Code.ended)
+        value.put(effect.intendedAt.millisecondsSince1970)
+        value.put(contentsOf: result)
+      }
+      self.init(.effect, Array(name.utf8), value.bytes)
+    case .timer(let name, let timer):
+      self.init(.timer, Array(name.utf8), timer.map(Self.value))
+    case .counter(let name, let count):
+      var value = ByteWriter(Self.version)
+      value.put(count ?? 0)
+      self.init(.counter, Array(name.utf8), count == nil ? nil : value.bytes)
+    case .tail(let key, let last):
+      self.init(.tail, key.bytes, last.map { [Self.version] + $0.bytes })
+    }
+  }
+
+  private init(_ kind: Kind, _ name: [UInt8], _ value: [UInt8]?) {
+    self.init(key: [kind.rawValue] + name, value: value)
+  }
+
+  private static func value(_ handled: Handled) -> [UInt8] {
+    var value = ByteWriter(version)
+    switch handled.state {
+    case .done(let digest):
+      value.put(Code.done)
+      value.put(handled.minute)
+      value.put(digest)
+    case .parked(let attempt, let tier):
+      value.put(Code.parked)
+      value.put(handled.minute)
+      value.put(UInt16(clamping: attempt))
+      value.put(UInt16(clamping: tier))
+    case .dead:
+      value.put(Code.dead)
+      value.put(handled.minute)
+    }
+    return value.bytes
+  }
+
+  private static func value(_ timer: LaneTimer) -> [UInt8] {
+    var value = ByteWriter(version)
+    value.put(timer.at.millisecondsSince1970)
+    value.put(UInt32(clamping: timer.key.count))
+    value.put(contentsOf: timer.key)
+    value.put(contentsOf: timer.payload)
+    return value.bytes
+  }
+}
+
+/// A ledger record that this version cannot read. A lane must not start without it: what it does not know it would do
+/// again.
+enum LedgerRecordError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The kind is not one of ours: a newer version wrote it, or something that is no worker.
+  case unknownKind(UInt8?)
+  /// The layout is of another version.
+  case unknownVersion(UInt8)
+  /// The bytes end too early, or say what cannot be.
+  case malformed
+
+  var description: String {
+    switch self {
+    case .unknownKind(let kind):
+      "ledger record of unknown kind \(kind.map { String($0) } ?? "(empty key)"); run the version that wrote it"
+    case .unknownVersion(let version): "ledger record of version \(version); run the version that wrote it"
+    case .malformed: "malformed ledger record; something else than this worker writes to its ledger topic"
+    }
+  }
+}
+
+extension LedgerRecord {
+  /// What the record says.
+  func entry() throws(LedgerRecordError) -> LedgerEntry {
+    guard let kind = key.first.flatMap({ Kind(rawValue: $0) }) else { throw .unknownKind(key.first) }
+    switch kind {
+    case .handled: return .handled(try id(), try read(Self.handled))
+    case .timer: return .timer(try name(), try read(Self.timer))
+    case .counter: return .counter(try name(), try read { (bytes) throws(LedgerRecordError) in try bytes.integer() })
+    case .tail:
+      return .tail(
+        try id(),
+        try read { (bytes) throws(LedgerRecordError) in
+          LedgerKey(high: try bytes.integer(), low: try bytes.integer())
+        })
+    case .effect:
+      guard let effect = try read(Self.effect) else { throw .malformed }
+      return .effect(try name(), effect)
+    }
+  }
+
+  private func id() throws(LedgerRecordError) -> LedgerKey {
+    guard key.count == 1 + LedgerKey.byteCount, let id = LedgerKey(key.dropFirst()) else { throw .malformed }
+    return id
+  }
+
+  private func name() throws(LedgerRecordError) -> String {
+    guard let name = String(validating: key.dropFirst(), as: UTF8.self) else { throw .malformed }
+    return name
+  }
+
+  /// nil for a tombstone. What follows the fields that this version knows is of a later one and left alone.
+  private func read<Value>(
+    _ fields: (inout ByteReader) throws(LedgerRecordError) -> Value
+  ) throws(LedgerRecordError) -> Value? {
+    guard let value else { return nil }
+    var bytes = ByteReader(value)
+    let version: UInt8 = try bytes.integer()
+    guard version == Self.version else { throw .unknownVersion(version) }
+    return try fields(&bytes)
+  }
+
+  private static func handled(_ bytes: inout ByteReader) throws(LedgerRecordError) -> Handled {
+    let code: UInt8 = try bytes.integer()
+    let minute: UInt32 = try bytes.integer()
+    switch code {
+    case Code.done: return Handled(.done(digest: try bytes.integer()), minute: minute)
+    case Code.parked:
+      let attempt: UInt16 = try bytes.integer()
+      let tier: UInt16 = try bytes.integer()
+      return Handled(.parked(attempt: Int(attempt), tier: Int(tier)), minute: minute)
+    case Code.dead: return Handled(.dead, minute: minute)
+    default: throw .malformed
+    }
+  }
+
+  private static func effect(_ bytes: inout ByteReader) throws(LedgerRecordError) -> Effect {
+    let code: UInt8 = try bytes.integer()
+    let intendedAt = Timestamp(millisecondsSince1970: try bytes.integer())
+    switch code {
+    case Code.intended: return Effect(intendedAt: intendedAt, progress: .intended(body: bytes.rest()))
+    case Code.ended: return Effect(intendedAt: intendedAt, progress: .ended(result: bytes.rest()))
+    default: throw .malformed
+    }
+  }
+
+  private static func timer(_ bytes: inout ByteReader) throws(LedgerRecordError) -> LaneTimer {
+    let at = Timestamp(millisecondsSince1970: try bytes.integer())
+    let count: UInt32 = try bytes.integer()
+    return LaneTimer(at: at, key: try bytes.take(Int(count)), payload: bytes.rest())
+  }
+}

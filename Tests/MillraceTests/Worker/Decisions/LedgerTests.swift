@@ -1,0 +1,169 @@
+import AppStore
+import Testing
+
+@testable import Millrace
+
+@Suite struct LedgerTests {
+  private let id = LedgerKey.number(1)
+
+  private func handled(_ state: Handled.State, at second: Int64 = 0) -> LedgerEntry {
+    .handled(id, Handled(state, at: .second(second)))
+  }
+
+  @Test func `what was decided is seen at once and forgotten with its epoch`() {
+    var ledger = Ledger()
+    ledger.restore(handled(.parked(attempt: 1, tier: 0)))
+    ledger.stage(handled(.done(digest: 7)))
+    #expect(ledger[id]?.state == .done(digest: 7))
+    ledger.dropStaged()
+    #expect(ledger[id]?.state == .parked(attempt: 1, tier: 0))
+  }
+
+  @Test func `what is staged twice stays staged until both are settled`() {
+    var ledger = Ledger()
+    let entries = [handled(.parked(attempt: 1, tier: 0)), handled(.done(digest: 7))]
+    for entry in entries { ledger.stage(entry) }
+    ledger.settle(entries[0])
+    #expect(ledger[id]?.state == .done(digest: 7))
+    #expect(ledger.stagedCount == 1)
+    ledger.settle(entries[1])
+    #expect(ledger[id]?.state == .done(digest: 7))
+    #expect(ledger.stagedCount == 0)
+  }
+
+  @Test func `counters add up over what is not committed yet`() {
+    var ledger = Ledger()
+    ledger.restore(.counter("c", 5))
+    for _ in 0..<3 { ledger.stage(ledger.adding(2, to: "c")) }
+    #expect(ledger.counter("c") == 11)
+    ledger.dropStaged()
+    #expect(ledger.counter("c") == 5)
+  }
+
+  @Test func `a timer that is withdrawn is gone at once`() {
+    var ledger = Ledger()
+    let timer = LaneTimer(at: .second(10), key: [1], payload: [2])
+    ledger.restore(.timer("t", timer))
+    #expect(ledger.timers == ["t": timer])
+    ledger.stage(.timer("t", nil))
+    #expect(ledger.timer("t") == nil)
+    ledger.settle(.timer("t", nil))
+    #expect(ledger.timers.isEmpty)
+  }
+
+  @Test func `entries expire after their horizon, parked ones after theirs, none that is about to change`() {
+    var ledger = Ledger()
+    let states: [Handled.State] = [.done(digest: 1), .parked(attempt: 1, tier: 0), .dead, .done(digest: 2)]
+    for (number, state) in states.enumerated() {
+      ledger.restore(.handled(.number(number), Handled(state, at: .second(0))))
+    }
+    let changing = LedgerEntry.handled(.number(3), Handled(.done(digest: 3), at: .second(600)))
+    ledger.stage(changing)
+    let gone = Set(ledger.expired(before: .second(60), parkedBefore: .second(0), parts: 256))
+    #expect(gone == [.handled(.number(0), nil), .handled(.number(2), nil)])
+    for entry in gone {
+      ledger.stage(entry)
+      ledger.settle(entry)
+    }
+    #expect(ledger.count == 2)
+    let parked = ledger.expired(before: .second(60), parkedBefore: .second(60), parts: 256)
+    #expect(parked == [.handled(.number(1), nil)])
+  }
+
+  @Test func `a sweep in parts sees every entry once a round`() {
+    var ledger = Ledger()
+    for number in 0..<2_000 { ledger.restore(.handled(.number(number), Handled(.dead, at: .second(0)))) }
+    var gone: [LedgerEntry] = []
+    for _ in 0..<16 { gone += ledger.expired(before: .second(600), parkedBefore: .second(0), parts: 16) }
+    #expect(gone.count == 2_000)
+    #expect(Set(gone).count == 2_000)
+  }
+
+  // MARK: - Effects
+
+  @Test func `an effect is written before it is performed, and performed by one at a time`() {
+    var ledger = Ledger()
+    guard case .write(let intent) = ledger.beginEffect("e", body: [1], now: .second(5)) else {
+      Issue.record("nothing was written")
+      return
+    }
+    check(ledger.beginEffect("e", body: [2], now: .second(6)) == .busy)
+    ledger.stage(intent)
+    ledger.settle(intent)
+    guard let end = ledger.endEffect("e", result: [9]) else {
+      Issue.record("no end")
+      return
+    }
+    ledger.stage(end)
+    check(ledger.beginEffect("e", body: [3], now: .second(7)) == .ended(result: [9]))
+    ledger.dropStaged()
+    check(
+      ledger.beginEffect("e", body: [4], now: .second(8)) == .perform(body: [1], intendedAt: .second(5)),
+      "its end was lost with the epoch: the same bytes again")
+  }
+
+  @Test func `an effect that ended unclear is performed again with the same bytes`() {
+    var ledger = Ledger()
+    ledger.restore(.effect("e", Effect(intendedAt: .second(1), progress: .intended(body: [7]))))
+    check(ledger.beginEffect("e", body: [8], now: .second(9)) == .perform(body: [7], intendedAt: .second(1)))
+    ledger.leaveEffect("e")
+    check(ledger.endEffect("e", result: [1]) == nil, "nobody performs it")
+    check(ledger.beginEffect("e", body: [9], now: .second(9)) == .perform(body: [7], intendedAt: .second(1)))
+  }
+
+  // MARK: - Property
+
+  @Test(arguments: 0..<300 as Range<UInt64>)
+  func `its two layers agree with a list of everything that was staged, settled and lost`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var ledger = Ledger()
+    var topic: [LedgerEntry] = []
+    var open: [LedgerEntry] = []
+    for step in 0..<300 {
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<5:
+        let entry = Self.randomEntry(step: step, using: &random)
+        ledger.stage(entry)
+        open.append(entry)
+      case 5..<9:
+        for _ in 0..<Int.random(in: 0...min(3, open.count), using: &random) {
+          topic.append(open.removeFirst())
+          if let entry = topic.last { ledger.settle(entry) }
+        }
+      default:
+        ledger.dropStaged()
+        open = []
+      }
+      for number in 0..<4 {
+        let name = "n\(number)"
+        let id = LedgerKey.number(number)
+        let all = topic + open
+        #expect(ledger[id] == Self.lastHandled(id, in: all), "seed \(seed)")
+        #expect(ledger.counter(name) == Self.lastCount(name, in: all), "seed \(seed)")
+      }
+    }
+    var restored = Ledger()
+    for entry in topic { restored.restore(entry) }
+    ledger.dropStaged()
+    for number in 0..<4 { #expect(restored[.number(number)] == ledger[.number(number)], "seed \(seed)") }
+    #expect(restored.count == ledger.count, "seed \(seed)")
+  }
+
+  private static func randomEntry(step: Int, using random: inout SeededGenerator) -> LedgerEntry {
+    let number = Int.random(in: 0..<4, using: &random)
+    if Bool.random(using: &random) { return .counter("n\(number)", Int64(step)) }
+    let states: [Handled.State] = [.done(digest: UInt32(step)), .parked(attempt: step, tier: 3), .dead]
+    return .handled(
+      .number(number), states.randomElement(using: &random).map { Handled($0, at: .second(Int64(step) * 60)) })
+  }
+
+  private static func lastHandled(_ id: LedgerKey, in entries: [LedgerEntry]) -> Handled? {
+    for case .handled(id, let handled) in entries.reversed() { return handled }
+    return nil
+  }
+
+  private static func lastCount(_ name: String, in entries: [LedgerEntry]) -> Int64 {
+    for case .counter(name, let count) in entries.reversed() { return count ?? 0 }
+    return 0
+  }
+}

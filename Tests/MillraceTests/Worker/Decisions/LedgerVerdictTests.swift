@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct LedgerVerdictTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var arrival: Arrival
+    var state: Handled.State?
+    var verdict: LedgerVerdict
+    var testDescription: String { "\(arrival) finds \(state.map { "\($0)" } ?? "nothing")" }
+
+    init(_ arrival: Arrival, _ state: Handled.State?, _ verdict: LedgerVerdict) {
+      (self.arrival, self.state, self.verdict) = (arrival, state, verdict)
+    }
+  }
+
+  private static let retry = Arrival.retry(attempt: 2, reapplying: false)
+  private static let retryReapply = Arrival.retry(attempt: 2, reapplying: true)
+  private static let done = Handled.State.done(digest: 7)
+  private static let parked = Handled.State.parked(attempt: 2, tier: 1)
+
+  static let table: [Row] = [
+    Row(.live, nil, .run(attempt: 0)), Row(.live, done, .skip(.duplicate)), Row(.live, parked, .skip(.parked)),
+    Row(.live, .dead, .skip(.dead)),
+    Row(retry, nil, .run(attempt: 2)), Row(retry, done, .skip(.duplicate)), Row(retry, parked, .run(attempt: 2)),
+    Row(retry, .parked(attempt: 3, tier: 2), .skip(.superseded)),
+    Row(retry, .parked(attempt: 1, tier: 0), .run(attempt: 2)), Row(retry, .dead, .skip(.dead)),
+    Row(.replay, nil, .run(attempt: 0)), Row(.replay, done, .skip(.duplicate)), Row(.replay, parked, .skip(.parked)),
+    Row(.replay, .dead, .skip(.dead)),
+    Row(.reapply, nil, .run(attempt: 0)), Row(.reapply, done, .reapply(attempt: 0, digest: 7)),
+    Row(.reapply, parked, .skip(.parked)), Row(.reapply, .dead, .skip(.dead)),
+    Row(retryReapply, nil, .run(attempt: 2)), Row(retryReapply, done, .reapply(attempt: 2, digest: 7)),
+    Row(retryReapply, parked, .run(attempt: 2)), Row(retryReapply, .dead, .skip(.dead)),
+    Row(.requeue, nil, .run(attempt: 0)), Row(.requeue, done, .skip(.duplicate)),
+    Row(.requeue, parked, .skip(.parked)), Row(.requeue, .dead, .run(attempt: 0)),
+  ]
+
+  @Test(arguments: table)
+  func `the table`(row: Row) {
+    var ledger = Ledger()
+    if let state = row.state { ledger.restore(.handled(.number(1), Handled(state, minute: 1))) }
+    #expect(ledger.verdict(for: .number(1), arriving: row.arrival) == row.verdict)
+    // Decided and not committed counts as much.
+    var staged = Ledger()
+    if let state = row.state { staged.stage(.handled(.number(1), Handled(state, minute: 1))) }
+    #expect(staged.verdict(for: .number(1), arriving: row.arrival) == row.verdict)
+  }
+
+  @Test func `every arrival meets every state in the table`() {
+    #expect(Set(Self.table.map { "\($0.arrival) \($0.state.map { "\($0)".prefix(4) } ?? "")" }).count == 6 * 4)
+  }
+}
