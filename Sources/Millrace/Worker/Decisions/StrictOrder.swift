@@ -1,0 +1,57 @@
+// `ordering: strict`: while a notification waits, those behind it of the same key wait too, in order.
+//
+// Each that waits behind another carries the id of the one before it, so the waiting ones of a key are a chain whose
+// links are in the log and whose state is in the ledger. All a lane has to remember is the end of each chain. See
+// docs/adr/0011.
+
+/// The notification that another has to wait for.
+struct Predecessor: Sendable, Hashable {
+  /// Its id; the waiting record carries it.
+  var id: LedgerKey
+  /// The tier it waits on; the waiting record is appended to the same, behind it.
+  var tier: Int
+}
+
+extension Ledger {
+  /// What a record has to wait for; nil where it may run now.
+  ///
+  /// - Parameters:
+  ///   - id: Its notification.
+  ///   - key: Its record key, hashed.
+  ///   - arrival: How it came.
+  ///   - behind: The id it carries of the one before it, when it was appended behind one.
+  func predecessor(of id: LedgerKey, key: LedgerKey, arriving arrival: Arrival, behind: LedgerKey?) -> Predecessor? {
+    let candidate: LedgerKey?
+    switch arrival {
+    // It has its place in the chain already; the head of a chain has nobody before it.
+    case .retry: candidate = behind
+    // A notification that is done stands outside the order.
+    case .reapply where isDone(id): candidate = nil
+    case .live, .replay, .reapply, .requeue: candidate = tail(of: key)
+    }
+    guard let candidate, candidate != id, case .parked(_, let tier)? = self[candidate]?.state else { return nil }
+    return Predecessor(id: candidate, tier: tier)
+  }
+
+  /// The entries that go with a parked record under strict order.
+  func entries(parking id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
+    // Somebody waits behind it already: then the chain's end stays what it is.
+    if let last = tail(of: key), last != id, isParked(last), isParked(id) { return [.handled(id, handled)] }
+    return [.handled(id, handled), .tail(key, id)]
+  }
+
+  /// The entries that go with a notification that is done or dead under strict order: both release its key.
+  func entries(resolving id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
+    tail(of: key) == id ? [.handled(id, handled), .tail(key, nil)] : [.handled(id, handled)]
+  }
+
+  private func isParked(_ id: LedgerKey) -> Bool {
+    if case .parked? = self[id]?.state { return true }
+    return false
+  }
+
+  private func isDone(_ id: LedgerKey) -> Bool {
+    if case .done? = self[id]?.state { return true }
+    return false
+  }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct StrictOrderTests {
+  private let key = LedgerKey.number(100)
+  private let retry = Arrival.retry(attempt: 0, reapplying: false)
+
+  private func park(_ ledger: inout Ledger, _ number: Int, attempt: Int, tier: Int) {
+    let handled = Handled(.parked(attempt: attempt, tier: tier), minute: 1)
+    for entry in ledger.entries(parking: .number(number), key: key, as: handled) { ledger.stage(entry) }
+  }
+
+  private func resolve(_ ledger: inout Ledger, _ number: Int, as state: Handled.State) {
+    for entry in ledger.entries(resolving: .number(number), key: key, as: Handled(state, minute: 1)) {
+      ledger.stage(entry)
+    }
+  }
+
+  @Test func `the first to wait is waited for, and the rest wait for the one before them`() {
+    var ledger = Ledger()
+    park(&ledger, 1, attempt: 1, tier: 0)
+    #expect(
+      ledger.predecessor(of: .number(2), key: key, arriving: .live, behind: nil)
+        == Predecessor(id: .number(1), tier: 0))
+    park(&ledger, 2, attempt: 0, tier: 0)
+    #expect(
+      ledger.predecessor(of: .number(3), key: key, arriving: .live, behind: nil)
+        == Predecessor(id: .number(2), tier: 0))
+    #expect(ledger.predecessor(of: .number(1), key: key, arriving: retry, behind: nil) == nil)
+  }
+
+  @Test func `who waits follows the one before it to its next tier`() {
+    var ledger = Ledger()
+    park(&ledger, 1, attempt: 1, tier: 0)
+    park(&ledger, 2, attempt: 0, tier: 0)
+    park(&ledger, 1, attempt: 2, tier: 1)
+    #expect(
+      ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1))
+        == Predecessor(id: .number(1), tier: 1))
+    #expect(ledger.tail(of: key) == .number(2))
+  }
+
+  @Test(arguments: [Handled.State.dead, .done(digest: 1)])
+  func `a dead letter releases its key as a done one does`(state: Handled.State) {
+    var ledger = Ledger()
+    park(&ledger, 1, attempt: 1, tier: 0)
+    resolve(&ledger, 1, as: state)
+    #expect(ledger.predecessor(of: .number(2), key: key, arriving: .live, behind: nil) == nil)
+    #expect(ledger.tail(of: key) == nil)
+  }
+
+  @Test func `a reapplied notification stands outside the order`() {
+    var ledger = Ledger()
+    ledger.restore(.handled(.number(9), Handled(.done(digest: 1), minute: 1)))
+    park(&ledger, 1, attempt: 1, tier: 0)
+    #expect(ledger.predecessor(of: .number(9), key: key, arriving: .reapply, behind: nil) == nil)
+    #expect(ledger.predecessor(of: .number(8), key: key, arriving: .reapply, behind: nil)?.id == .number(1))
+  }
+
+  /// Notifications of one key fail at random and wait on random tiers; whatever comes due next, they end in order.
+  @Test(arguments: 0..<500 as Range<UInt64>)
+  func `one key ends in order, and it ends`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var ledger = Ledger()
+    var arrived = 0
+    var waiting: [(number: Int, attempt: Int, tier: Int, behind: LedgerKey?)] = []
+    var ended: [Int] = []
+    for step in 0..<2_000 {
+      let number: Int
+      let attempt: Int
+      let arrival: Arrival
+      let behind: LedgerKey?
+      if arrived < 10, waiting.isEmpty || Int.random(in: 0..<4, using: &random) == 0 {
+        (number, attempt, arrival, behind) = (arrived, 0, .live, nil)
+        arrived += 1
+      } else if !waiting.isEmpty {
+        // Each tier is in order by itself; which tier comes next is chance.
+        let tier = waiting.map(\.tier).randomElement(using: &random)
+        guard let index = waiting.firstIndex(where: { $0.tier == tier }) else { continue }
+        let record = waiting.remove(at: index)
+        (number, attempt, behind) = (record.number, record.attempt, record.behind)
+        arrival = .retry(attempt: attempt, reapplying: false)
+      } else {
+        break
+      }
+      guard ledger.verdict(for: .number(number), arriving: arrival) == .run(attempt: attempt) else {
+        Issue.record("seed \(seed): \(number) did not run")
+        continue
+      }
+      if let before = ledger.predecessor(of: .number(number), key: key, arriving: arrival, behind: behind) {
+        park(&ledger, number, attempt: attempt, tier: before.tier)
+        waiting.append((number, attempt, before.tier, before.id))
+      } else if step < 1_500, Int.random(in: 0..<3, using: &random) == 0 {
+        let tier = Int.random(in: 0..<4, using: &random)
+        park(&ledger, number, attempt: attempt + 1, tier: tier)
+        waiting.append((number, attempt + 1, tier, nil))
+      } else {
+        resolve(&ledger, number, as: Bool.random(using: &random) ? .dead : .done(digest: 1))
+        ended.append(number)
+      }
+    }
+    #expect(ended == Array(0..<10), "seed \(seed)")
+    #expect(ledger.tail(of: key) == nil, "seed \(seed)")
+  }
+}
