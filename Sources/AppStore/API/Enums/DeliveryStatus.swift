@@ -1,0 +1,26 @@
+// Whether the customer got what was bought.
+
+/// Whether a purchase was delivered and works (App Store Server API, `deliveryStatus`; Send Consumption Information).
+public struct DeliveryStatus: OpenEnum {
+  /// The value as Apple writes it.
+  public let rawValue: String
+
+  /// Any value, known or not.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Delivered, and it works.
+  public static let delivered = DeliveryStatus(rawValue: "DELIVERED")
+  /// Not delivered: of bad quality.
+  public static let undeliveredQualityIssue = DeliveryStatus(rawValue: "UNDELIVERED_QUALITY_ISSUE")
+  /// Not delivered: the wrong item was.
+  public static let undeliveredWrongItem = DeliveryStatus(rawValue: "UNDELIVERED_WRONG_ITEM")
+  /// Not delivered: a server was out of order.
+  public static let undeliveredServerOutage = DeliveryStatus(rawValue: "UNDELIVERED_SERVER_OUTAGE")
+  /// Not delivered for another reason.
+  public static let undeliveredOther = DeliveryStatus(rawValue: "UNDELIVERED_OTHER")
+
+  /// The values that Apple documents.
+  public static let allKnown: [DeliveryStatus] = [
+    .delivered, .undeliveredQualityIssue, .undeliveredWrongItem, .undeliveredServerOutage, .undeliveredOther,
+  ]
+}

@@ -1,0 +1,43 @@
+// The state of one subscription.
+
+/// The latest signed transaction and renewal information of one subscription (App Store Server API,
+/// `lastTransactionsItem`).
+public struct LastTransactionsItem: AppStoreObject {
+  /// Everything that came, known or not.
+  public var json: JSONObject
+
+  /// A view over that object.
+  public init(json: JSONObject) { self.json = json }
+
+  /// Whether the subscription gives service.
+  public var status: Status? {
+    get { self["status"] }
+    set { self["status"] = newValue }
+  }
+
+  /// The subscription.
+  public var originalTransactionId: String? {
+    get { self["originalTransactionId"] }
+    set { self["originalTransactionId"] = newValue }
+  }
+
+  /// A JWS whose payload is a ``JWSTransactionDecodedPayload``.
+  public var signedTransactionInfo: String? {
+    get { self["signedTransactionInfo"] }
+    set { self["signedTransactionInfo"] = newValue }
+  }
+
+  /// A JWS whose payload is a ``JWSRenewalInfoDecodedPayload``.
+  public var signedRenewalInfo: String? {
+    get { self["signedRenewalInfo"] }
+    set { self["signedRenewalInfo"] = newValue }
+  }
+
+  /// The fields that Apple documents.
+  public static let documentedFields: [DocumentedField<Self>] = [
+    DocumentedField("status", \.status),
+    DocumentedField("originalTransactionId", \.originalTransactionId),
+    DocumentedField("signedTransactionInfo", \.signedTransactionInfo),
+    DocumentedField("signedRenewalInfo", \.signedRenewalInfo),
+  ]
+}

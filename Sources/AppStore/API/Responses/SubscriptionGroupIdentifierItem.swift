@@ -1,0 +1,28 @@
+// The subscriptions of one group.
+
+/// The latest transactions of one subscription group (App Store Server API, `SubscriptionGroupIdentifierItem`).
+public struct SubscriptionGroupIdentifierItem: AppStoreObject {
+  /// Everything that came, known or not.
+  public var json: JSONObject
+
+  /// A view over that object.
+  public init(json: JSONObject) { self.json = json }
+
+  /// The group.
+  public var subscriptionGroupIdentifier: String? {
+    get { self["subscriptionGroupIdentifier"] }
+    set { self["subscriptionGroupIdentifier"] = newValue }
+  }
+
+  /// The latest transaction of each subscription of the group.
+  public var lastTransactions: [LastTransactionsItem]? {
+    get { self["lastTransactions"] }
+    set { self["lastTransactions"] = newValue }
+  }
+
+  /// The fields that Apple documents.
+  public static let documentedFields: [DocumentedField<Self>] = [
+    DocumentedField("subscriptionGroupIdentifier", \.subscriptionGroupIdentifier),
+    DocumentedField("lastTransactions", \.lastTransactions),
+  ]
+}
