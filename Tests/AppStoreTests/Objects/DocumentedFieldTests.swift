@@ -47,7 +47,7 @@ struct DocumentedFieldTests {
     func check<Object: AppStoreObject>(_: Object.Type) throws {
       let names = [
         "NotificationSummary": "Summary", "LatestReceiptInfo": "UnifiedReceiptLatestReceiptInfo",
-        "PendingRenewalInfo": "UnifiedReceiptPendingRenewalInfo",
+        "PendingRenewalInfo": "UnifiedReceiptPendingRenewalInfo", "APIErrorBody": "ErrorPayload",
       ]
       let models = try SharedMaterial.json("app-store-facts/models.json")["models"]
       guard case .object(let all) = models, case .object(let listed) = all[names["\(Object.self)"] ?? "\(Object.self)"],

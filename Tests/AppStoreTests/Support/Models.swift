@@ -21,6 +21,15 @@ struct Model: Sendable, CustomTestStringConvertible {
     Model(AdvancedCommerceTransactionInfo.self), Model(AdvancedCommerceTransactionItem.self),
     Model(ResponseBodyV1.self), Model(UnifiedReceipt.self), Model(LatestReceiptInfo.self),
     Model(PendingRenewalInfo.self),
+    Model(APIErrorBody.self), Model(TransactionInfoResponse.self), Model(AppTransactionInfoResponse.self),
+    Model(HistoryResponse.self), Model(StatusResponse.self), Model(SubscriptionGroupIdentifierItem.self),
+    Model(LastTransactionsItem.self), Model(OrderLookupResponse.self), Model(RefundHistoryResponse.self),
+    Model(RefundLookupResponse.self), Model(ExtendRenewalDateResponse.self), Model(MassExtendRenewalDateResponse.self),
+    Model(MassExtendRenewalDateStatusResponse.self), Model(NotificationHistoryResponse.self),
+    Model(NotificationHistoryResponseItem.self), Model(SendAttemptItem.self), Model(SendTestNotificationResponse.self),
+    Model(CheckTestNotificationResponse.self), Model(ExtendRenewalDateRequest.self),
+    Model(MassExtendRenewalDateRequest.self), Model(UpdateAppAccountTokenRequest.self), Model(ConsumptionRequest.self),
+    Model(ConsumptionRequestV1.self), Model(NotificationHistoryRequest.self),
   ]
 }
 

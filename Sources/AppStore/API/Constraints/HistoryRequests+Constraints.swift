@@ -1,0 +1,79 @@
+// What Apple demands of a request for the past: of notifications, of transactions, of states.
+
+extension NotificationHistoryRequest {
+  /// The documented constraints that this request does not keep; empty when it may be sent.
+  ///
+  /// - Parameters:
+  ///   - environment: where it is sent; the sandbox keeps notifications for 30 days, production for 180.
+  ///   - now: the present. A request that lies exactly at the edge of the window may be refused when it arrives.
+  public func violations(in environment: AppStoreEnvironment, now: Timestamp) -> [RequestViolation] {
+    var violations = violations(required: ["startDate", "endDate"], topic: "NotificationHistoryRequest")
+    if let startDate, let endDate, endDate <= startDate {
+      violations.append(RequestViolation(.endAfterStart, "endDate", found: "found \(startDate - endDate) before it"))
+    }
+    if let startDate, startDate < now - Self.window(of: environment) {
+      let days = (now - startDate).components.seconds / 86_400
+      violations.append(RequestViolation(.notificationWindow, "startDate", found: "found \(days) days ago"))
+    }
+    return violations + filterViolations
+  }
+
+  /// How long the App Store keeps notifications: 180 days in production, 30 in the sandbox.
+  public static func window(of environment: AppStoreEnvironment) -> Duration {
+    .seconds((environment == .production ? 180 : 30) * 86_400)
+  }
+
+  private var filterViolations: [RequestViolation] {
+    var violations = [undocumented("notificationType", \.notificationType)].compactMap { $0 }
+    if transactionId != nil, notificationType != nil {
+      violations.append(
+        RequestViolation(.oneFilter, "notificationType", found: "both found", topic: "MultipleFiltersSuppliedError"))
+    }
+    if let transactionId { violations += RequestParameter.transactionId.violations(in: transactionId) }
+    guard let notificationSubtype else { return violations }
+    if let notificationType {
+      if notificationType.isKnown, !notificationType.subtypes.contains(notificationSubtype) {
+        violations.append(
+          RequestViolation(
+            .subtypeOfType, "notificationSubtype",
+            found: "found \(shown("\(notificationSubtype)")) with \(notificationType)"))
+      }
+    } else {
+      violations.append(
+        RequestViolation(.subtypeNeedsType, "notificationSubtype", found: "found without a notificationType"))
+    }
+    return violations
+  }
+}
+
+extension TransactionHistoryRequest {
+  /// The documented constraints that this query does not keep; empty when it may be sent.
+  public func violations() -> [RequestViolation] {
+    let topic = "Get-Transaction-History"
+    var violations: [RequestViolation] = []
+    if let startDate, let endDate, endDate < startDate {
+      violations.append(
+        RequestViolation(.endNotBeforeStart, "endDate", found: "found \(startDate - endDate) before it", topic: topic))
+    }
+    func check(_ field: String, _ values: [some OpenEnum]) {
+      violations += values.filter { !$0.isKnown }.map {
+        RequestViolation(.documentedValue, field, found: "found \(shown("\($0)"))", topic: topic)
+      }
+    }
+    check("productType", productTypes)
+    check("sort", [sort].compactMap { $0 })
+    check("inAppOwnershipType", [inAppOwnershipType].compactMap { $0 })
+    for (field, values) in [("productId", productIds), ("subscriptionGroupIdentifier", subscriptionGroupIdentifiers)]
+    where values.contains("") {
+      violations.append(RequestViolation(.notEmpty, field, found: "an empty string found", topic: topic))
+    }
+    return violations
+  }
+}
+
+extension SubscriptionStatusesRequest {
+  /// The documented constraints that this query does not keep; empty when it may be sent.
+  public func violations() -> [RequestViolation] {
+    statuses.filter { !$0.isKnown }.map { RequestViolation(.documentedValue, "status", found: "found \($0)") }
+  }
+}
