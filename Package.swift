@@ -98,7 +98,7 @@ let package = Package(
     library(
       "AppStoreServerAPI",
       [
-        "AppStore", "AppStoreSignature", "Clocks", asyncHTTPClient, crypto, jwtKit, logging, nioCore, nioHTTP1,
+        "AppStore", "AppStoreSignature", "Clocks", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
         tracing,
       ]),
     library(

@@ -1,0 +1,208 @@
+// Carries budgets out: callers wait in line, one timer per line wakes whoever has the next turn. The line, and not a
+// promise given out ahead, decides: so a cancelled caller leaves no gap, and a pause or a new part counts at once.
+
+internal import AppStore
+public import Clocks
+internal import Synchronization
+
+/// The budgets of a process: all apps, environments and endpoints.
+///
+/// A process's rate at an endpoint is limit × share × part. `share` leaves room for other servers of the team; `part` is
+/// what this process has of what is left: a worker's lanes of all lanes, and a fixed part for everybody else.
+public final class APIBudget: Sendable {
+  /// How long an endpoint is left alone after a 429 that does not say.
+  public static let pauseWithoutTime = Duration.seconds(60)
+  /// The shortest pause after a 429, should our clock be ahead of Apple's.
+  static let shortestPause = Duration.seconds(1)
+
+  private struct Line {
+    var budget: RateBudget
+    var waiting: [(id: UInt64, wake: CheckedContinuation<BudgetError?, Never>)] = []
+    var timer: (at: MillraceClock.Instant, task: Task<Void, Never>)?
+    var pausedUntil: Timestamp?
+  }
+
+  private struct State {
+    var part: Double
+    var nextID: UInt64 = 0
+    var lines: [BudgetKey: Line] = [:]
+  }
+
+  private let limits: RateLimits
+  private let share: Double
+  private let clock: MillraceClock
+  private let onPause: @Sendable (BudgetPause) -> Void
+  private let state: Mutex<State>
+
+  /// Budgets nothing of which is used yet.
+  ///
+  /// - Parameters:
+  ///   - limits: Apple's, or a simulator's.
+  ///   - share: What the team's Millrace may use of them, 0 to 1.
+  ///   - part: What this process may use of that, 0 to 1; see ``setPart(_:)``.
+  ///   - clock: Turns come by its monotonic time, pauses end by its calendar.
+  ///   - onPause: Told of every 429 that this process met, to tell others. Called on the task of the call; must not
+  ///     block.
+  public init(
+    limits: RateLimits = .documented, share: Double = 0.8, part: Double = 1, clock: MillraceClock,
+    onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
+  ) {
+    self.limits = limits
+    self.share = Self.fraction(share)
+    self.clock = clock
+    self.onPause = onPause
+    self.state = Mutex(State(part: Self.fraction(part)))
+  }
+
+  deinit {
+    for line in state.withLock({ Array($0.lines.values) }) { line.timer?.task.cancel() }
+  }
+
+  /// Changes the part of this process, 0 to 1. Whoever waits is served at the new pace; at 0 they wait.
+  public func setPart(_ part: Double) {
+    state.withLock { state in
+      state.part = Self.fraction(part)
+      for key in state.lines.keys {
+        let rate = rate(key, part: state.part)
+        update(key, in: &state) { $0.budget.setRate(perSecond: rate) }
+      }
+    }
+  }
+
+  /// How long a call would wait for its turn if it were made now: zero when it would not; nil when there is no turn as
+  /// things are. Nothing is reserved.
+  public func delay(for key: BudgetKey) -> Duration? {
+    let now = clock.now
+    return state.withLock { state in
+      let line = line(key, in: &state)
+      return line.budget.turn(behind: line.waiting.count, at: now).map { now.duration(to: $0) }
+    }
+  }
+
+  /// Waits until a call may be sent; callers of one budget are served in the order they came.
+  ///
+  /// - Parameter deadline: When a turn is of no use any more. What can be foreseen to come later fails at once.
+  /// - Throws: ``BudgetError``. Nothing is used up then.
+  public func acquire(_ key: BudgetKey, before deadline: MillraceClock.Instant? = nil) async throws(BudgetError) {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    let refusal = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if let result = enter(key, id, deadline, continuation) { continuation.resume(returning: result) }
+      }
+    } onCancel: {
+      leave(key, id)
+    }
+    if let refusal { throw refusal }
+  }
+
+  /// Gives no turn before a moment: what another process was told by a 429. ``onPause`` is not called.
+  public func pause(_ pause: BudgetPause) {
+    let now = clock.now
+    let wallTime = clock.wallTime
+    let until = min(pause.until, wallTime + RetryAfter.horizon)
+    state.withLock { state in
+      update(pause.key, in: &state) { line in
+        line.budget.pause(until: now.advanced(by: until - wallTime))
+        line.pausedUntil = max(line.pausedUntil ?? until, until)
+      }
+    }
+  }
+
+  /// The pause of a budget that lasts now; nil when there is none.
+  public func pause(of key: BudgetKey) -> BudgetPause? {
+    let wallTime = clock.wallTime
+    return state.withLock { $0.lines[key]?.pausedUntil }.flatMap { $0 > wallTime ? BudgetPause(key, until: $0) : nil }
+  }
+
+  /// What a 429 does: pauses here and tells others. Returns when calls may begin again.
+  func limitReached(_ key: BudgetKey, retryAt: Timestamp?) -> Timestamp {
+    let wallTime = clock.wallTime
+    let until = max(retryAt ?? wallTime + Self.pauseWithoutTime, wallTime + Self.shortestPause)
+    let pause = BudgetPause(key, until: until)
+    self.pause(pause)
+    onPause(pause)
+    return until
+  }
+}
+
+// The line.
+extension APIBudget {
+  /// What is decided at once, `.some(nil)` for a turn; nil when the caller has to wait.
+  private func enter(
+    _ key: BudgetKey, _ id: UInt64, _ deadline: MillraceClock.Instant?,
+    _ continuation: CheckedContinuation<BudgetError?, Never>
+  ) -> BudgetError?? {
+    let now = clock.now
+    return state.withLock { state -> BudgetError?? in
+      // The flag is raised before `leave` can run, and `leave` needs this lock: one of the two sees the other.
+      if Task.isCancelled { return .some(.cancelled) }
+      var line = line(key, in: &state)
+      if line.waiting.isEmpty, line.budget.take(at: now) {
+        state.lines[key] = line
+        return .some(nil)
+      }
+      let turn = line.budget.turn(behind: line.waiting.count, at: now)
+      if let deadline, turn.map({ $0 > deadline }) ?? true {
+        return .some(.tooLate(turn: turn.map { clock.wallTime + now.duration(to: $0) }))
+      }
+      update(key, in: &state) { $0.waiting.append((id, continuation)) }
+      return nil
+    }
+  }
+
+  private func leave(_ key: BudgetKey, _ id: UInt64) {
+    let waiter: CheckedContinuation<BudgetError?, Never>? = state.withLock { state in
+      guard let index = state.lines[key]?.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+      var waiter: CheckedContinuation<BudgetError?, Never>?
+      update(key, in: &state) { waiter = $0.waiting.remove(at: index).wake }
+      return waiter
+    }
+    waiter?.resume(returning: .cancelled)
+  }
+
+  /// Changes a line, then serves whoever has a turn now and sets the timer for the next.
+  private func update(_ key: BudgetKey, in state: inout State, _ change: (inout Line) -> Void) {
+    var line = line(key, in: &state)
+    change(&line)
+    let now = clock.now
+    var served = 0
+    while served < line.waiting.count, line.budget.take(at: now) {
+      line.waiting[served].wake.resume(returning: nil)
+      served += 1
+    }
+    line.waiting.removeFirst(served)
+    let turn = line.waiting.isEmpty ? nil : line.budget.turn(at: now)
+    if turn != line.timer?.at {
+      line.timer?.task.cancel()
+      line.timer = turn.map { ($0, timer(key, at: $0)) }
+    }
+    state.lines[key] = line
+  }
+
+  /// Ends by itself at `moment`; cancelled when the line changes and when the budget goes away.
+  private func timer(_ key: BudgetKey, at moment: MillraceClock.Instant) -> Task<Void, Never> {
+    Task { [weak self, clock] in
+      do { try await clock.sleep(until: moment) } catch { return }
+      self?.ring(key, at: moment)
+    }
+  }
+
+  private func ring(_ key: BudgetKey, at moment: MillraceClock.Instant) {
+    state.withLock { state in
+      update(key, in: &state) { if $0.timer?.at == moment { $0.timer = nil } }
+    }
+  }
+
+  private func line(_ key: BudgetKey, in state: inout State) -> Line {
+    state.lines[key] ?? Line(budget: RateBudget(perSecond: rate(key, part: state.part)))
+  }
+
+  private func rate(_ key: BudgetKey, part: Double) -> Double {
+    limits.perSecond(key.endpoint, in: key.environment) * share * part
+  }
+
+  private static func fraction(_ value: Double) -> Double { value.isNaN ? 0 : min(max(value, 0), 1) }
+}

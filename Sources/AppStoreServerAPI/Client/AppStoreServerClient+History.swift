@@ -1,0 +1,111 @@
+// A customer's transactions, by pages of twenty.
+
+public import AppStore
+
+/// A page of transactions (App Store Server API, `HistoryResponse`, `RefundHistoryResponse`).
+public struct TransactionPage: APIPage, Hashable {
+  /// The transactions, verified.
+  public let items: [SignedTransaction]
+  /// Asks for what comes after this page; worth storing at the last page, to ask for what came since.
+  public let revision: String?
+  /// Whether there is a page after this one now.
+  public let hasMore: Bool
+
+  /// The same as ``revision``.
+  public var cursor: String? { revision }
+}
+
+extension AppStoreServerClient {
+  /// Get Transaction History, page by page.
+  ///
+  /// - Parameters:
+  ///   - transactionId: Any transaction of the customer.
+  ///   - request: The filters; the same for every page.
+  ///   - revision: Where to begin; nil: at the first page.
+  ///   - environment: Nil: production, then the sandbox.
+  public func getTransactionHistory(
+    _ transactionId: String, _ request: TransactionHistoryRequest = TransactionHistoryRequest(),
+    after revision: String? = nil, in environment: AppStoreEnvironment? = nil
+  ) -> APIPages<TransactionPage> {
+    history(.getTransactionHistory, "v2", transactionId, request, after: revision, in: environment)
+  }
+
+  /// Get Transaction History V1, page by page. Deprecated by Apple: it leaves out finished consumables.
+  public func getTransactionHistoryV1(
+    _ transactionId: String, _ request: TransactionHistoryRequest = TransactionHistoryRequest(),
+    after revision: String? = nil, in environment: AppStoreEnvironment? = nil
+  ) -> APIPages<TransactionPage> {
+    history(.getTransactionHistoryV1, "v1", transactionId, request, after: revision, in: environment)
+  }
+
+  private func history(
+    _ endpoint: APIEndpoint, _ version: String, _ transactionId: String, _ request: TransactionHistoryRequest,
+    after revision: String?, in environment: AppStoreEnvironment?
+  ) -> APIPages<TransactionPage> {
+    APIPages(environment: environment, start: revision) { (revision, environment) throws(APIError) in
+      try await locate(in: environment) { (environment) throws(APIError) in
+        let call = APICall(
+          endpoint: endpoint, environment: environment, path: ["inApps", version, "history", transactionId],
+          query: request.queryItems(revision: revision))
+        let violations = RequestParameter.anyTransactionId.violations(in: transactionId) + request.violations()
+        return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
+          let body = try reader.body(HistoryResponse.self)
+          let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
+          let hasMore = body.hasMore ?? false
+          let page = TransactionPage(
+            items: try await reader.transactions(jws, "signedTransactions"),
+            revision: try reader.cursor(body.revision, hasMore: hasMore, asked: revision, "revision"), hasMore: hasMore)
+          return reader.response(page, body.json)
+        }
+      }
+    }
+  }
+
+  /// Get Refund History, page by page.
+  ///
+  /// - Parameters:
+  ///   - transactionId: Any transaction of the customer.
+  ///   - revision: Where to begin; nil: at the first page. That of the last page asks for newer refunds only.
+  ///   - environment: Nil: production, then the sandbox.
+  public func getRefundHistory(
+    _ transactionId: String, after revision: String? = nil, in environment: AppStoreEnvironment? = nil
+  ) -> APIPages<TransactionPage> {
+    APIPages(environment: environment, start: revision) { (revision, environment) throws(APIError) in
+      try await locate(in: environment) { (environment) throws(APIError) in
+        let call = APICall(
+          endpoint: .getRefundHistory, environment: environment,
+          path: ["inApps", "v2", "refund", "lookup", transactionId],
+          query: revision.map { [QueryItem("revision", $0)] } ?? [])
+        return try await self.call(call, violations: RequestParameter.anyTransactionId.violations(in: transactionId)) {
+          (reader) async throws(APIError) in
+          let body = try reader.body(RefundHistoryResponse.self)
+          let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
+          let hasMore = body.hasMore ?? false
+          let page = TransactionPage(
+            items: try await reader.transactions(jws, "signedTransactions"),
+            revision: try reader.cursor(body.revision, hasMore: hasMore, asked: revision, "revision"), hasMore: hasMore)
+          return reader.response(page, body.json)
+        }
+      }
+    }
+  }
+
+  /// Get Refund History V1: the 50 newest refunds at most. Deprecated by Apple.
+  public func getRefundHistoryV1(
+    _ originalTransactionId: String, in environment: AppStoreEnvironment? = nil
+  ) async throws(APIError) -> APIResponse<[SignedTransaction]> {
+    try await locate(in: environment) { (environment) throws(APIError) in
+      let call = APICall(
+        endpoint: .getRefundHistoryV1, environment: environment,
+        path: ["inApps", "v1", "refund", "lookup", originalTransactionId])
+      return try await self.call(
+        call, violations: RequestParameter.originalTransactionId.violations(in: originalTransactionId)
+      ) {
+        (reader) async throws(APIError) in
+        let body = try reader.body(RefundLookupResponse.self)
+        let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
+        return reader.response(try await reader.transactions(jws, "signedTransactions"), body.json)
+      }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// How one call is carried out: a token, a turn, the exchange, one more try after a 401, all inside a limit of time.
+
+internal import AppStore
+internal import AppStoreSignature
+internal import Clocks
+internal import Logging
+internal import Synchronization
+internal import Tracing
+
+/// Carries out calls of one app.
+final class CallRunner: Sendable {
+  let budget: APIBudget
+  private let bundleId: String
+  private let appAppleId: Int64?
+  private let baseURLs: APIBaseURLs
+  private let verifier: SignedDataVerifier
+  private let exchange: any HTTPExchange
+  private let clock: MillraceClock
+  private let tokens: TokenSource
+  private let logger: Logger
+
+  init(
+    credentials: APICredentials, appAppleId: Int64?, baseURLs: APIBaseURLs, verifier: SignedDataVerifier,
+    exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock, logger: Logger
+  ) {
+    self.budget = budget
+    self.bundleId = credentials.bundleId
+    self.appAppleId = appAppleId
+    self.baseURLs = baseURLs
+    self.verifier = verifier
+    self.exchange = exchange
+    self.clock = clock
+    self.tokens = TokenSource(credentials, clock: clock)
+    self.logger = logger
+  }
+
+  var now: Timestamp { clock.wallTime }
+
+  /// Makes a call and returns its answer, ready to be read.
+  func run(_ call: APICall, within limit: Duration) async throws(APIError) -> ResponseReader {
+    let span = startSpan("AppStoreServerAPI \(call.endpoint.rawValue)", ofKind: .client)
+    defer { span.end() }
+    span.attributes["http.request.method"] = call.endpoint.method.rawValue
+    span.attributes["url.full"] = baseURLs.url(of: call.environment) + "/" + call.endpoint.rawValue
+    span.attributes["appstore.environment"] = call.environment.rawValue
+    do {
+      let answer = try await answer(to: call, within: limit)
+      span.attributes["http.response.status_code"] = answer.status
+      let identity = IdentityPolicy(
+        bundleId: bundleId, appAppleId: appAppleId, environments: [call.environment])
+      return ResponseReader(call: call, answer: answer, verifier: verifier, identity: identity)
+    } catch {
+      if let status = error.status { span.attributes["http.response.status_code"] = status }
+      span.attributes["error.type"] = error.code.map { "\($0.rawValue)" } ?? "\(error.errorClass.rawValue)"
+      span.setStatus(SpanStatus(code: .error, message: error.what))
+      throw error
+    }
+  }
+
+  private func answer(to call: APICall, within limit: Duration) async throws(APIError) -> HTTPAnswer {
+    // What a limit of time or a cancellation finds: whether a request is on its way.
+    let isSent = SentFlag()
+    let deadline = clock.now.advanced(by: limit)
+    do {
+      let answer = try await clock.result(within: limit) { try await self.attempt(call, before: deadline, isSent) }
+      if let answer { return answer }
+    } catch let error as APIError {
+      throw error
+    } catch {
+      throw APIError(call, .cancelled, .retryNow, isUnclear: isSent.value)
+    }
+    throw APIError(call, .deadline, .retryNow, isUnclear: isSent.value)
+  }
+
+  private func attempt(
+    _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
+  ) async throws(APIError) -> HTTPAnswer {
+    let first = try await token(for: call)
+    let answer = try await send(call, first, before: deadline, isSent)
+    if answer.status != 401 { return try judge(answer, call) }
+    await tokens.refuse(first)
+    let second = try await token(for: call)
+    let keyIds = [first, second].map(tokens.keyId(of:))
+    logger.notice(
+      "Apple refused a token, trying once more with a fresh one",
+      metadata: ["app": "\(bundleId)", "environment": "\(call.environment)", "keys": "\(keyIds)"])
+    let retried = try await send(call, second, before: deadline, isSent)
+    if retried.status != 401 { return try judge(retried, call) }
+    await tokens.refuse(second)
+    let refusal = TokenRefusal(
+      keyIds: keyIds[0] == keyIds[1] ? [keyIds[0]] : keyIds, bundleId: bundleId, date: retried.headers["Date"],
+      now: clock.wallTime)
+    throw APIError(call, .unauthorized(refusal), .configuration).with(retried)
+  }
+
+  private func token(for call: APICall) async throws(APIError) -> APIToken {
+    do {
+      return try await tokens.token()
+    } catch {
+      throw APIError(call, .credentials(error), .configuration)
+    }
+  }
+
+  /// Waits for a turn and sends.
+  private func send(
+    _ call: APICall, _ token: APIToken, before deadline: MillraceClock.Instant, _ isSent: SentFlag
+  ) async throws(APIError) -> HTTPAnswer {
+    do {
+      try await budget.acquire(key(of: call), before: deadline)
+    } catch {
+      switch error {
+      case .tooLate(let turn): throw APIError(call, .budget, .retryLater, retryAt: turn)
+      case .cancelled: throw APIError(call, .cancelled, .retryNow)
+      }
+    }
+    do {
+      isSent.value = true
+      let answer = try await exchange.send(request(call, token))
+      // A request that was refused for its token had no effect, however long the next try takes.
+      if answer.status == 401 { isSent.value = false }
+      return answer
+    } catch {
+      let isUnclear = error.progress == .unclear
+      throw APIError(call, error.isCancellation ? .cancelled : .transport(error), .retryNow, isUnclear: isUnclear)
+    }
+  }
+
+  private func request(_ call: APICall, _ token: APIToken) -> HTTPRequest {
+    var headers: APIHeaders = [
+      "Authorization": "Bearer \(token.jwt)", "User-Agent": "millrace", "Accept": "application/json",
+    ]
+    if call.body != nil { headers.fields.append(APIHeaders.Field(name: "Content-Type", value: "application/json")) }
+    return HTTPRequest(
+      method: call.endpoint.method, url: baseURLs.url(of: call.environment) + call.target, headers: headers,
+      body: call.body)
+  }
+
+  private func judge(_ answer: HTTPAnswer, _ call: APICall) throws(APIError) -> HTTPAnswer {
+    guard var error = AnswerJudgement.error(in: answer, to: call, now: clock.wallTime) else { return answer }
+    if case .rateLimited = error.kind {
+      let until = budget.limitReached(key(of: call), retryAt: error.retryAt)
+      error.retryAt = until
+      logger.notice("Apple's limit is reached", metadata: ["budget": "\(key(of: call))", "until": "\(until)"])
+    }
+    throw error
+  }
+
+  private func key(of call: APICall) -> BudgetKey {
+    BudgetKey(bundleId: bundleId, environment: call.environment, endpoint: call.endpoint)
+  }
+}
+
+/// Whether a request is on its way; written by the attempt, read when the attempt is given up.
+private final class SentFlag: Sendable {
+  private let state = Mutex(false)
+
+  var value: Bool {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,138 @@
+// The exchange that processes use: async-http-client, with its own pool of connections.
+
+internal import AsyncHTTPClient
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// Carries requests by async-http-client: HTTP/2 where the server offers it, connections reused.
+///
+/// One exchange serves all apps and both environments. It follows no redirect, because a request holds a bearer token, and
+/// sends no trace context: who is called outside learns nothing of the inside. Call ``shutdown()`` at the end.
+public final class AsyncHTTPExchange: HTTPExchange {
+  /// How connections are made.
+  public struct Configuration: Sendable {
+    /// How long a connection may take to be made, in real time.
+    public var connectTimeout: Duration = .seconds(10)
+    /// The most connections to one host; with HTTP/2 there is one.
+    public var connectionsPerHost = 64
+    /// The largest body that is read. A page of twenty notifications has about 0.5 MB.
+    public var maxBodyBytes = 8 << 20
+
+    /// Ten seconds, 64 connections, 8 MiB.
+    public init() {}
+  }
+
+  private let client: HTTPClient
+  private let maxBodyBytes: Int
+  /// The client above sets the limit of time, on its own clock; this is only a bound.
+  private static let patience = TimeAmount.hours(1)
+
+  /// An exchange without connections; they are made when needed.
+  public init(_ configuration: Configuration = Configuration()) {
+    var client = HTTPClient.Configuration()
+    client.redirectConfiguration = .disallow
+    client.timeout.connect = .nanoseconds(configuration.connectTimeout.wholeNanoseconds)
+    client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, configuration.connectionsPerHost)
+    // One failed attempt is an answer: whoever called knows better whether, and when, to try again.
+    client.connectionPool.retryConnectionEstablishment = false
+    client.tracing.tracer = nil
+    self.client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: client)
+    self.maxBodyBytes = configuration.maxBodyBytes
+  }
+
+  /// Closes all connections. Calls under way fail.
+  ///
+  /// - Throws: ``TransportFailure`` when it was shut down before.
+  public func shutdown() async throws(TransportFailure) {
+    do {
+      try await client.shutdown()
+    } catch {
+      throw TransportFailure("connections were not closed: \(error)", .notSent)
+    }
+  }
+
+  /// Sends a request over a pooled connection.
+  public func send(_ request: HTTPRequest) async throws(TransportFailure) -> HTTPAnswer {
+    var outgoing = HTTPClientRequest(url: request.url)
+    outgoing.method = HTTPMethod(request.method)
+    for field in request.headers.fields { outgoing.headers.add(name: field.name, value: field.value) }
+    if let body = request.body { outgoing.body = .bytes(ByteBuffer(bytes: body)) }
+    let response: HTTPClientResponse
+    do {
+      response = try await client.execute(outgoing, deadline: .now() + Self.patience)
+    } catch {
+      throw TransportFailure(error)
+    }
+    return try await read(response)
+  }
+
+  private func read(_ response: HTTPClientResponse) async throws(TransportFailure) -> HTTPAnswer {
+    let headers = APIHeaders(response.headers.map { APIHeaders.Field(name: $0.name, value: $0.value) })
+    var body: [UInt8] = []
+    var isComplete = true
+    do {
+      for try await part in response.body {
+        guard body.count + part.readableBytes <= maxBodyBytes else {
+          throw TransportFailure("the answer's body is larger than \(maxBodyBytes) bytes", .unclear)
+        }
+        body += part.readableBytesView
+      }
+    } catch let failure as TransportFailure {
+      throw failure
+    } catch {
+      let failure = TransportFailure(error)
+      if failure.isCancellation { throw failure }
+      isComplete = false
+    }
+    return HTTPAnswer(status: Int(response.status.code), headers: headers, body: body, isComplete: isComplete)
+  }
+}
+
+extension HTTPMethod {
+  fileprivate init(_ method: APIEndpoint.Method) {
+    switch method {
+    case .get: self = .GET
+    case .post: self = .POST
+    case .put: self = .PUT
+    }
+  }
+}
+
+extension Duration {
+  /// Cut to nanoseconds, within the range of 64 bits.
+  var wholeNanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflowSum) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
+    return overflow || overflowSum ? (seconds < 0 ? .min : .max) : sum
+  }
+}
+
+extension TransportFailure {
+  /// What async-http-client or NIO throws. Only what is known to come before the first byte counts as not sent.
+  fileprivate init(_ error: any Error) {
+    let notSent: [HTTPClientError] = [
+      .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .invalidURL, .emptyHost, .emptyScheme,
+      .alreadyShutdown, .socksHandshakeTimeout, .httpProxyHandshakeTimeout, .proxyAuthenticationRequired,
+      .invalidProxyResponse,
+    ]
+    switch error {
+    case is CancellationError:
+      self.init("cancelled", .unclear, isCancellation: true)
+    case let error as HTTPClientError where error == .cancelled:
+      self.init("cancelled", .unclear, isCancellation: true)
+    case let error as HTTPClientError:
+      self.init(error.shortDescription, notSent.contains(error) ? .notSent : .unclear)
+    case let error as NIOConnectionError:
+      self.init("no connection to \(error.host):\(error.port): \(Self.causes(of: error))", .notSent)
+    default:
+      self.init("\(error)", .unclear)
+    }
+  }
+
+  private static func causes(of error: NIOConnectionError) -> String {
+    if let fault = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty { return "\(fault)" }
+    return error.connectionErrors.map { "\($0.error)" }.joined(separator: ", ")
+  }
+}
