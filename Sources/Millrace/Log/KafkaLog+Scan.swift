@@ -37,6 +37,13 @@ extension KafkaLog {
         }
         try Task.checkCancellation()
       }
+      guard progress.isOver else {
+        // The client's own error, where it has one, tells more.
+        consumer.shutDown()
+        try await group.waitForAll()
+        throw KafkaError(
+          code: .closed, operation: "scan \(partition)", reason: "the client ended before the partition did")
+      }
       return progress.position
     }
   }

@@ -25,7 +25,8 @@ public protocol LogReader: Sendable {
   func shutDown()
 
   /// Commits offsets; returns when the group has them.
-  /// - Throws: ``KafkaError``; the offsets of partitions that the group has given to another member are refused.
+  /// - Throws: ``KafkaError``; refused once the group has moved on without this member, and, where
+  ///   ``LogCapabilities/handOverCommits`` is missing, as soon as another one joins.
   func commit(_ offsets: [CommittedOffset]) async throws(KafkaError)
 
   /// What the group has committed; partitions without a commit are absent. Waits for transactions that are about to

@@ -117,10 +117,13 @@ public struct LogCapabilities: OptionSet, Sendable, Hashable, CustomStringConver
   public static let backlog = LogCapabilities(rawValue: 1 << 4)
   /// A retried write of the idempotent producer is stored once.
   public static let deduplication = LogCapabilities(rawValue: 1 << 5)
+  /// A member that hands its partitions over can still commit what it did. Where it cannot, the successor starts at what
+  /// was committed before.
+  public static let handOverCommits = LogCapabilities(rawValue: 1 << 6)
 
   /// All of them: Apache Kafka.
   public static let all: LogCapabilities = [
-    .transactions, .timeLookup, .staticMembership, .administration, .backlog, .deduplication,
+    .transactions, .timeLookup, .staticMembership, .administration, .backlog, .deduplication, .handOverCommits,
   ]
   /// librdkafka's mock cluster, which accepts more than it does (see ``EmbeddedCluster``).
   public static let embeddedCluster: LogCapabilities = []
@@ -128,6 +131,7 @@ public struct LogCapabilities: OptionSet, Sendable, Hashable, CustomStringConver
   private static let names: [(LogCapabilities, String)] = [
     (.transactions, "transactions"), (.timeLookup, "offsets by time"), (.staticMembership, "static membership"),
     (.administration, "administration"), (.backlog, "unbounded backlog"), (.deduplication, "de-duplication"),
+    (.handOverCommits, "commits while handing over"),
   ]
 
   /// Names, comma separated.
