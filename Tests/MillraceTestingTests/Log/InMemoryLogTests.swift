@@ -1,0 +1,257 @@
+// What only the log in memory can be asked: time by hand, faults, processes that stand still or die.
+
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct InMemoryLogTests {
+  private let time = ManualClock()
+  private let log: InMemoryLog
+  private let partition = TopicPartition(topic: "t", partition: 0)
+
+  init() throws {
+    log = InMemoryLog(clock: time.clock)
+    try log.createTopic("t", partitions: 2)
+  }
+
+  private func member(
+    _ process: InMemoryLog, options: LogReaderOptions = LogReaderOptions()
+  ) throws -> (GroupMember, Task<Void, any Error>) {
+    let reader = try process.makeReader(group: "g", topics: ["t"], options: options)
+    return (GroupMember(reader), Task { try await reader.run() })
+  }
+
+  @Test func `a record without a timestamp has the clock's`() throws {
+    time.advance(by: .seconds(5))
+    try log.append(ProducerRecord(topic: "t", partition: 0, value: [1]))
+    try log.append(ProducerRecord(topic: "t", partition: 0, value: [1], timestamp: 7))
+    #expect(log.records(in: "t").map(\.timestamp) == [1_767_225_605_000, 7])
+  }
+
+  @Test func `records without a key take turns`() throws {
+    let places = try (0..<4).map { _ in try log.append(ProducerRecord(topic: "t", value: [1])).partition }
+    #expect(places == [0, 1, 0, 1])
+  }
+
+  @Test func `a record beyond the limit is refused and dooms no transaction`() async throws {
+    let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    let large = ProducerRecord(topic: "t", value: Array(repeating: 0, count: (4 << 20) + 1))
+    #expect(await kafkaError { _ = try await writer.send(large) }?.code == .messageTooLarge)
+    _ = try await writer.send(ProducerRecord("t", "small"))
+    try await writer.commit(timeout: .seconds(1))
+    #expect(log.records(in: "t").map(\.text) == ["small"])
+  }
+
+  // MARK: - Processes
+
+  @Test func `a process that stands still loses its partitions when the session is over, and is fenced`() async throws {
+    let zombie = log.process("zombie")
+    var (paused, pausedRun) = try member(zombie)
+    try await paused.nextAssignment()
+    let stale = try await paused.reader.groupMetadata()
+    let writer = try zombie.makeTransactionalWriter(id: "zombie", timeout: .seconds(60))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    _ = try await writer.send(ProducerRecord("t", "zombie"))
+
+    zombie.pause()
+    var (heir, heirRun) = try member(log.process("heir"))
+    time.advance(by: .seconds(10))
+    #expect(try await heir.nextAssignment().count == 2)
+
+    let reader = paused.reader
+    let late = Task { await kafkaError { try await reader.commit([CommittedOffset(partition, offset: 1)]) } }
+    zombie.resume()
+    #expect([.unknownMember, .illegalGeneration].contains(await late.value?.code))
+    let refused = await kafkaError {
+      try await writer.sendOffsets([CommittedOffset(partition, offset: 1)], group: stale, timeout: .seconds(1))
+    }
+    #expect(refused?.transactionRemedy == .abort)
+    try await writer.abort(timeout: .seconds(1))
+    #expect(log.committedOffsets(of: "g").isEmpty)
+    #expect(log.records(in: "t").isEmpty)
+
+    // It learns that it lost everything, and joins again.
+    guard case .revoked(let revocation) = try await paused.next() else { return #expect(Bool(false), "not revoked") }
+    #expect(revocation.isLost)
+    #expect(revocation.partitions.count == 2)
+    revocation.complete()
+    #expect(try await heir.nextAssignment().count == 1)
+    #expect(try await paused.nextAssignment().count == 1)
+    zombie.crash()
+    log.process("heir").crash()
+    try await pausedRun.value
+    try await heirRun.value
+  }
+
+  @Test func `a process that goes on in time keeps its partitions`() async throws {
+    let process = log.process("slow")
+    var (member, run) = try member(process)
+    try await member.nextAssignment()
+    process.pause()
+    time.advance(by: .milliseconds(9_999))
+    process.resume()
+    time.advance(by: .seconds(60))
+    try await member.reader.commit([CommittedOffset(partition, offset: 1)])
+    #expect(log.committedOffsets(of: "g") == [CommittedOffset(partition, offset: 1)])
+    process.crash()
+    try await run.value
+  }
+
+  @Test func `a crashed process leaves its group by silence and its transaction by time`() async throws {
+    let doomed = log.process("p")
+    var (dead, deadRun) = try member(doomed)
+    try await dead.nextAssignment()
+    let writer = try doomed.makeTransactionalWriter(id: "p", timeout: .seconds(20))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    _ = try await writer.send(ProducerRecord("t", "dead"))
+    try log.append(ProducerRecord("t", "alive"))
+    doomed.crash()
+    try await deadRun.value
+    #expect(await kafkaError { _ = try await writer.send(ProducerRecord("t", "ghost")) }?.code == .closed)
+
+    let again = log.process("p")
+    var (heir, heirRun) = try member(again)
+    time.advance(by: .seconds(10))
+    #expect(try await heir.nextAssignment().count == 2)
+    let queue = try heir.queue(partition)
+    async let read = queue.read(1)
+    #expect(log.records(in: "t").isEmpty)
+    time.advance(by: .seconds(10))
+    #expect(try await read.map(\.text) == ["alive"])
+    again.crash()
+    try await heirRun.value
+  }
+
+  @Test func `a member that does not hand over in time is given up`() async throws {
+    var (slow, slowRun) = try member(log.process("slow"))
+    try await slow.nextAssignment()
+    var (heir, heirRun) = try member(log.process("heir"))
+    guard case .revoked(let revocation) = try await slow.next() else { return #expect(Bool(false), "not revoked") }
+    #expect(!revocation.isLost)
+    time.advance(by: .seconds(300))
+    #expect(try await heir.nextAssignment().count == 2)
+    let reader = slow.reader
+    let error = await kafkaError { try await reader.commit([CommittedOffset(partition, offset: 1)]) }
+    #expect(error?.code == .unknownMember)
+    revocation.complete()
+    #expect(try await heir.nextAssignment().count == 1)
+    #expect(try await slow.nextAssignment().count == 1)
+    log.process("slow").crash()
+    log.process("heir").crash()
+    try await slowRun.value
+    try await heirRun.value
+  }
+
+  @Test func `a transaction beyond its time is aborted and its producer fenced`() async throws {
+    let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    _ = try await writer.send(ProducerRecord("t", "late"))
+    time.advance(by: .seconds(10))
+    let error = await kafkaError { try await writer.commit(timeout: .seconds(1)) }
+    #expect(error?.transactionRemedy == .replace)
+    #expect(log.records(in: "t").isEmpty)
+    #expect(log.storedRecords(in: "t").map(\.text) == ["late"])
+  }
+
+  // MARK: - Faults
+
+  private let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
+
+  @Test func `a refused write happened not, an unacknowledged one did`() async throws {
+    let writer = try log.makeWriter()
+    log.fail(.send, with: [away], in: "u")
+    log.fail(.send, with: [away])
+    #expect(await kafkaError { _ = try await writer.send(ProducerRecord("t", "a")) } == away)
+    log.fail(.send, with: [away], reach: .unacknowledged)
+    #expect(await kafkaError { _ = try await writer.send(ProducerRecord("t", "b")) } == away)
+    _ = try await writer.send(ProducerRecord("t", "c"))
+    #expect(log.records(in: "t").map(\.text) == ["b", "c"])
+  }
+
+  @Test func `a write that fails inside a transaction leaves only the abort`() async throws {
+    let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    log.fail(.send, with: [away])
+    #expect(await kafkaError { _ = try await writer.send(ProducerRecord("t", "a")) }?.transactionRemedy == .abort)
+    #expect(await kafkaError { try await writer.commit(timeout: .seconds(1)) }?.transactionRemedy == .abort)
+    try await writer.abort(timeout: .seconds(1))
+    try await writer.begin()
+    _ = try await writer.send(ProducerRecord("t", "b"))
+    try await writer.commit(timeout: .seconds(1))
+    #expect(log.records(in: "t").map(\.text) == ["b"])
+  }
+
+  @Test(arguments: [FaultReach.refused, .unacknowledged])
+  func `a commit without an answer is called again and happens once`(_ reach: FaultReach) async throws {
+    let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
+    try await writer.initialize(timeout: .seconds(1))
+    try await writer.begin()
+    _ = try await writer.send(ProducerRecord("t", "a"))
+    log.fail(.commitTransaction, with: [away], reach: reach)
+    #expect(await kafkaError { try await writer.commit(timeout: .seconds(1)) }?.transactionRemedy == .retry)
+    #expect(log.records(in: "t").count == (reach == .refused ? 0 : 1))
+    try await writer.commit(timeout: .seconds(1))
+    #expect(log.records(in: "t").map(\.text) == ["a"])
+    try await writer.begin()
+  }
+
+  @Test func `latency passes by the log's clock`() async throws {
+    log.setLatency(.seconds(3))
+    let writer = try log.makeWriter()
+    async let sent = writer.send(ProducerRecord("t", "a"))
+    await time.waitForSleepers()
+    #expect(log.records(in: "t").isEmpty)
+    time.advance(by: .seconds(3))
+    #expect(try await sent.offset == 0)
+  }
+
+  // MARK: - Retention
+
+  @Test func `a reader whose offset is gone starts at the oldest record, a scan says so`() async throws {
+    for text in ["a", "b", "c"] { try log.append(ProducerRecord("t", text)) }
+    var (member, run) = try member(log)
+    try await member.nextAssignment()
+    #expect(try await member.read(1, from: partition).map(\.text) == ["a"])
+    try log.trim(partition, before: 2)
+    #expect(try await member.read(1, from: partition).map(\.text) == ["c"])
+    #expect(
+      await kafkaError { try await log.scan(partition, from: .offset(0), to: .highWatermark, upTo: 1) { _ in } } != nil)
+    member.reader.shutDown()
+    await member.finish()
+    try await run.value
+  }
+
+  @Test func `a topic that comes into being reaches the groups that read it`() async throws {
+    let reader = try log.makeReader(group: "h", topics: ["t", "later"], options: LogReaderOptions())
+    var member = GroupMember(reader)
+    let run = Task { try await reader.run() }
+    #expect(try await member.nextAssignment().count == 2)
+    try log.createTopic("later", partitions: 1)
+    #expect(try await member.nextAssignment().count == 3)
+    reader.shutDown()
+    await member.finish()
+    try await run.value
+  }
+}
+
+extension GroupMember {
+  /// Hands over what is revoked until the reader is closed.
+  mutating func finish() async {
+    while let event = await nextOrEnd() {
+      if case .revoked(let revocation) = event { revocation.complete() }
+    }
+  }
+}
+
+extension KafkaError.Code {
+  static let illegalGeneration = Self(rawValue: 22)
+  static let unknownMember = Self(rawValue: 25)
+}

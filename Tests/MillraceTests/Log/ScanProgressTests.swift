@@ -1,0 +1,60 @@
+import Kafka
+import Testing
+
+@testable import Millrace
+
+@Suite struct ScanProgressTests {
+  private func page(_ offsets: Int64..., end: Int64? = nil) -> PartitionPage {
+    PartitionPage(
+      records: offsets.map {
+        ConsumerRecord(topic: "t", partition: 0, offset: $0, timestamp: nil, key: nil, value: nil)
+      }, end: end)
+  }
+
+  @Test func `records and ends move it on, whichever is further`() {
+    var progress = ScanProgress(end: 10)
+    #expect(progress.take(page(0, 1, 2)).count == 3)
+    #expect(progress.position == 3)
+    #expect(progress.take(page(end: 5)).isEmpty)
+    #expect(progress.position == 5)
+    // An end that was seen before records of the same batch came.
+    #expect(progress.take(page(5, 7, end: 5)).count == 2)
+    #expect(progress.position == 8)
+    #expect(!progress.isOver)
+  }
+
+  @Test func `it is over at its end, with or without a record there`() {
+    var byRecord = ScanProgress(end: 3)
+    #expect(byRecord.take(page(0, 2)).count == 2)
+    #expect(byRecord.isOver)
+    var byMarkers = ScanProgress(end: 3)
+    #expect(byMarkers.take(page(0, end: 3)).count == 1)
+    #expect(byMarkers.isOver)
+  }
+
+  @Test func `what stands behind its end is not of it`() {
+    var progress = ScanProgress(end: 3)
+    #expect(progress.take(page(1, 4, 5)).map(\.offset) == [1])
+    #expect(progress.position == 3)
+    #expect(progress.isOver)
+  }
+
+  @Test func `an end before it says nothing, and without an end it is never over`() {
+    var progress = ScanProgress(end: nil)
+    _ = progress.take(page(5))
+    _ = progress.take(page(end: 2))
+    #expect(progress.position == 6)
+    #expect(!progress.isOver)
+  }
+
+  @Test(arguments: [
+    (StartOffset.earliest, true, false), (.latest, true, true), (.offset(7), false, false), (.offset(9), true, true),
+  ])
+  func `a partition that has nothing to read is known before it is read`(
+    start: StartOffset, whenEmpty: Bool, whenFull: Bool
+  ) {
+    let progress = ScanProgress(end: 9)
+    #expect(progress.isOver(at: start, of: 9..<9) == whenEmpty)
+    #expect(progress.isOver(at: start, of: 2..<9) == whenFull)
+  }
+}
