@@ -1,0 +1,159 @@
+// When a lane starts, stops, and what still counts afterwards.
+
+internal import Kafka
+
+/// The lanes of one worker process, as assignments come and go.
+///
+/// A lane starts when partition p of every topic is owned, for then one process alone decides about its keys. It stops
+/// when any of them goes. Each start is a new epoch; what was begun in an older one counts for nothing.
+struct LaneLifecycle: Sendable {
+  /// What is to be done, in this order.
+  enum Action: Sendable, Hashable {
+    /// Read the committed offsets, restore the ledger, then report ``LaneLifecycle/restored(_:)``.
+    case start(LaneEpoch)
+    /// Stop taking, finish or hand back, commit, then report ``LaneLifecycle/ended(_:)``. The revocation is answered
+    /// after that.
+    case drain(LaneEpoch)
+    /// Stop at once and commit nothing: somebody else may own it already.
+    case drop(LaneEpoch)
+  }
+
+  /// How far a lane is.
+  enum Phase: Sendable, Hashable {
+    /// Its ledger is being restored.
+    case restoring
+    /// It takes records.
+    case running
+    /// It takes no more records and commits what it decided.
+    case draining
+  }
+
+  private struct Lane: Sendable {
+    var topics: Set<String> = []
+    var epoch: UInt64 = 0
+    var phase: Phase?
+  }
+
+  private let topics: Set<String>
+  private var lanes: [Int32: Lane] = [:]
+  private var lastEpoch: UInt64 = 0
+  private var hasJoined = false
+  private var isClosed = false
+
+  /// - Parameter topics: Everything the worker reads as a member of its group.
+  init(topics: some Sequence<String>) { self.topics = Set(topics) }
+
+  /// Partitions were assigned; an empty assignment counts as having joined.
+  mutating func assign(_ partitions: some Sequence<TopicPartition>) -> [Action] {
+    hasJoined = true
+    var touched: Set<Int32> = []
+    for partition in partitions where topics.contains(partition.topic) {
+      lanes[partition.partition, default: Lane()].topics.insert(partition.topic)
+      touched.insert(partition.partition)
+    }
+    return touched.sorted().compactMap { startIfWhole($0) }
+  }
+
+  /// Partitions are to be given back once their lanes have ended.
+  mutating func revoke(_ partitions: some Sequence<TopicPartition>) -> [Action] {
+    take(partitions).compactMap { stop($0) }
+  }
+
+  /// Partitions are lost: the group went on without this member.
+  mutating func lose(_ partitions: some Sequence<TopicPartition>) -> [Action] {
+    take(partitions).compactMap { drop($0) }
+  }
+
+  /// The process leaves: every lane stops and none starts any more.
+  mutating func close() -> [Action] {
+    isClosed = true
+    return lanes.keys.sorted().compactMap { stop($0) }
+  }
+
+  /// A lane's ledger is restored.
+  /// - Returns: whether it runs now; false where its epoch is over.
+  mutating func restored(_ epoch: LaneEpoch) -> Bool {
+    guard phase(of: epoch) == .restoring else { return false }
+    lanes[epoch.lane]?.phase = .running
+    return true
+  }
+
+  /// A draining lane committed its last. Starts it anew where it was assigned again meanwhile.
+  mutating func ended(_ epoch: LaneEpoch) -> [Action] {
+    guard phase(of: epoch) == .draining else { return [] }
+    end(epoch.lane)
+    return startIfWhole(epoch.lane).map { [$0] } ?? []
+  }
+
+  /// How far an epoch is; nil where it is over.
+  func phase(of epoch: LaneEpoch) -> Phase? {
+    guard let lane = lanes[epoch.lane], lane.epoch == epoch.epoch else { return nil }
+    return lane.phase
+  }
+
+  /// Whether completions of this epoch count.
+  func accepts(_ epoch: LaneEpoch) -> Bool {
+    switch phase(of: epoch) {
+    case .running, .draining: true
+    case .restoring, nil: false
+    }
+  }
+
+  /// Lanes that drain: a revocation is answered when there are none.
+  var draining: [LaneEpoch] { epochs { $0 == .draining } }
+  /// Lanes that run.
+  var running: [LaneEpoch] { epochs { $0 == .running } }
+
+  /// Whether the process has joined and every lane of which it owns anything runs; owning none counts.
+  var isReady: Bool { hasJoined && lanes.values.allSatisfy { $0.phase == .running } }
+
+  private func epochs(where isWanted: (Phase?) -> Bool) -> [LaneEpoch] {
+    lanes.keys.filter { isWanted(lanes[$0]?.phase) }.compactMap { epoch(of: $0) }.sorted()
+  }
+
+  private func epoch(of number: Int32) -> LaneEpoch? {
+    lanes[number].map { LaneEpoch(lane: number, epoch: $0.epoch) }
+  }
+
+  private mutating func startIfWhole(_ number: Int32) -> Action? {
+    guard !isClosed, let lane = lanes[number], lane.phase == nil, lane.topics == topics else { return nil }
+    lastEpoch += 1
+    lanes[number]?.epoch = lastEpoch
+    lanes[number]?.phase = .restoring
+    return .start(LaneEpoch(lane: number, epoch: lastEpoch))
+  }
+
+  /// Takes ownership away; the lanes it touches, sorted.
+  private mutating func take(_ partitions: some Sequence<TopicPartition>) -> [Int32] {
+    var touched: Set<Int32> = []
+    for partition in partitions where lanes[partition.partition]?.topics.remove(partition.topic) != nil {
+      touched.insert(partition.partition)
+    }
+    for number in touched where lanes[number]?.topics.isEmpty == true && lanes[number]?.phase == nil {
+      lanes[number] = nil
+    }
+    return touched.sorted()
+  }
+
+  private mutating func stop(_ number: Int32) -> Action? {
+    switch lanes[number]?.phase {
+    case .running:
+      lanes[number]?.phase = .draining
+      return epoch(of: number).map { .drain($0) }
+    // Nothing was taken: there is nothing to finish.
+    case .restoring: return drop(number)
+    case .draining, nil: return nil
+    }
+  }
+
+  private mutating func drop(_ number: Int32) -> Action? {
+    guard let epoch = epoch(of: number), lanes[number]?.phase != nil else { return nil }
+    end(number)
+    return .drop(epoch)
+  }
+
+  private mutating func end(_ number: Int32) {
+    lanes[number]?.phase = nil
+    if lanes[number]?.topics.isEmpty == true { lanes[number] = nil }
+  }
+}
