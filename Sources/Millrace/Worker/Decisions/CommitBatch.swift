@@ -1,0 +1,124 @@
+// Which outcomes go into Kafka together.
+
+internal import Clocks
+
+/// Groups outcomes by time and count, and keeps them until Kafka has them.
+///
+/// It holds what was decided, never what is to be decided: an aborted batch comes back as the same writes in the same
+/// order, before everything that was decided later, and no handler hears of it. Order matters twice: a key's events
+/// follow each other, and a record that was skipped because of an outcome is finished with it or later.
+struct CommitBatch<Write: Sendable>: Sendable {
+  /// A write and the lane it is of.
+  struct Item: Sendable {
+    var lane: LaneEpoch
+    var write: Write
+  }
+
+  /// What goes into Kafka together.
+  struct Batch: Sendable {
+    var items: [Item]
+    /// The lanes written for, sorted. Offsets are sent for all of them, also where none moved: the group fences a
+    /// zombie by offset commits only.
+    var lanes: [LaneEpoch]
+  }
+
+  /// When the next batch is to be committed.
+  enum Readiness: Sendable, Hashable {
+    /// Nothing waits, or a batch is on its way.
+    case idle
+    /// Then, unless more comes.
+    case at(MillraceClock.Instant)
+    /// Now.
+    case now
+  }
+
+  private let limit: Int
+  private let interval: Duration
+  private var lanes: Set<LaneEpoch> = []
+  private var pending: [Item] = []
+  private var oldest: MillraceClock.Instant?
+  private var isUrgent = false
+  private var onItsWay: [Item] = []
+
+  /// - Parameters:
+  ///   - limit: Most writes in one commit.
+  ///   - interval: Longest wait of a write for its commit to begin.
+  init(limit: Int, interval: Duration) {
+    self.limit = max(1, limit)
+    self.interval = interval
+  }
+
+  /// Writes that are not in Kafka yet.
+  var count: Int { pending.count + onItsWay.count }
+
+  /// Admits a lane's writes from now on.
+  mutating func attach(_ lane: LaneEpoch) { lanes.insert(lane) }
+
+  /// The lane's epoch is over.
+  /// - Returns: its writes that will not be committed. Those of a batch that is on its way may be; ``committed()`` or
+  ///   ``aborted()`` tells.
+  mutating func detach(_ lane: LaneEpoch) -> [Write] {
+    lanes.remove(lane)
+    let dropped = pending.filter { $0.lane == lane }
+    pending.removeAll { $0.lane == lane }
+    if pending.isEmpty { rest() }
+    return dropped.map(\.write)
+  }
+
+  /// Takes a write.
+  /// - Parameter isUrgent: somebody waits for it: its commit begins at once.
+  /// - Returns: false where the lane's epoch is over; nothing changed then.
+  mutating func add(_ write: Write, of lane: LaneEpoch, isUrgent: Bool, now: MillraceClock.Instant) -> Bool {
+    guard lanes.contains(lane) else { return false }
+    pending.append(Item(lane: lane, write: write))
+    if oldest == nil { oldest = now }
+    if isUrgent { self.isUrgent = true }
+    return true
+  }
+
+  /// Commits what waits without waiting for more: a lane drains.
+  mutating func hurry() { if !pending.isEmpty { isUrgent = true } }
+
+  /// When to call ``begin(now:)``.
+  func readiness(now: MillraceClock.Instant) -> Readiness {
+    guard onItsWay.isEmpty, let oldest else { return .idle }
+    let due = oldest.advanced(by: interval)
+    return isUrgent || pending.count >= limit || due <= now ? .now : .at(due)
+  }
+
+  /// The next batch; one at a time. What is left over waits anew, and is still urgent where this was.
+  mutating func begin(now: MillraceClock.Instant) -> Batch? {
+    guard onItsWay.isEmpty, !pending.isEmpty else { return nil }
+    onItsWay = Array(pending.prefix(limit))
+    pending.removeFirst(onItsWay.count)
+    if pending.isEmpty { rest() } else { oldest = now }
+    return Batch(items: onItsWay, lanes: Set(onItsWay.map(\.lane)).sorted())
+  }
+
+  /// The batch is in Kafka.
+  /// - Returns: its writes, those of lanes that went away meanwhile included.
+  mutating func committed() -> [Item] {
+    defer { onItsWay = [] }
+    return onItsWay
+  }
+
+  /// Nothing of the batch is visible. Its writes come first again.
+  /// - Returns: those of lanes that went away meanwhile: whoever owns them now starts from what was committed.
+  mutating func aborted() -> [Write] {
+    let dropped = onItsWay.filter { !lanes.contains($0.lane) }
+    pending.insert(contentsOf: onItsWay.filter { lanes.contains($0.lane) }, at: 0)
+    onItsWay = []
+    if pending.isEmpty { rest() } else { isUrgent = true }
+    return dropped.map(\.write)
+  }
+
+  /// Whether a lane has nothing that waits for Kafka.
+  func isFlushed(_ lane: LaneEpoch) -> Bool {
+    !pending.contains { $0.lane == lane } && !onItsWay.contains { $0.lane == lane }
+  }
+
+  private mutating func rest() {
+    oldest = nil
+    isUrgent = false
+  }
+}

@@ -1,0 +1,113 @@
+import Clocks
+import Testing
+
+@testable import Millrace
+
+@Suite struct CommitBatchTests {
+  private let lane = LaneEpoch(lane: 0, epoch: 1)
+  private let other = LaneEpoch(lane: 1, epoch: 1)
+
+  private func batch(limit: Int = 3) -> CommitBatch<Int> {
+    var batch = CommitBatch<Int>(limit: limit, interval: .milliseconds(20))
+    batch.attach(lane)
+    batch.attach(other)
+    return batch
+  }
+
+  @Test func `it waits for more, but not longer than the interval, and not when it is full`() {
+    var batch = batch()
+    #expect(batch.readiness(now: .second(0)) == .idle)
+    check(batch.add(1, of: lane, isUrgent: false, now: .second(0)))
+    #expect(batch.readiness(now: .second(0.01)) == .at(.second(0).advanced(by: .milliseconds(20))))
+    #expect(batch.readiness(now: .second(1)) == .now)
+    for write in [2, 3] { check(batch.add(write, of: lane, isUrgent: false, now: .second(0))) }
+    #expect(batch.readiness(now: .second(0)) == .now)
+  }
+
+  @Test func `what somebody waits for goes at once`() {
+    var batch = batch()
+    check(batch.add(1, of: lane, isUrgent: true, now: .second(0)))
+    #expect(batch.readiness(now: .second(0)) == .now)
+  }
+
+  @Test func `one batch at a time, and it names every lane it is for`() {
+    var batch = batch()
+    for (write, lane) in [(1, other), (2, lane), (3, other), (4, lane)] {
+      check(batch.add(write, of: lane, isUrgent: false, now: .second(0)))
+    }
+    let first = batch.begin(now: .second(0))
+    #expect(first?.items.map(\.write) == [1, 2, 3])
+    #expect(first?.lanes == [lane, other])
+    check(batch.begin(now: .second(0)) == nil)
+    #expect(batch.readiness(now: .second(9)) == .idle)
+    check(batch.committed().map(\.write) == [1, 2, 3])
+    check(batch.begin(now: .second(0))?.items.map(\.write) == [4])
+  }
+
+  @Test func `an aborted batch comes back first, as it was`() {
+    var batch = batch()
+    for write in 1...3 { check(batch.add(write, of: lane, isUrgent: false, now: .second(0))) }
+    _ = batch.begin(now: .second(0))
+    check(batch.add(4, of: lane, isUrgent: false, now: .second(0)))
+    check(batch.aborted() == [])
+    check(batch.begin(now: .second(0))?.items.map(\.write) == [1, 2, 3])
+  }
+
+  @Test func `a lane that goes away takes its writes with it`() {
+    var batch = batch()
+    for (write, lane) in [(1, lane), (2, other), (3, lane), (4, lane)] {
+      check(batch.add(write, of: lane, isUrgent: false, now: .second(0)))
+    }
+    _ = batch.begin(now: .second(0))
+    check(batch.detach(lane) == [4])
+    #expect(!batch.isFlushed(lane), "whether its writes in the batch are in Kafka is not known yet")
+    check(batch.aborted() == [1, 3])
+    #expect(batch.isFlushed(lane))
+    check(!batch.add(5, of: lane, isUrgent: false, now: .second(0)))
+    check(batch.begin(now: .second(0))?.items.map(\.write) == [2])
+  }
+
+  @Test(arguments: 0..<500 as Range<UInt64>)
+  func `every write of a lane that stays is committed once, in order`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var batch = CommitBatch<Int>(limit: Int.random(in: 1...5, using: &random), interval: .zero)
+    var lanes = (0..<3 as Range<Int32>).map { LaneEpoch(lane: $0, epoch: 1) }
+    for lane in lanes { batch.attach(lane) }
+    var added: [LaneEpoch: [Int]] = [:]
+    var committed: [LaneEpoch: [Int]] = [:]
+    var dropped: Set<Int> = []
+    var isOpen = false
+    for step in 0..<300 {
+      let lane = Int.random(in: 0..<3, using: &random)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0..<4:
+        check(batch.add(step, of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
+        added[lanes[lane], default: []].append(step)
+      case 4: isOpen = batch.begin(now: .second(Double(step))) != nil || isOpen
+      case 5 where isOpen:
+        for item in batch.committed() { committed[item.lane, default: []].append(item.write) }
+        isOpen = false
+      case 6 where isOpen:
+        dropped.formUnion(batch.aborted())
+        isOpen = false
+      case 7 where Int.random(in: 0..<5, using: &random) == 0:
+        dropped.formUnion(batch.detach(lanes[lane]))
+        lanes[lane].epoch += 1
+        batch.attach(lanes[lane])
+      default: break
+      }
+    }
+    if isOpen { for item in batch.committed() { committed[item.lane, default: []].append(item.write) } }
+    while batch.begin(now: .second(999)) != nil {
+      for item in batch.committed() { committed[item.lane, default: []].append(item.write) }
+    }
+    #expect(batch.count == 0)
+    for (lane, writes) in added {
+      let arrived = committed[lane] ?? []
+      #expect(arrived == writes.filter { arrived.contains($0) }, "seed \(seed): order")
+      #expect(Set(arrived).count == arrived.count, "seed \(seed): twice")
+      #expect(writes.allSatisfy { arrived.contains($0) != dropped.contains($0) }, "seed \(seed): lost")
+      if lanes.contains(lane) { #expect(arrived == writes, "seed \(seed): lost although the lane stays") }
+    }
+  }
+}
