@@ -1,0 +1,110 @@
+import AppStore
+import Testing
+
+@testable import Millrace
+
+@Suite struct OperationsLogTests {
+  private func command(
+    _ id: String, _ item: String = "dead-letters/3/7", lane: Int32 = 3, worker: String = "w",
+    action: OperationCommand.Action = .requeue
+  ) -> OperationsRecord {
+    .command(
+      OperationCommand(
+        id: id, item: item, worker: worker, lane: lane, action: action, why: "fixed", by: "ada", at: .second(0)))
+  }
+
+  private func result(
+    _ command: String, _ item: String = "dead-letters/3/7", _ outcome: OperationResult.Outcome = .done
+  ) -> OperationsRecord {
+    .result(OperationResult(command: command, item: item, worker: "w", outcome: outcome, at: .second(1)))
+  }
+
+  @Test func `the first command for an item wins`() {
+    var log = OperationsLog(worker: "w")
+    check(log.fold(command("1")) == .accepted)
+    check(log.fold(command("2", action: .discard)) == .refused(winner: "1"))
+    check(log.fold(command("1")) == .ignored, "its author wrote it twice")
+    #expect(log.open(lane: 3).map(\.command.id) == ["1"])
+    #expect(log.open(lane: 2).isEmpty)
+  }
+
+  @Test func `a finished command stays the winner`() {
+    var log = OperationsLog(worker: "w")
+    _ = log.fold(command("1"))
+    check(log.fold(result("2")) == .ignored, "the loser has no result")
+    check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .finished)
+    check(log.fold(result("1")) == .ignored)
+    check(log.fold(command("3")) == .refused(winner: "1"))
+    #expect(log.open(lane: 3).isEmpty)
+    #expect(log.standing(of: "dead-letters/3/7")?.outcome == .failed("gone"))
+  }
+
+  @Test func `a replay goes on where it was`() {
+    var log = OperationsLog(worker: "w")
+    let action = OperationCommand.Action.replay(topic: "t", from: 0, to: 100, isReapply: true)
+    check(log.fold(command("1", "replays/1", action: action)) == .accepted)
+    check(log.fold(result("1", "replays/1", .progress(next: 50))) == .advanced)
+    #expect(log.open(lane: 3).map(\.outcome) == [.progress(next: 50)])
+    check(log.fold(result("1", "replays/1", .done)) == .finished)
+  }
+
+  @Test func `commands of other workers are theirs`() {
+    var log = OperationsLog(worker: "w")
+    check(log.fold(command("1", worker: "v")) == .ignored)
+    #expect(log.standing(of: "dead-letters/3/7") == nil)
+  }
+
+  @Test func `records come back from JSON as they were`() {
+    let actions: [OperationCommand.Action] = [
+      .requeue, .discard, .replay(topic: "t", from: 1, to: 2, isReapply: false),
+      .replay(topic: "t", from: 1, to: 1, isReapply: true),
+    ]
+    let outcomes: [OperationResult.Outcome] = [.done, .failed("why"), .progress(next: 9)]
+    let records = actions.map { command("1", action: $0) } + outcomes.map { result("1", "i", $0) }
+    for record in records { #expect(OperationsRecord(record.json) == record) }
+    #expect(String(decoding: command("1").key, as: UTF8.self) == "w/dead-letters/3/7")
+  }
+
+  @Test func `what is no command is nothing`() {
+    let values: [JSON] = [
+      .null, "text", [:], ["command": "1"],
+      ["command": "1", "item": "i", "worker": "w", "lane": 3, "action": "explode", "at": 0],
+      ["command": "1", "item": "i", "worker": "w", "lane": 3_000_000_000, "action": "requeue", "at": 0],
+      [
+        "command": "1", "item": "i", "worker": "w", "lane": 3, "action": "replay", "topic": "t", "from": 5, "to": 4,
+        "at": 0,
+      ],
+      ["command": "1", "item": "i", "worker": "w", "outcome": "progress", "at": 0],
+    ]
+    for value in values { #expect(OperationsRecord(value) == nil) }
+  }
+
+  @Test(arguments: 0..<300 as Range<UInt64>)
+  func `whoever folds the log agrees on the winners, and no item is executed twice`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var topic: [OperationsRecord] = []
+    var owner = OperationsLog(worker: "w")
+    var folded = 0
+    var executed: [String] = []
+    for step in 0..<120 {
+      if Bool.random(using: &random) {
+        topic.append(command("c\(step)", "i\(Int.random(in: 0..<10, using: &random))"))
+      }
+      // The owner reads behind, executes, and is now and then started anew.
+      if Int.random(in: 0..<6, using: &random) == 0 { (owner, folded) = (OperationsLog(worker: "w"), 0) }
+      while folded < topic.count {
+        _ = owner.fold(topic[folded])
+        folded += 1
+      }
+      if let next = owner.open(lane: 3).first {
+        executed.append(next.command.item)
+        topic.append(result(next.command.id, next.command.item))
+      }
+    }
+    #expect(Set(executed).count == executed.count, "seed \(seed)")
+    var winners: [String: String] = [:]
+    for case .command(let command) in topic where winners[command.item] == nil { winners[command.item] = command.id }
+    for record in topic.dropFirst(folded) { _ = owner.fold(record) }
+    for (item, winner) in winners { #expect(owner.standing(of: item)?.command.id == winner, "seed \(seed)") }
+  }
+}
