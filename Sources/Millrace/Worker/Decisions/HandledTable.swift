@@ -131,7 +131,7 @@ struct HandledSegment: Sendable {
       switch handled.state {
       case .done(let digest): (1, digest)
       case .parked(let attempt, let tier):
-        (2, UInt32(UInt16(clamping: tier)) << 16 | UInt32(UInt16(clamping: attempt)))
+        (2, UInt32(Handled.code(ofTier: tier)) << 16 | UInt32(UInt16(clamping: attempt)))
       case .dead: (3, 0)
       }
     return Slot(high: id.high, low: id.low, detail: detail, stamp: code << 30 | min(handled.minute, Handled.lastMinute))
@@ -141,7 +141,11 @@ struct HandledSegment: Sendable {
     let minute = slot.stamp & Handled.lastMinute
     return switch slot.stamp >> 30 {
     case 1: Handled(.done(digest: slot.detail), minute: minute)
-    case 2: Handled(.parked(attempt: Int(slot.detail & 0xFFFF), tier: Int(slot.detail >> 16)), minute: minute)
+    case 2:
+      Handled(
+        .parked(
+          attempt: Int(slot.detail & 0xFFFF), tier: Handled.tier(ofCode: UInt16(truncatingIfNeeded: slot.detail >> 16))),
+        minute: minute)
     case 3: Handled(.dead, minute: minute)
     default: nil
     }

@@ -9,7 +9,8 @@ struct Handled: Sendable, Hashable {
     /// Its outcome is in Kafka; `digest` tells this outcome from another (``OutcomeDigest``).
     case done(digest: UInt32)
     /// It waits on a retry tier; `attempt` counts the runs it had, 0 for one that waits behind another of its key.
-    case parked(attempt: Int, tier: Int)
+    /// Without a tier it waits outside the order of its key: nobody waits behind it.
+    case parked(attempt: Int, tier: Int?)
     /// It is a dead letter.
     case dead
   }
@@ -27,6 +28,12 @@ struct Handled: Sendable, Hashable {
   init(_ state: State, at time: Timestamp) {
     self.init(state, minute: Self.minute(of: time))
   }
+
+  /// How a tier, or none, is kept in 16 bits.
+  static func code(ofTier tier: Int?) -> UInt16 { tier.map { min(UInt16(clamping: $0), .max - 1) } ?? .max }
+
+  /// The tier that such a code stands for.
+  static func tier(ofCode code: UInt16) -> Int? { code == .max ? nil : Int(code) }
 
   /// 30 bits of minutes: the year 4011.
   static let lastMinute: UInt32 = 0x3FFF_FFFF

@@ -81,7 +81,7 @@ extension LedgerRecord {
       value.put(Code.parked)
       value.put(handled.minute)
       value.put(UInt16(clamping: attempt))
-      value.put(UInt16(clamping: tier))
+      value.put(Handled.code(ofTier: tier))
     case .dead:
       value.put(Code.dead)
       value.put(handled.minute)
@@ -168,7 +168,7 @@ extension LedgerRecord {
     case Code.parked:
       let attempt: UInt16 = try bytes.integer()
       let tier: UInt16 = try bytes.integer()
-      return Handled(.parked(attempt: Int(attempt), tier: Int(tier)), minute: minute)
+      return Handled(.parked(attempt: Int(attempt), tier: Handled.tier(ofCode: tier)), minute: minute)
     case Code.dead: return Handled(.dead, minute: minute)
     default: throw .malformed
     }

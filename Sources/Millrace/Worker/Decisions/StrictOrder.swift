@@ -2,7 +2,7 @@
 //
 // Each that waits behind another carries the id of the one before it, so the waiting ones of a key are a chain whose
 // links are in the log and whose state is in the ledger. All a lane has to remember is the end of each chain. See
-// docs/adr/0011.
+// docs/adr/0011-strict-order-is-a-chain-in-the-log.md.
 
 /// The notification that another has to wait for.
 struct Predecessor: Sendable, Hashable {
@@ -25,16 +25,21 @@ extension Ledger {
     switch arrival {
     // It has its place in the chain already; the head of a chain has nobody before it.
     case .retry: candidate = behind
-    // A notification that is done stands outside the order.
+    // What is done or was dead stands outside the order: its key was released, and those behind it went on. It is
+    // parked without a tier. Were it waited for again, one that waits behind it and one it waits behind could be the
+    // same.
     case .reapply where isDone(id): candidate = nil
-    case .live, .replay, .reapply, .requeue: candidate = tail(of: key)
+    case .requeue: candidate = nil
+    case .live, .replay, .reapply: candidate = tail(of: key)
     }
-    guard let candidate, candidate != id, case .parked(_, let tier)? = self[candidate]?.state else { return nil }
+    guard let candidate, candidate != id, case .parked(_, let tier?)? = self[candidate]?.state else { return nil }
     return Predecessor(id: candidate, tier: tier)
   }
 
-  /// The entries that go with a parked record under strict order.
+  /// The entries that go with a parked record under strict order. Without a tier it stands outside the order: a
+  /// requeued dead letter, on every tier until it is done or dead again.
   func entries(parking id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
+    guard case .parked(_, .some) = handled.state else { return [.handled(id, handled)] }
     // Somebody waits behind it already: then the chain's end stays what it is.
     if let last = tail(of: key), last != id, isParked(last), isParked(id) { return [.handled(id, handled)] }
     return [.handled(id, handled), .tail(key, id)]

@@ -8,6 +8,7 @@ import Testing
     .handled(.number(1), Handled(.done(digest: 0xDEAD_BEEF), minute: 29_453_760)),
     .handled(.number(2), Handled(.parked(attempt: 3, tier: 4), minute: 0)),
     .handled(.number(3), Handled(.dead, minute: Handled.lastMinute)), .handled(.number(4), nil),
+    .handled(.number(4), Handled(.parked(attempt: 1, tier: nil), minute: 1)),
     .effect("extend/c/1", Effect(intendedAt: .second(-1), progress: .intended(body: []))),
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
     .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),

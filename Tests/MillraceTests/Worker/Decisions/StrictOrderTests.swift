@@ -58,6 +58,20 @@ import Testing
     #expect(ledger.predecessor(of: .number(8), key: key, arriving: .reapply, behind: nil)?.id == .number(1))
   }
 
+  @Test func `a requeued dead letter neither waits nor is waited for`() {
+    var ledger = Ledger()
+    park(&ledger, 1, attempt: 1, tier: 0)
+    park(&ledger, 2, attempt: 0, tier: 0)
+    resolve(&ledger, 1, as: .dead)
+    #expect(ledger.predecessor(of: .number(1), key: key, arriving: .requeue, behind: nil) == nil)
+    let outside = Handled(.parked(attempt: 1, tier: nil), minute: 1)
+    for entry in ledger.entries(parking: .number(1), key: key, as: outside) { ledger.stage(entry) }
+    #expect(
+      ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) == nil,
+      "it would wait for one that came after it")
+    #expect(ledger.tail(of: key) == .number(2))
+  }
+
   /// Notifications of one key fail at random and wait on random tiers; whatever comes due next, they end in order.
   @Test(arguments: 0..<500 as Range<UInt64>)
   func `one key ends in order, and it ends`(seed: UInt64) {

@@ -1,0 +1,93 @@
+// The log of the lane model: topics, committed offsets, and the world outside that counts what was done to it.
+
+import AppStore
+
+@testable import Millrace
+
+/// A record of a source topic.
+struct ModelRecord: Sendable, Hashable {
+  var id: Int
+  var key: UInt8
+  var arrival: Arrival
+  /// When it was appended; set by the log.
+  var appended = Timestamp.second(0)
+  /// For a parked record: the earliest time it may run.
+  var due: Timestamp?
+  /// A dead letter that came back, on whatever tier it is.
+  var isRequeued = false
+  /// With strict order: the one it waits behind.
+  var behind: LedgerKey?
+}
+
+/// What an event says.
+struct ModelEvent: Sendable, Hashable {
+  var id: Int
+  /// The handler's version when it decided: a reapplied notification gives another event only where this differs.
+  var version: UInt32
+}
+
+/// One outcome on its way into Kafka.
+struct ModelWrite: Sendable {
+  var finishes: SourcePosition?
+  var job: UInt64?
+  var events: [ModelEvent] = []
+  var parked: [(tier: Int, record: ModelRecord)] = []
+  var dead: [ModelRecord] = []
+  var entries: [LedgerEntry] = []
+  /// The handler that waits for this to be durable before it calls.
+  var intentOf: UInt64?
+}
+
+struct ModelLog {
+  static let tiers: [Duration] = [.seconds(10), .seconds(60), .seconds(600)]
+  static let sources = ["live", "replay", "retry.0", "retry.1", "retry.2"]
+
+  var topics: [String: [ModelRecord]] = [:]
+  var committed: [String: Int64] = [:]
+  var events: [ModelEvent] = []
+  var dead: [ModelRecord] = []
+  var ledger: [LedgerEntry] = []
+  /// The bodies with which each effect was called.
+  var calls: [String: [[UInt8]]] = [:]
+
+  func end(of topic: String) -> Int64 { Int64(topics[topic]?.count ?? 0) }
+
+  mutating func append(_ record: ModelRecord, to topic: String, at now: Timestamp) {
+    var record = record
+    record.appended = now
+    topics[topic, default: []].append(record)
+  }
+
+  /// What the ledger's topic says of a notification.
+  func durableState(of id: Int) -> Handled.State? {
+    for case .handled(.number(id), let handled) in ledger.reversed() { return handled?.state }
+    return nil
+  }
+
+  func isEnded(_ effect: String) -> Bool {
+    ledger.contains { if case .effect(effect, let value) = $0, case .ended = value.progress { true } else { false } }
+  }
+
+  /// Brings a batch in, in the order that `mode` says, as far as `steps` allow.
+  /// - Returns: whether all of it is in.
+  mutating func commit(
+    _ writes: [ModelWrite], offsets: [SourcePosition], mode: CommitProtocol.Mode, steps: Int, now: Timestamp
+  ) -> Bool {
+    var left = mode == .transactional && steps < .max ? 0 : steps
+    for write in writes {
+      for event in write.events where spend(&left) { events.append(event) }
+      for (tier, record) in write.parked where spend(&left) { append(record, to: "retry.\(tier)", at: now) }
+      for record in write.dead where spend(&left) { dead.append(record) }
+    }
+    for entry in writes.flatMap(\.entries) where spend(&left) { ledger.append(entry) }
+    guard spend(&left) else { return false }
+    for offset in offsets { committed[offset.topic] = offset.offset }
+    return true
+  }
+
+  private func spend(_ steps: inout Int) -> Bool {
+    guard steps > 0 else { return false }
+    steps -= 1
+    return true
+  }
+}
