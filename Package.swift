@@ -143,7 +143,7 @@ let package = Package(
       "AppStoreServerAPI",
       [
         "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "Clocks",
-        asyncHTTPClient, crypto, hummingbird, jwtKit, logging, nioCore, nioHTTP1,
+        asyncHTTPClient, crypto, hummingbird, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
       ]),
     tests(
       "AppStoreSimulator",

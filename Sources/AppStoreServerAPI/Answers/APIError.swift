@@ -70,7 +70,7 @@ public struct APIError: Error, Sendable {
   }
 
   /// The same error with what the answer says besides.
-  func with(_ answer: HTTPAnswer) -> APIError {
+  func with(_ answer: ExchangeAnswer) -> APIError {
     var error = self
     error.status = answer.status
     error.headers = answer.headers

@@ -6,7 +6,7 @@ internal import AppStore
 /// The judgement of one answer.
 enum AnswerJudgement {
   /// Why the answer is no success; nil when it is. A 401 counts as refused here: the client knows what it tried.
-  static func error(in answer: HTTPAnswer, to call: APICall, now: Timestamp) -> APIError? {
+  static func error(in answer: ExchangeAnswer, to call: APICall, now: Timestamp) -> APIError? {
     if (200..<300).contains(answer.status) { return nil }
     let body = errorBody(answer)
     let code = body?.errorCode
@@ -21,7 +21,7 @@ enum AnswerJudgement {
     return error
   }
 
-  private static func errorBody(_ answer: HTTPAnswer) -> APIErrorBody? {
+  private static func errorBody(_ answer: ExchangeAnswer) -> APIErrorBody? {
     guard answer.isComplete, !answer.body.isEmpty else { return nil }
     do {
       return try APIErrorBody(parsing: answer.body)

@@ -7,7 +7,7 @@ internal import AppStoreSignature
 /// Reads the answer to one call.
 struct ResponseReader: Sendable {
   let call: APICall
-  let answer: HTTPAnswer
+  let answer: ExchangeAnswer
   let verifier: SignedDataVerifier
   let identity: IdentityPolicy
 

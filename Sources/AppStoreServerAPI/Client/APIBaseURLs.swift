@@ -24,5 +24,12 @@ public struct APIBaseURLs: Sendable, Hashable {
     environment == .production ? production : sandbox
   }
 
+  /// The host of one environment, with its port when it has one; for traces.
+  func host(of environment: AppStoreEnvironment) -> String {
+    let url = url(of: environment)
+    let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+    return String(url[start...].prefix { $0 != "/" })
+  }
+
   private static func withoutSlash(_ url: String) -> String { url.hasSuffix("/") ? String(url.dropLast()) : url }
 }

@@ -41,7 +41,7 @@ final class CallRunner: Sendable {
     let span = startSpan("AppStoreServerAPI \(call.endpoint.rawValue)", ofKind: .client)
     defer { span.end() }
     span.attributes["http.request.method"] = call.endpoint.method.rawValue
-    span.attributes["url.full"] = baseURLs.url(of: call.environment) + "/" + call.endpoint.rawValue
+    span.attributes["server.address"] = baseURLs.host(of: call.environment)
     span.attributes["appstore.environment"] = call.environment.rawValue
     do {
       let answer = try await answer(to: call, within: limit)
@@ -57,7 +57,7 @@ final class CallRunner: Sendable {
     }
   }
 
-  private func answer(to call: APICall, within limit: Duration) async throws(APIError) -> HTTPAnswer {
+  private func answer(to call: APICall, within limit: Duration) async throws(APIError) -> ExchangeAnswer {
     // What a limit of time or a cancellation finds: whether a request is on its way.
     let isSent = SentFlag()
     let deadline = clock.now.advanced(by: limit)
@@ -74,7 +74,7 @@ final class CallRunner: Sendable {
 
   private func attempt(
     _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
-  ) async throws(APIError) -> HTTPAnswer {
+  ) async throws(APIError) -> ExchangeAnswer {
     let first = try await token(for: call)
     let answer = try await send(call, first, before: deadline, isSent)
     if answer.status != 401 { return try judge(answer, call) }
@@ -104,7 +104,7 @@ final class CallRunner: Sendable {
   /// Waits for a turn and sends.
   private func send(
     _ call: APICall, _ token: APIToken, before deadline: MillraceClock.Instant, _ isSent: SentFlag
-  ) async throws(APIError) -> HTTPAnswer {
+  ) async throws(APIError) -> ExchangeAnswer {
     do {
       try await budget.acquire(key(of: call), before: deadline)
     } catch {
@@ -125,17 +125,17 @@ final class CallRunner: Sendable {
     }
   }
 
-  private func request(_ call: APICall, _ token: APIToken) -> HTTPRequest {
+  private func request(_ call: APICall, _ token: APIToken) -> ExchangeRequest {
     var headers: APIHeaders = [
       "Authorization": "Bearer \(token.jwt)", "User-Agent": "millrace", "Accept": "application/json",
     ]
     if call.body != nil { headers.fields.append(APIHeaders.Field(name: "Content-Type", value: "application/json")) }
-    return HTTPRequest(
+    return ExchangeRequest(
       method: call.endpoint.method, url: baseURLs.url(of: call.environment) + call.target, headers: headers,
       body: call.body)
   }
 
-  private func judge(_ answer: HTTPAnswer, _ call: APICall) throws(APIError) -> HTTPAnswer {
+  private func judge(_ answer: ExchangeAnswer, _ call: APICall) throws(APIError) -> ExchangeAnswer {
     guard var error = AnswerJudgement.error(in: answer, to: call, now: clock.wallTime) else { return answer }
     if case .rateLimited = error.kind {
       let until = budget.limitReached(key(of: call), retryAt: error.retryAt)

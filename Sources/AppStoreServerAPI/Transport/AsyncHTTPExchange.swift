@@ -53,7 +53,7 @@ public final class AsyncHTTPExchange: HTTPExchange {
   }
 
   /// Sends a request over a pooled connection.
-  public func send(_ request: HTTPRequest) async throws(TransportFailure) -> HTTPAnswer {
+  public func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
     var outgoing = HTTPClientRequest(url: request.url)
     outgoing.method = HTTPMethod(request.method)
     for field in request.headers.fields { outgoing.headers.add(name: field.name, value: field.value) }
@@ -67,7 +67,7 @@ public final class AsyncHTTPExchange: HTTPExchange {
     return try await read(response)
   }
 
-  private func read(_ response: HTTPClientResponse) async throws(TransportFailure) -> HTTPAnswer {
+  private func read(_ response: HTTPClientResponse) async throws(TransportFailure) -> ExchangeAnswer {
     let headers = APIHeaders(response.headers.map { APIHeaders.Field(name: $0.name, value: $0.value) })
     var body: [UInt8] = []
     var isComplete = true
@@ -85,7 +85,7 @@ public final class AsyncHTTPExchange: HTTPExchange {
       if failure.isCancellation { throw failure }
       isComplete = false
     }
-    return HTTPAnswer(status: Int(response.status.code), headers: headers, body: body, isComplete: isComplete)
+    return ExchangeAnswer(status: Int(response.status.code), headers: headers, body: body, isComplete: isComplete)
   }
 }
 

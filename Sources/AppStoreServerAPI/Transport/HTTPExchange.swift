@@ -7,12 +7,12 @@ public protocol HTTPExchange: Sendable {
   /// Sends `request` and reads the whole answer.
   ///
   /// - Throws: ``TransportFailure`` when no status line came, or the body is larger than the exchange accepts. A body
-  ///   that breaks off after the status line is an answer with ``HTTPAnswer/isComplete`` false.
-  func send(_ request: HTTPRequest) async throws(TransportFailure) -> HTTPAnswer
+  ///   that breaks off after the status line is an answer with ``ExchangeAnswer/isComplete`` false.
+  func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer
 }
 
 /// One request, ready to be sent. It holds a bearer token: do not log it.
-public struct HTTPRequest: Sendable {
+public struct ExchangeRequest: Sendable {
   /// `GET`, `POST` or `PUT`.
   public let method: APIEndpoint.Method
   /// The absolute URL, encoded.
@@ -24,7 +24,7 @@ public struct HTTPRequest: Sendable {
 }
 
 /// One answer.
-public struct HTTPAnswer: Sendable {
+public struct ExchangeAnswer: Sendable {
   /// The HTTP status.
   public let status: Int
   /// The header fields.

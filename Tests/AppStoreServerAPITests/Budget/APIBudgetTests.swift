@@ -1,0 +1,211 @@
+import AppStore
+import Clocks
+import Testing
+
+@testable import AppStoreServerAPI
+
+@Suite(.timeLimit(.minutes(1))) struct APIBudgetTests {
+  private let manual = ManualClock()
+  private let told = Recorder<BudgetPause>()
+  private let key = BudgetKey(bundleId: "com.example.app", environment: .production, endpoint: .getTransactionInfo)
+
+  /// One turn a second; the second one may come half a second early.
+  private func budget(part: Double = 1, perSecond: Double = 1) -> APIBudget {
+    let told = told
+    return APIBudget(
+      limits: RateLimits(productionPerSecond: [.getTransactionInfo: perSecond, .lookUpOrderId: perSecond]), share: 1,
+      part: part, clock: manual.clock
+    ) { told.add($0) }
+  }
+
+  private func error(_ body: () async throws(BudgetError) -> Void) async -> BudgetError? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  /// Waits until that many callers stand in line, without a clock.
+  private func inLine(_ count: Int, _ budget: APIBudget, interval: Duration) async {
+    while (budget.delay(for: key) ?? .zero) < interval * count { await Task.yield() }
+  }
+
+  @Test func `Callers are served in the order they came, each at its turn`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    let served = Recorder<Int>()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for caller in 0..<3 {
+        group.addTask {
+          try await budget.acquire(self.key)
+          served.add(caller)
+        }
+        await inLine(caller + 1, budget, interval: .milliseconds(900))
+      }
+      for caller in 0..<3 {
+        await manual.waitForSleepers(1)
+        #expect(served.all == Array(0..<caller))
+        manual.advance(by: .milliseconds(1_001))
+        try await group.next()
+      }
+    }
+    #expect(served.all == [0, 1, 2])
+  }
+
+  @Test func `One second's worth may come at once, and no more`() async throws {
+    let budget = budget(perSecond: 5)
+    for _ in 0..<5 { try await budget.acquire(key, before: manual.clock.now) }
+    #expect(
+      await error { () async throws(BudgetError) in try await budget.acquire(key, before: manual.clock.now) } != nil)
+  }
+
+  @Test func `Who gives up in line gives the place to the next`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    let first = Task { try await budget.acquire(key) }
+    await inLine(1, budget, interval: .milliseconds(900))
+    let second = Task { try await budget.acquire(key) }
+    await inLine(2, budget, interval: .milliseconds(900))
+    first.cancel()
+    #expect(await first.result.failure as? BudgetError == .cancelled)
+    manual.advance(by: .milliseconds(1_001))
+    try await second.value
+    #expect(manual.clock.now.elapsed < .seconds(2))
+  }
+
+  @Test func `Who is cancelled before does not even stand in line`() async {
+    let budget = budget()
+    let task = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await budget.acquire(key)
+    }
+    task.cancel()
+    #expect(await task.result.failure as? BudgetError == .cancelled)
+    #expect(budget.delay(for: key) == .zero)
+  }
+
+  @Test func `A turn after the deadline is refused at once, with its time`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    let now = manual.clock.now
+    let refusal = await error { () async throws(BudgetError) in
+      try await budget.acquire(key, before: now.advanced(by: .milliseconds(100)))
+    }
+    let delay = try #require(budget.delay(for: key))
+    #expect(delay > .milliseconds(100))
+    #expect(refusal == .tooLate(turn: manual.clock.wallTime + delay))
+  }
+
+  @Test func `Budgets of other endpoints, environments and apps are others`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    #expect(try #require(budget.delay(for: key)) > .zero)
+    for other in [
+      BudgetKey(bundleId: "com.example.other", environment: .production, endpoint: .getTransactionInfo),
+      BudgetKey(bundleId: "com.example.app", environment: .sandbox, endpoint: .getTransactionInfo),
+      BudgetKey(bundleId: "com.example.app", environment: .production, endpoint: .lookUpOrderId),
+    ] {
+      #expect(budget.delay(for: other) == .zero, "\(other)")
+    }
+  }
+
+  @Test func `A 429 stops its budget until the time it says, and others are told once`() async throws {
+    let budget = budget()
+    let until = manual.clock.wallTime + .seconds(90)
+    #expect(budget.limitReached(key, retryAt: until) == until)
+    #expect(told.all == [BudgetPause(key, until: until)])
+    #expect(budget.delay(for: key) == .seconds(90))
+    #expect(budget.pause(of: key) == BudgetPause(key, until: until))
+    manual.advance(by: .seconds(90))
+    #expect(budget.delay(for: key) == .zero)
+    #expect(budget.pause(of: key) == nil)
+    try await budget.acquire(key, before: manual.clock.now)
+  }
+
+  @Test func `A 429 without a time, or with one that has passed, pauses all the same`() {
+    let budget = budget()
+    let now = manual.clock.wallTime
+    #expect(budget.limitReached(key, retryAt: nil) == now + .seconds(60))
+    #expect(budget.limitReached(key, retryAt: now) == now + .seconds(1))
+    // The longer pause holds.
+    #expect(budget.delay(for: key) == .seconds(60))
+  }
+
+  @Test func `A pause that another process tells of is kept and not told again`() {
+    let budget = budget()
+    budget.pause(BudgetPause(key, until: manual.clock.wallTime + .seconds(30)))
+    #expect(budget.delay(for: key) == .seconds(30))
+    budget.pause(BudgetPause(key, until: manual.clock.wallTime - .seconds(30)))
+    #expect(budget.delay(for: key) == .seconds(30))
+    #expect(told.all.isEmpty)
+    budget.pause(BudgetPause(key, until: Timestamp(millisecondsSince1970: .max)))
+    #expect(budget.delay(for: key) == RetryAfter.horizon)
+  }
+
+  @Test func `A pause holds those who already wait`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    let served = Recorder<Duration>()
+    let waiting = Task {
+      try await budget.acquire(key)
+      served.add(manual.clock.now.elapsed)
+    }
+    await inLine(1, budget, interval: .milliseconds(900))
+    budget.pause(BudgetPause(key, until: manual.clock.wallTime + .seconds(10)))
+    await manual.waitForSleepers(1)
+    manual.advance(by: .seconds(9))
+    #expect(budget.delay(for: key) ?? .zero > .seconds(1))
+    #expect(served.all.isEmpty)
+    manual.advance(by: .seconds(1))
+    try await waiting.value
+    #expect(served.all == [.seconds(10)])
+  }
+
+  @Test func `A new part counts for those who wait, and without a part they wait`() async throws {
+    let budget = budget(part: 0)
+    #expect(budget.delay(for: key) == nil)
+    let refusal = await error { () async throws(BudgetError) in
+      try await budget.acquire(key, before: manual.clock.now.advanced(by: .seconds(1_000_000)))
+    }
+    #expect(refusal == .tooLate(turn: nil))
+    let entered = AsyncStream<Void>.makeStream()
+    let waiting = Task {
+      entered.continuation.yield()
+      try await budget.acquire(key)
+    }
+    for await _ in entered.stream { break }
+    budget.setPart(0.5)
+    try await waiting.value
+  }
+
+  @Test func `Constant demand uses at least 95 of a hundred in every hour and never more than all`() async throws {
+    let budget = budget(perSecond: 0.2)
+    let given = Recorder<Duration>()
+    let demand = Task {
+      while true {
+        try await budget.acquire(key)
+        given.add(manual.clock.now.elapsed)
+      }
+    }
+    while manual.clock.now.elapsed < .seconds(3 * 3600) {
+      // Once a timer runs, the caller stands in line again: what was given is written down.
+      await manual.waitForSleepers(1)
+      manual.advance(by: .milliseconds(500))
+    }
+    demand.cancel()
+    _ = await demand.result
+    for hour in 0..<3 {
+      let from = Duration.seconds(3600 * hour)
+      let used = given.all.count { $0 >= from && $0 < from + .seconds(3600) }
+      #expect((684...720).contains(used), "hour \(hour)")
+    }
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}

@@ -1,0 +1,91 @@
+import AppStore
+import Testing
+
+@testable import AppStoreServerAPI
+
+@Suite struct UnauthorizedTests {
+  private let fixture: APIFixture
+  init() throws { fixture = try APIFixture() }
+
+  private func keyId(_ request: ExchangeRequest) throws -> String {
+    let header = try #require(request.token?.split(separator: ".").first)
+    return String(decoding: try #require(Base64.decodeURL(Array(header.utf8))), as: UTF8.self)
+  }
+
+  @Test func `One 401 means a fresh token and the same bytes once more`() async throws {
+    let answer = ExchangeAnswer(status: 202)
+    let exchange = ScriptedExchange { _, index in index == 0 ? ExchangeAnswer(status: 401) : answer }
+    let client = try fixture.client(exchange)
+    let request = ConsumptionRequest(customerConsented: true, sampleContentProvided: false, deliveryStatus: .delivered)
+    let response = try await client.sendConsumptionInformation(APIFixture.transactionId, request, in: .sandbox)
+    #expect(response.status == 202)
+    let requests = exchange.requests
+    #expect(requests.count == 2)
+    #expect(requests[0].body == requests[1].body)
+    #expect(requests[0].url == requests[1].url)
+    #expect(requests[0].token != requests[1].token)
+    // The fresh token is everybody's from now on.
+    _ = try await client.finishTransaction(APIFixture.transactionId, in: .sandbox)
+    #expect(exchange.requests.last?.token == requests[1].token)
+  }
+
+  @Test func `With two keys the second is tried, and kept when Apple takes it`() async throws {
+    let keys = try [APIFixture.key("REVOKED000"), APIFixture.key("CURRENT000")]
+    let exchange = ScriptedExchange { request, _ in
+      let header = request.token.map { String($0.split(separator: ".")[0]) } ?? ""
+      let text = String(decoding: Base64.decodeURL(Array(header.utf8)) ?? [], as: UTF8.self)
+      return ExchangeAnswer(status: text.contains("CURRENT000") ? 200 : 401)
+    }
+    let client = try fixture.client(exchange, keys: keys)
+    for _ in 0..<3 { _ = try await client.finishTransaction(APIFixture.transactionId, in: .production) }
+    #expect(exchange.requests.count == 4)
+    #expect(try keyId(exchange.requests[0]).contains("REVOKED000"))
+  }
+
+  @Test func `A second 401 is an error that says where to look, and nothing is sent a third time`() async throws {
+    let exchange = ScriptedExchange(
+      answer: ExchangeAnswer(status: 401, headers: ["Date": "Wed, 31 Dec 2025 23:50:00 GMT"]))
+    let client = try fixture.client(exchange)
+    let error = try #require(
+      await apiError { () async throws(APIError) in
+        try await client.finishTransaction(APIFixture.transactionId, in: .production)
+      })
+    #expect(exchange.requests.count == 2)
+    guard case .unauthorized(let refusal) = error.kind else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(refusal.keyIds == ["KEY1234567"])
+    #expect(refusal.clockAhead == .seconds(600))
+    #expect(refusal.suspects.first == .clock)
+    #expect(error.errorClass == .configuration)
+    #expect(error.status == 401)
+    #expect(!error.isUnclear)
+    for word in ["KEY1234567", "600 s ahead", "issuer", APIFixture.bundleId] {
+      #expect(error.description.contains(word), "\(word)")
+    }
+  }
+
+  @Test func `A 401 and then another error is that error`() async throws {
+    let exchange = ScriptedExchange { _, index in index == 0 ? ExchangeAnswer(status: 401) : .error(4_040_001) }
+    let client = try fixture.client(exchange)
+    let error = await apiError { () async throws(APIError) in
+      try await client.finishTransaction(APIFixture.transactionId, in: .production)
+    }
+    #expect(error?.code == .accountNotFound)
+  }
+
+  @Test func `The second try takes a turn of its own`() async throws {
+    let exchange = ScriptedExchange { _, index in ExchangeAnswer(status: index == 0 ? 401 : 200) }
+    let budget = fixture.budget(limits: RateLimits(productionPerSecond: [.finishTransaction: 5]))
+    let client = try fixture.client(exchange, budget: budget)
+    _ = try await client.finishTransaction(APIFixture.transactionId, in: .production)
+    let key = BudgetKey(bundleId: APIFixture.bundleId, environment: .production, endpoint: .finishTransaction)
+    var left = 0
+    while budget.delay(for: key) == .zero {
+      try await budget.acquire(key)
+      left += 1
+    }
+    #expect(left == 2)
+  }
+}

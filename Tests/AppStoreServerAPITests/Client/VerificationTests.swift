@@ -1,0 +1,119 @@
+// Answers are no more to be believed than anything else that comes over a network.
+
+import AppStore
+import Clocks
+import AppStoreSigning
+import Testing
+
+@testable import AppStoreServerAPI
+
+@Suite struct VerificationTests {
+  private let fixture: APIFixture
+  init() throws { fixture = try APIFixture() }
+
+  private func item(_ error: APIError?) -> String? {
+    if case .unverifiable(let item, _)? = error?.kind { item } else { nil }
+  }
+
+  private func error<Value: Sendable>(
+    _ answer: JSONObject, _ ask: (AppStoreServerClient) async throws(APIError) -> Value
+  ) async throws -> APIError? {
+    let client = try fixture.client(ScriptedExchange(answer: .json(200, answer)))
+    return await apiError { () async throws(APIError) in try await ask(client) }
+  }
+
+  @Test func `A transaction that another authority signed is refused`() async throws {
+    let forged = try fixture.transaction(by: try fixture.foreignChain())
+    let error = try await error(["signedTransactionInfo": .string(forged)]) { (client) async throws(APIError) in
+      try await client.getTransactionInfo(APIFixture.transactionId)
+    }
+    #expect(item(error) == "signedTransactionInfo")
+    #expect(error?.errorClass == .configuration)
+    #expect(error?.status == 200)
+  }
+
+  @Test func `A transaction with one letter changed is refused`() async throws {
+    var jws = Array(try fixture.transaction().utf8)
+    let payload = try #require(jws.firstIndex(of: UInt8(ascii: "."))) + 20
+    jws[payload] = jws[payload] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+    let text = String(decoding: jws, as: UTF8.self)
+    let error = try await error(["signedTransactionInfo": .string(text)]) { (client) async throws(APIError) in
+      try await client.getTransactionInfo(APIFixture.transactionId)
+    }
+    #expect(item(error) == "signedTransactionInfo")
+  }
+
+  @Test func `A genuine transaction of another environment or app is refused`() async throws {
+    let sandbox = try fixture.transaction(environment: .sandbox)
+    let foreign = try fixture.sign([
+      "transactionId": "1", "bundleId": "com.example.other", "environment": "Production",
+      "signedDate": fixture.clock.wallTime.jsonValue,
+    ])
+    for jws in [sandbox, foreign] {
+      let error = try await error(["signedTransactionInfo": .string(jws)]) { (client) async throws(APIError) in
+        try await client.getTransactionInfo(APIFixture.transactionId, in: .production)
+      }
+      #expect(item(error) == "signedTransactionInfo")
+    }
+  }
+
+  @Test func `One forged item fails its page, and is named`() async throws {
+    let genuine = JSON.string(try fixture.transaction())
+    let forged = JSON.string(try fixture.transaction(by: try fixture.foreignChain()))
+    let page: JSONObject = ["signedTransactions": [genuine, forged, genuine], "hasMore": false]
+    let error = try await error(page) { (client) async throws(APIError) in
+      var pages = client.getTransactionHistory(APIFixture.transactionId).makeAsyncIterator()
+      return try await pages.next()
+    }
+    #expect(item(error) == "signedTransactions[1]")
+  }
+
+  @Test func `An item of another type than documented fails its page`() async throws {
+    let genuine = JSON.string(try fixture.transaction())
+    for odd: JSON in [[genuine, 7], [genuine, .null], "x", 7] {
+      let error = try await error(["signedTransactions": odd, "hasMore": false]) { (client) async throws(APIError) in
+        var pages = client.getTransactionHistory(APIFixture.transactionId).makeAsyncIterator()
+        return try await pages.next()
+      }
+      #expect(error?.kind == .undecodable("signedTransactions is not what is documented"))
+    }
+  }
+
+  @Test func `Renewal info, app transaction and notification are verified too`() async throws {
+    let foreign = try fixture.foreignChain()
+    let last: JSON = [
+      "status": 1, "signedTransactionInfo": .string(try fixture.transaction()),
+      "signedRenewalInfo": .string(try fixture.renewalInfo(by: foreign)),
+    ]
+    let statuses = try await error(["data": [["lastTransactions": [last]]]]) { (client) async throws(APIError) in
+      try await client.getAllSubscriptionStatuses(APIFixture.transactionId)
+    }
+    #expect(item(statuses) == "data[0].lastTransactions[0].signedRenewalInfo")
+    let app = try await error(
+      ["signedAppTransactionInfo": .string(try fixture.appTransaction(by: foreign))]
+    ) { (client) async throws(APIError) in try await client.getAppTransactionInfo(APIFixture.transactionId) }
+    #expect(item(app) == "signedAppTransactionInfo")
+    let test = try await error(
+      ["signedPayload": .string(try fixture.notification(by: foreign)), "sendAttempts": []]
+    ) { (client) async throws(APIError) in try await client.getTestNotificationStatus("token", in: .production) }
+    #expect(item(test) == "signedPayload")
+  }
+
+  @Test func `A genuine notification around a forged transaction is refused`() async throws {
+    let forgeries = try Forgeries(
+      chain: fixture.chain,
+      app: SampleApp(bundleId: APIFixture.bundleId, appAppleId: APIFixture.appAppleId, environment: .production),
+      signedDate: fixture.clock.wallTime, seed: 3
+    ).all()
+    var seen = 0
+    for forgery in forgeries where [.innerForged, .innerMismatch].contains(forgery.expectation) {
+      seen += 1
+      let payload = JSON.string(String(decoding: forgery.jws, as: UTF8.self))
+      let error = try await error(["signedPayload": payload, "sendAttempts": []]) { (client) async throws(APIError) in
+        try await client.getTestNotificationStatus("token", in: .production)
+      }
+      #expect(item(error)?.hasPrefix("signedPayload") == true, "\(forgery)")
+    }
+    #expect(seen > 1)
+  }
+}

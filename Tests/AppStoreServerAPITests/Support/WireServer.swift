@@ -1,0 +1,121 @@
+// A server that says exactly the bytes it is told to and then does to the connection what it is told to: what no HTTP
+// framework lets a test do.
+
+import NIOCore
+import NIOPosix
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+final class WireServer: Sendable {
+  /// What becomes of a connection after the bytes.
+  enum Ending: Sendable {
+    /// Closed in order.
+    case close
+    /// Closed with data unread or linger zero: the peer sees a reset.
+    case reset
+    /// Left open until the peer closes it.
+    case hold
+  }
+
+  private let channel: any Channel
+  private let seen = Mutex<[String]>([])
+  /// Yields when a peer closed a connection.
+  let closings: AsyncStream<Void>
+  /// Yields when a request arrived.
+  let arrivals: AsyncStream<Void>
+
+  /// The heads of the requests that arrived, bodies included as far as they came with them.
+  var requests: [String] { seen.withLock { $0 } }
+
+  var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
+
+  private init(
+    channel: any Channel, closings: AsyncStream<Void>, arrivals: AsyncStream<Void>
+  ) {
+    self.channel = channel
+    self.closings = closings
+    self.arrivals = arrivals
+  }
+
+  /// Runs a server while `body` talks to it.
+  static func serving<Result: Sendable>(
+    _ answer: String, _ ending: Ending, _ body: (WireServer) async throws -> Result
+  ) async throws -> Result {
+    let (closings, closing) = AsyncStream<Void>.makeStream()
+    let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+    let told = Told()
+    let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            Conversation(answer: answer, ending: ending, told: told, arrival: arrival, closing: closing))
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    let server = WireServer(channel: channel, closings: closings, arrivals: arrivals)
+    told.handler.withLock { $0 = { [weak server] text in server?.seen.withLock { $0.append(text) } } }
+    do {
+      let result = try await body(server)
+      try await channel.close()
+      return result
+    } catch {
+      try await channel.close()
+      throw error
+    }
+  }
+}
+
+private final class Told: Sendable {
+  let handler = Mutex<@Sendable (String) -> Void>({ _ in })
+  func callAsFunction(_ text: String) { handler.withLock { $0 }(text) }
+}
+
+private final class Conversation: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let answer: String
+  private let ending: WireServer.Ending
+  private let told: Told
+  private let arrival: AsyncStream<Void>.Continuation
+  private let closing: AsyncStream<Void>.Continuation
+
+  init(
+    answer: String, ending: WireServer.Ending, told: Told, arrival: AsyncStream<Void>.Continuation,
+    closing: AsyncStream<Void>.Continuation
+  ) {
+    self.answer = answer
+    self.ending = ending
+    self.told = told
+    self.arrival = arrival
+    self.closing = closing
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let request = String(buffer: unwrapInboundIn(data))
+    guard request.contains(" HTTP/1.1\r\n") else { return }
+    told(request)
+    arrival.yield()
+    let channel = context.channel
+    let ending = ending
+    channel.writeAndFlush(ByteBuffer(string: answer)).whenComplete { _ in
+      switch ending {
+      case .hold: break
+      case .close: channel.close(promise: nil)
+      case .reset:
+        let done = (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+        done?.whenComplete { _ in channel.close(promise: nil) }
+      }
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { closing.yield() }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,41 @@
+import Crypto
+import Testing
+
+@testable import AppStoreServerAPI
+
+@Suite struct APICredentialsTests {
+  private let pem = P256.Signing.PrivateKey().pemRepresentation
+
+  @Test func `A key tells its names and never itself`() throws {
+    let key = try APIKey(issuerId: "issuer", keyId: "KEY1234567", privateKeyPEM: pem)
+    var dumped = ""
+    dump(key, to: &dumped)
+    let credentials = try APICredentials(bundleId: "com.example.app", keys: [key])
+    dump(credentials, to: &dumped)
+    let secret = pem.split(separator: "\n").dropFirst().first.map(String.init) ?? pem
+    for text in ["\(key)", String(reflecting: key), "\(credentials)", String(reflecting: credentials), dumped] {
+      #expect(text.contains("KEY1234567"))
+      #expect(!text.contains(secret))
+      #expect(!text.contains("PRIVATE KEY"))
+      #expect(!text.lowercased().contains("privatekey"))
+    }
+  }
+
+  @Test(arguments: [
+    "", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", P384.Signing.PrivateKey().pemRepresentation,
+    P256.Signing.PrivateKey().publicKey.pemRepresentation,
+  ])
+  func `What is no P-256 private key is refused without being quoted`(pem: String) {
+    let error = #expect(throws: CredentialsError.self) {
+      try APIKey(issuerId: "issuer", keyId: "KEY1234567", privateKeyPEM: pem)
+    }
+    #expect(error?.keyId == "KEY1234567")
+    #expect(error.map { !"\($0)".contains("AAAA") } ?? false)
+  }
+
+  @Test func `Empty names and no keys are refused`() {
+    #expect(throws: CredentialsError.self) { try APIKey(issuerId: "", keyId: "K", privateKeyPEM: pem) }
+    #expect(throws: CredentialsError.self) { try APIKey(issuerId: "i", keyId: "", privateKeyPEM: pem) }
+    #expect(throws: CredentialsError.self) { try APICredentials(bundleId: "com.example.app", keys: []) }
+  }
+}
