@@ -128,7 +128,11 @@ let package = Package(
       ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", crypto, lifecycle, logging]),
     command(
       "MillraceCLI", folder: "millrace",
-      ["Operations", "Millrace", "Kafka", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
+      [
+        "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", argumentParser, lifecycle,
+        logging,
+        unixSignals,
+      ]),
     command("appstore-simulator", ["AppStoreSimulator", "AppStore", "Clocks", argumentParser, lifecycle, logging]),
     command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command(
@@ -174,7 +178,7 @@ let package = Package(
       "Operations",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "AppStoreSimulator", "Clocks", "MillraceCLI", lifecycle, logging,
+        "AppStoreSimulator", "Clocks", "MillraceCLI", crypto, lifecycle, logging,
       ]),
   ]
 )

@@ -16,7 +16,7 @@ struct MillraceCommand: AsyncParsableCommand {
       """,
     version: MillraceVersion.current,
     subcommands: [
-      VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, ConfigCommand.self,
-      EmbeddedClusterCommand.self,
+      VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
+      ConfigCommand.self, EmbeddedClusterCommand.self,
     ])
 }

@@ -1,6 +1,8 @@
 // From any error to what a terminal shows of it: readable lines and an exit status. A table, so that every command ends
 // alike.
 
+internal import AppStore
+internal import AppStoreServerAPI
 internal import Kafka
 internal import Millrace
 
@@ -38,6 +40,8 @@ public struct FailureReport: Sendable, Hashable {
     case let error as KafkaError:
       let isConfiguration = error.code == .invalidConfiguration
       self.init(isConfiguration ? .configuration : .failure, ["\(error); \(Self.advice(error))"])
+    case let error as APIError:
+      self = Self.report(error)
     case is CancellationError:
       self.init(.failure, ["interrupted before it was done; run it again"])
     default:
@@ -48,6 +52,13 @@ public struct FailureReport: Sendable, Hashable {
   private init(_ status: CommandStatus, _ lines: [String]) {
     self.status = status
     self.lines = lines
+  }
+
+  private static func report(_ error: APIError) -> FailureReport {
+    if case .cancelled = error.kind { return FailureReport(CancellationError()) }
+    // One line for each rule: they are about what was typed.
+    if case .violation(let violations) = error.kind { return FailureReport(.usage, violations.map { "\($0)" }) }
+    return FailureReport(error.errorClass == .configuration ? .configuration : .failure, ["\(error)"])
   }
 
   private static func advice(_ error: KafkaError) -> String {

@@ -1,0 +1,53 @@
+// `millrace api test-notification`
+
+import AppStoreServerAPI
+import ArgumentParser
+import Clocks
+import Millrace
+import Operations
+
+extension APICommand {
+  struct TestNotification: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "test-notification",
+      abstract: "Have Apple post a TEST to the URL set in App Store Connect, and tell what became of it.",
+      discussion: """
+        Asks for the status until Apple has tried, or --wait is over. Ends with 0 when the notification was delivered, \
+        else with 1. Without --environment the production URL is tested.
+
+        Examples:
+          millrace api test-notification
+          millrace api test-notification --environment Sandbox --wait 120
+        """)
+
+    @Option(help: ArgumentHelp("How long to wait for Apple's first attempt.", valueName: "seconds"))
+    var wait = 60
+
+    @OptionGroup var options: APICommand.Options
+
+    func validate() throws {
+      if !(1...86_400).contains(wait) { throw ValidationError("--wait must be 1 to 86400 seconds.") }
+    }
+
+    func run() async throws {
+      let (wait, options) = (self.wait, self.options)
+      try await conclude(finishesOnSignal: true) { console in
+        let configuration = try options.shared.load().configuration
+        let app = try APIApp(app: options.app, environment: options.environment, in: configuration)
+        let clock = MillraceClock(configuration.clock)
+        let delivery = try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
+          try await TestNotificationOperation(client, in: app.oneEnvironment, clock: clock)
+            .run(waiting: .seconds(wait)) { console.err.note($0) }
+        }
+        let out = console.out
+        if options.json ?? !out.isTerminal {
+          try out.line(delivery.jsonLine)
+        } else {
+          try out.lines(delivery.lines(lineWidth: out.width, usesColor: out.usesColor))
+        }
+        console.err.note(delivery.sentence)
+        return delivery.status
+      }
+    }
+  }
+}

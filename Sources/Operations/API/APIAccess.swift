@@ -1,0 +1,79 @@
+// From the configuration to a client for one command: key file, roots, base URLs, budget. The connection lives as long as
+// the command's work.
+
+public import AppStoreServerAPI
+internal import AppStoreSignature
+public import Clocks
+internal import Logging
+public import Millrace
+
+/// Makes the client of one app.
+public enum APIAccess {
+  /// The part of the team's budget that a command takes. It runs beside the workers and cannot see what they use; this is
+  /// ten pages of a history a second.
+  public static let readingPart = 0.25
+
+  /// Runs `work` with a client, and closes its connections afterwards.
+  ///
+  /// - Parameter part: of the app's budget; all of it for endpoints that nobody else calls.
+  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  public static func with<Result: Sendable>(
+    _ app: APIApp, _ configuration: MillraceConfiguration, clock: MillraceClock, part: Double = readingPart,
+    _ work: @Sendable (AppStoreServerClient) async throws -> Result
+  ) async throws -> Result {
+    let credentials = try credentials(of: app)
+    let verifier = try SignedDataVerifier.configured(configuration.trust, clock: clock)
+    let exchange = AsyncHTTPExchange()
+    do {
+      let client = client(
+        app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange, clock: clock,
+        part: part)
+      let result = try await work(client)
+      try await exchange.shutdown()
+      return result
+    } catch let failure {
+      do {
+        try await exchange.shutdown()
+      } catch {
+        // What went wrong first is what the operator has to hear.
+      }
+      throw failure
+    }
+  }
+
+  /// A client over an exchange of any making.
+  static func client(
+    _ app: APIApp, _ settings: AppStoreSettings, credentials: APICredentials, verifier: SignedDataVerifier,
+    exchange: any HTTPExchange, clock: MillraceClock, part: Double
+  ) -> AppStoreServerClient {
+    AppStoreServerClient(
+      credentials: credentials, appAppleId: app.settings.appAppleId, environments: app.settings.environments,
+      baseURLs: APIBaseURLs(production: settings.productionURL, sandbox: settings.sandboxURL), verifier: verifier,
+      exchange: exchange, budget: APIBudget(share: settings.share, part: part, clock: clock), clock: clock,
+      logger: Logger(label: "millrace.api") { _ in SwiftLogNoOpLogHandler() })
+  }
+
+  /// The key of the app.
+  /// - Throws: `MillraceError` that names the key of the configuration and, where it is about the file, the file.
+  static func credentials(of app: APIApp) throws(MillraceError) -> APICredentials {
+    let api = app.settings.api
+    let place = "\(app.place).api.privateKeyFile"
+    let file = api.privateKeyFile ?? ""
+    let pem: [UInt8]
+    do {
+      pem = try Files.read(file, limit: 64 << 10)
+    } catch {
+      throw MillraceError(
+        .configuration,
+        error.problems.map { MillraceError.Problem($0.what, at: "\(place): \(file)", remedy: $0.remedy) })
+    }
+    do {
+      let key = try APIKey(
+        issuerId: api.issuerId ?? "", keyId: api.keyId ?? "", privateKeyPEM: String(decoding: pem, as: UTF8.self))
+      return try APICredentials(bundleId: app.settings.bundleId, keys: [key])
+    } catch {
+      throw MillraceError(
+        .configuration, error.what, at: "\(place): \(file)", remedy: "name the .p8 file that App Store Connect made")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// What `millrace api history` is asked, as a query: words of a command line to Apple's values.
+
+public import AppStore
+internal import Millrace
+
+/// The flags of a history.
+public struct HistoryFilter: Sendable, Hashable {
+  /// A type of product as the command line names it.
+  public enum ProductKind: String, Sendable, Hashable, CaseIterable {
+    /// Auto-renewable subscriptions.
+    case autoRenewable = "auto-renewable"
+    /// Non-renewing subscriptions.
+    case nonRenewing = "non-renewing"
+    /// Consumables.
+    case consumable
+    /// Non-consumables.
+    case nonConsumable = "non-consumable"
+
+    var productType: TransactionHistoryRequest.ProductType {
+      switch self {
+      case .autoRenewable: .autoRenewable
+      case .nonRenewing: .nonRenewable
+      case .consumable: .consumable
+      case .nonConsumable: .nonConsumable
+      }
+    }
+  }
+
+  /// `--from`
+  public var from: String?
+  /// `--until`
+  public var until: String?
+  /// `--product`
+  public var products: [String] = []
+  /// `--type`
+  public var types: [ProductKind] = []
+  /// `--group`
+  public var groups: [String] = []
+  /// `--revoked`, `--no-revoked`
+  public var revoked: Bool?
+  /// `--newest-first`
+  public var isNewestFirst = false
+
+  /// Everything, oldest change first.
+  public init() {}
+
+  /// The query.
+  /// - Throws: ``OperationError`` that names the flag.
+  public func request() throws(OperationError) -> TransactionHistoryRequest {
+    let request = TransactionHistoryRequest(
+      startDate: try Self.moment(from, "--from"), endDate: try Self.moment(until, "--until"), productIds: products,
+      productTypes: types.map(\.productType), sort: isNewestFirst ? .descending : nil,
+      subscriptionGroupIdentifiers: groups, revoked: revoked)
+    if let startDate = request.startDate, let endDate = request.endDate, endDate < startDate {
+      throw OperationError(
+        .usage, "it is earlier than --from", at: "--until", remedy: "name a moment after --from, or leave one out")
+    }
+    return request
+  }
+
+  /// A moment in RFC 3339, or the beginning of a day in UTC.
+  static func moment(_ text: String?, _ flag: String) throws(OperationError) -> Timestamp? {
+    guard let text else { return nil }
+    if let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return moment }
+    throw OperationError(
+      .usage, "\"\(text)\" is no date", at: flag, remedy: "write 2026-01-31 or 2026-01-31T12:00:00Z")
+  }
+}

@@ -1,0 +1,90 @@
+// Lists of transactions: histories, refunds, orders. Rows as pages come, or the payloads as JSON lines.
+
+public import AppStore
+
+/// Prints transactions one page after the other.
+public struct TransactionPrinter: Sendable {
+  /// What a list is about; decides the columns.
+  public enum Kind: Sendable, Hashable {
+    /// Purchases: when, for how long, what became of them.
+    case purchases
+    /// Refunds: when, how much of it, why.
+    case refunds
+  }
+
+  private let kind: Kind
+  private let output: Output
+  private let asJSON: Bool
+  private let now: Timestamp
+  private var table: StreamingTable
+  /// How many were printed.
+  public private(set) var count = 0
+
+  /// Prints to a place.
+  ///
+  /// - Parameters:
+  ///   - asJSON: the payloads as Apple signed them, one a line, instead of rows.
+  ///   - now: the present, for what has expired.
+  public init(_ kind: Kind, to output: Output, asJSON: Bool, at now: Timestamp) {
+    self.kind = kind
+    self.output = output
+    self.asJSON = asJSON
+    self.now = now
+    table = StreamingTable(Self.columns(kind), lineWidth: output.width, usesColor: output.usesColor)
+  }
+
+  /// Prints transactions.
+  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  public mutating func print(_ transactions: some Sequence<JWSTransactionDecodedPayload>) throws(OperationError) {
+    var lines: [String] = []
+    for transaction in transactions {
+      if asJSON {
+        lines.append(String(decoding: transaction.serialized(), as: UTF8.self))
+      } else {
+        if count == 0 { lines += table.header() }
+        lines += table.lines(row(transaction))
+      }
+      count += 1
+    }
+    try output.lines(lines)
+  }
+
+  private static func columns(_ kind: Kind) -> [TextColumn] {
+    let product = TextColumn("PRODUCT", minimumWidth: 24)
+    let price = TextColumn("PRICE", minimumWidth: 9, alignment: .right)
+    let purchased = TextColumn("PURCHASED", minimumWidth: 20)
+    let transaction = TextColumn("TRANSACTION", minimumWidth: 16)
+    switch kind {
+    case .purchases:
+      let reason = TextColumn("REASON", minimumWidth: 8)
+      let expires = TextColumn("EXPIRES", minimumWidth: 20)
+      let state = TextColumn("STATE", minimumWidth: 8)
+      return [purchased, product, price, reason, expires, state, transaction]
+    case .refunds:
+      let revoked = TextColumn("REVOKED", minimumWidth: 20)
+      let part = TextColumn("PART", minimumWidth: 6, alignment: .right)
+      let why = TextColumn("WHY", minimumWidth: 21)
+      return [revoked, product, price, part, why, purchased, transaction]
+    }
+  }
+
+  private func row(_ payload: JWSTransactionDecodedPayload) -> [TextCell] {
+    let product = TextCell(optional: payload.productId)
+    let price = TextCell(optional: payload.price.map { HumanText.price(thousandths: $0, currency: payload.currency) })
+    let transaction = TextCell(optional: payload.transactionId, .cyan)
+    switch kind {
+    case .purchases:
+      let purchased = TextCell(payload.purchaseDate)
+      let reason = TextCell(optional: payload.transactionReason?.rawValue.lowercased())
+      let expires = TextCell(payload.expiresDate)
+      let state = TransactionState(payload, at: now).cell
+      return [purchased, product, price, reason, expires, state, transaction]
+    case .refunds:
+      let revoked = TextCell(payload.revocationDate, .red)
+      let part = TextCell(optional: payload.revocationPercentage.map { HumanText.percentage(milliunits: $0) })
+      let why = TextCell(optional: payload.revocationReason?.words ?? payload.revocationType?.words)
+      let purchased = TextCell(payload.purchaseDate, .dim)
+      return [revoked, product, price, part, why, purchased, transaction]
+    }
+  }
+}
