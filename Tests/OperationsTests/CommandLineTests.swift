@@ -19,13 +19,15 @@ struct CommandLineTests {
   func help() async throws {
     let commands = [
       ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
-      ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"],
+      ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"], ["api"],
+      ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
+      ["api", "app-transaction"], ["api", "test-notification"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      if command.count == 2 || !["topics", "quarantine"].contains(command[0]) {
+      if command.count == 2 || !["topics", "quarantine", "api"].contains(command[0]) {
         #expect(result.out.contains("--config"), "\(command)")
       }
     }
@@ -50,6 +52,10 @@ struct CommandLineTests {
       (["listen", "--family", "nonsense"], "--family"),
       (["quarantine", "resubmit"], "--all"),
       (["embedded-cluster", "--brokers", "0"], "--brokers"),
+      (["api", "history", "1", "--limit", "0"], "--limit"),
+      (["api", "history", "1", "--type", "Consumable"], "auto-renewable"),
+      (["api", "statuses", "1", "--status", "1"], "grace-period"),
+      (["api", "test-notification", "--wait", "0"], "--wait"),
       (["nonsense"], "nonsense"),
     ]
     for (arguments, part) in table {
@@ -108,6 +114,25 @@ struct CommandLineTests {
     let wrong = try await CommandProcess.run(["config", "--config", file])
     #expect(wrong.status == 78 && wrong.out.isEmpty)
     #expect(wrong.err.split(separator: "\n").count == 2 && wrong.err.contains("wrong.yaml:1"), "\(wrong.err)")
+  }
+
+  @Test("api asks the address of the configuration, and says which credentials are missing")
+  func api() async throws {
+    let api = try APIFixture()
+    let key = try #require(try api.configuration().apps[0].api.privateKeyFile)
+    let app = "bundleId: com.example.app, appAppleId: 1234567890"
+    func run(_ apps: String) async throws -> CommandProcess.Result {
+      let file = fixture.directory.appendingPathComponent("api.yaml").path
+      // Port 1 of this machine: nobody is there.
+      try "apps: [{ \(apps) }]\nappStore: { productionURL: 'http://127.0.0.1:1' }\n"
+        .write(toFile: file, atomically: true, encoding: .utf8)
+      return try await CommandProcess.run(["api", "transaction", "400002", "--config", file])
+    }
+    let unreachable = try await run("\(app), api: { issuerId: i, keyId: k, privateKeyFile: '\(key)' }")
+    #expect(unreachable.status == 1 && unreachable.out.isEmpty)
+    #expect(unreachable.err.hasPrefix("error: getTransactionInfo in Production: "), "\(unreachable.err)")
+    let without = try await run(app)
+    #expect(without.status == 78 && without.err.contains("apps[0].api"), "\(without.err)")
   }
 
   @Test("a development cluster is listened to, and both end with 0 when asked to")

@@ -26,8 +26,8 @@ public enum APIAccess {
     let exchange = AsyncHTTPExchange()
     do {
       let client = client(
-        app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange, clock: clock,
-        part: part)
+        app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange,
+        budget: APIBudget(share: configuration.appStore.share, part: part, clock: clock), clock: clock)
       let result = try await work(client)
       try await exchange.shutdown()
       return result
@@ -41,15 +41,15 @@ public enum APIAccess {
     }
   }
 
-  /// A client over an exchange of any making.
+  /// A client over an exchange and a budget of any making.
   static func client(
     _ app: APIApp, _ settings: AppStoreSettings, credentials: APICredentials, verifier: SignedDataVerifier,
-    exchange: any HTTPExchange, clock: MillraceClock, part: Double
+    exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock
   ) -> AppStoreServerClient {
     AppStoreServerClient(
       credentials: credentials, appAppleId: app.settings.appAppleId, environments: app.settings.environments,
       baseURLs: APIBaseURLs(production: settings.productionURL, sandbox: settings.sandboxURL), verifier: verifier,
-      exchange: exchange, budget: APIBudget(share: settings.share, part: part, clock: clock), clock: clock,
+      exchange: exchange, budget: budget, clock: clock,
       logger: Logger(label: "millrace.api") { _ in SwiftLogNoOpLogHandler() })
   }
 

@@ -31,7 +31,7 @@ extension OfferType {
 
 extension OfferDiscountType {
   /// How the offer is paid, in words.
-  var words: String { rawValue.lowercased().split(separator: "_").joined(separator: " ") }
+  var words: String { isKnown ? rawValue.lowercased().split(separator: "_").joined(separator: " ") : rawValue }
 }
 
 extension RevocationReason {

@@ -35,17 +35,21 @@ public struct TransactionPrinter: Sendable {
 
   /// Prints transactions.
   /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
-  public mutating func print(_ transactions: some Sequence<JWSTransactionDecodedPayload>) throws(OperationError) {
-    var lines: [String] = []
-    for transaction in transactions {
-      if asJSON {
-        lines.append(String(decoding: transaction.serialized(), as: UTF8.self))
-      } else {
-        if count == 0 { lines += table.header() }
-        lines += table.lines(row(transaction))
-      }
-      count += 1
+  public mutating func print(_ transactions: [JWSTransactionDecodedPayload]) throws(OperationError) {
+    guard !asJSON else {
+      let lines = transactions.map { String(decoding: $0.serialized(), as: UTF8.self) }
+      count += lines.count
+      return try output.lines(lines)
     }
+    let rows = transactions.map(row)
+    var lines: [String] = []
+    if count == 0, !rows.isEmpty {
+      // The first page says how wide the columns are; what is laid out here is not shown.
+      for row in rows { _ = table.lines(row) }
+      lines += table.header()
+    }
+    for row in rows { lines += table.lines(row) }
+    count += rows.count
     try output.lines(lines)
   }
 

@@ -38,13 +38,12 @@ extension FactSheet {
     sheet.add("account", transaction.appAccountToken)
     sheet.addRest(
       transaction.json,
-      but: [
+      but: Set([
         "transactionId", "originalTransactionId", "environment", "bundleId", "productId", "type",
         "subscriptionGroupIdentifier", "quantity", "price", "currency", "offerType", "offerIdentifier",
         "offerDiscountType", "offerPeriod", "storefront", "transactionReason", "inAppOwnershipType", "purchaseDate",
-        "originalPurchaseDate", "expiresDate", "revocationDate", "revocationReason", "revocationType",
-        "revocationPercentage", "signedDate", "appAccountToken",
-      ], odd: transaction.oddFields)
+        "originalPurchaseDate", "expiresDate", "signedDate", "appAccountToken",
+      ]).union(transaction.revocationDate == nil ? [] : revocationFields), odd: transaction.oddFields)
     return sheet
   }
 
@@ -71,6 +70,11 @@ extension FactSheet {
       ], odd: transaction.oddFields)
     return sheet
   }
+
+  /// What one line says of a revocation, given that there is a date.
+  private static let revocationFields: Set = [
+    "revocationDate", "revocationReason", "revocationType", "revocationPercentage",
+  ]
 
   /// What is not shown in words: unknown fields, rare ones, and those whose value is not of the documented type.
   private mutating func addRest(_ json: JSONObject, but shown: Set<String>, odd: [OddField]) {

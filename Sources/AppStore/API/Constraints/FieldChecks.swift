@@ -25,7 +25,7 @@ func shown(_ text: String) -> String { text.count > 40 ? "\(text.prefix(40))…"
 
 /// The shape of an identifier, without the identifier.
 func shape(of text: String) -> String {
-  text.isEmpty ? "an empty string found" : "found \(text.count) characters that are none"
+  text.isEmpty ? "an empty string found" : "found \(text.count) characters of another shape"
 }
 
 extension ExtendReasonCode {

@@ -1,0 +1,65 @@
+import AppStore
+import Foundation
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite("Which app is asked about")
+struct APIAppSelectionTests {
+  private let fixture: APIFixture
+
+  init() throws { fixture = try APIFixture() }
+
+  @Test("the only app needs no name")
+  func only() throws {
+    let app = try APIApp(app: nil, environment: nil, in: fixture.configuration())
+    #expect(app.settings.bundleId == "com.example.app" && app.environment == nil && app.oneEnvironment == .production)
+    #expect(try APIApp(app: nil, environment: "Sandbox", in: fixture.configuration()).oneEnvironment == .sandbox)
+  }
+
+  @Test("of several apps one is named")
+  func several() throws {
+    var configuration = try fixture.configuration()
+    var other = configuration.apps[0]
+    other.bundleId = "com.example.second"
+    other.environments = [.sandbox]
+    configuration.apps.append(other)
+    let app = try APIApp(app: "com.example.second", environment: nil, in: configuration)
+    #expect(app.place == "apps[1]" && app.oneEnvironment == .sandbox)
+    let table: [(String?, String?, String)] = [
+      (nil, nil, "--app"), ("com.example.third", nil, "com.example.app, com.example.second"),
+      ("com.example.second", "Production", "--environment"), ("com.example.app", "production", "Production, Sandbox"),
+    ]
+    for (name, environment, part) in table {
+      let error = #expect(throws: OperationError.self) {
+        try APIApp(app: name, environment: environment, in: configuration)
+      }
+      #expect(error?.kind == .usage && error?.description.contains(part) == true, "\(part)")
+    }
+  }
+
+  @Test("without credentials, or without an app, the key of the configuration is named")
+  func credentials() throws {
+    var configuration = try fixture.configuration()
+    configuration.apps[0].api.privateKeyFile = nil
+    #expect(throws: MillraceError.self) { try APIApp(app: nil, environment: nil, in: configuration) }
+    configuration.apps = []
+    let error = #expect(throws: MillraceError.self) { try APIApp(app: nil, environment: nil, in: configuration) }
+    #expect(error?.problems.first?.place == "apps")
+  }
+
+  @Test("a key file that is none is named, and its content is not")
+  func keyFile() throws {
+    let configuration = try fixture.configuration()
+    let app = try APIApp(app: nil, environment: nil, in: configuration)
+    let path = try #require(app.settings.api.privateKeyFile)
+    try Data("a secret that is no key".utf8).write(to: URL(fileURLWithPath: path))
+    let error = #expect(throws: MillraceError.self) { try APIAccess.credentials(of: app) }
+    #expect(error?.description.contains("apps[0].api.privateKeyFile: \(path)") == true)
+    #expect(error?.description.contains("secret") == false)
+    try FileManager.default.removeItem(atPath: path)
+    let missing = #expect(throws: MillraceError.self) { try APIAccess.credentials(of: app) }
+    #expect(missing?.description.contains("No such file") == true)
+  }
+}

@@ -1,0 +1,242 @@
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Foundation
+import Testing
+
+@testable import Operations
+
+@Suite("millrace api", .timeLimit(.minutes(1)))
+struct APIOperationTests {
+  private let fixture: APIFixture
+
+  init() throws { fixture = try APIFixture() }
+
+  @Test("a transaction is shown in words, and every field that has none below")
+  func transaction() async throws {
+    let payload = fixture.transaction("400002") {
+      $0.offerType = .introductoryOffer
+      $0.offerDiscountType = .freeTrial
+      $0.offerPeriod = "P1W"
+      $0.json["neverSeen"] = ["a": 1]
+    }
+    try answerTransaction(payload)
+    #expect(try await fixture.operation().transaction("400002") == .success)
+    let text = fixture.out.lines.joined(separator: "\n")
+    #expect(
+      fixture.out.lines.first?.split(separator: " ").map(String.init) == ["transaction", "400002"])
+    for part in [
+      "state                 current", "original transaction  400001",
+      "product               com.example.app.monthly (Auto-Renewable Subscription)", "price                 9.99 EUR",
+      "offer                 introductory offer, free trial, P1W", "expires               2026-01-31T00:00:00Z",
+      "neverSeen             {\"a\":1}",
+    ] {
+      #expect(text.contains(part), "\(part) in\n\(text)")
+    }
+    #expect(!text.contains("quantity") && !text.contains("revoked"))
+  }
+
+  @Test("in a pipe it is the payload as Apple signed it")
+  func transactionJSON() async throws {
+    let payload = fixture.transaction("400002") { $0.json["neverSeen"] = [1.description.jsonValue] }
+    try answerTransaction(payload)
+    #expect(try await fixture.operation(asJSON: true).transaction("400002") == .success)
+    #expect(fixture.out.lines == [String(decoding: payload.serialized(), as: UTF8.self)])
+    #expect(fixture.notes.lines.isEmpty)
+  }
+
+  @Test("a transaction that production does not know is asked for in the sandbox")
+  func sandbox() async throws {
+    let payload = fixture.transaction("7") { $0.environment = .sandbox }
+    fixture.store.answer(
+      "GET sandbox /inApps/v1/transactions/7",
+      .init(body: ["signedTransactionInfo": .string(try fixture.sign(payload))]))
+    #expect(try await fixture.operation().transaction("7") == .success)
+    #expect(
+      fixture.store.asked == ["GET production /inApps/v1/transactions/7", "GET sandbox /inApps/v1/transactions/7"])
+    #expect(fixture.out.lines.contains { $0.hasPrefix("environment") && $0.hasSuffix("Sandbox") })
+  }
+
+  @Test("with --environment only there")
+  func oneEnvironment() async throws {
+    let error = await #expect(throws: APIError.self) {
+      try await fixture.operation(environment: "Sandbox").transaction("7")
+    }
+    #expect(fixture.store.asked == ["GET sandbox /inApps/v1/transactions/7"])
+    #expect(try FailureReport(#require(error)).status == .failure)
+  }
+
+  @Test("what Apple would refuse is not asked, and the report names rule and page")
+  func violation() async throws {
+    let error = await #expect(throws: APIError.self) { try await fixture.operation().transaction("12/34") }
+    let report = FailureReport(try #require(error))
+    #expect(report.status == .usage)
+    #expect(
+      report.lines.count == 1 && report.lines[0].contains("transactionId") && report.lines[0].contains("https://"))
+    #expect(fixture.store.asked.isEmpty)
+  }
+
+  @Test("what Apple did not sign is not shown")
+  func forged() async throws {
+    let payload = fixture.transaction("400002")
+    let other = try APIFixture()
+    fixture.store.answer(
+      "GET production /inApps/v1/transactions/400002",
+      .init(body: ["signedTransactionInfo": .string(try other.sign(payload))]))
+    let error = await #expect(throws: APIError.self) { try await fixture.operation(asJSON: true).transaction("400002") }
+    #expect(fixture.out.lines.isEmpty)
+    #expect(FailureReport(try #require(error)).lines[0].contains("signedTransactionInfo"))
+  }
+
+  @Test("a history is one row for each transaction, page after page with the same query")
+  func history() async throws {
+    let path = "GET production /inApps/v2/history/400001?"
+    let query = "productType=AUTO_RENEWABLE&sort=DESCENDING"
+    fixture.store.answer(path + query, try page(["400005", "400004"], revision: "r+1", hasMore: true))
+    fixture.store.answer(path + "revision=r%2B1&" + query, try page(["400003"], revision: "r2", hasMore: false))
+    var filter = HistoryFilter()
+    filter.types = [.autoRenewable]
+    filter.isNewestFirst = true
+    #expect(try await fixture.operation(width: 200).history("400001", filter.request(), limit: nil) == .success)
+    let lines = fixture.out.lines
+    #expect(lines.count == 4 && lines[0].hasPrefix("PURCHASED") && lines[0].hasSuffix("TRANSACTION"))
+    #expect(lines.dropFirst().map { $0.suffix(6) } == ["400005", "400004", "400003"])
+    #expect(lines[1].contains("9.99 EUR") && lines[1].contains("current"))
+    // Columns stand under their headings from the first row on.
+    let column = try #require(lines[0].firstRange(of: "STATE")).lowerBound.utf16Offset(in: lines[0])
+    #expect(lines.dropFirst().allSatisfy { $0.dropFirst(column).hasPrefix("current") })
+    #expect(fixture.notes.lines == ["3 transactions in Production"])
+  }
+
+  @Test("a limit ends a history without asking for pages nobody sees")
+  func limit() async throws {
+    let path = "GET production /inApps/v2/history/400001"
+    fixture.store.answer(path, try page(["400005", "400004"], revision: "r1", hasMore: true))
+    #expect(try await fixture.operation(asJSON: true).history("400001", .init(), limit: 1) == .success)
+    #expect(fixture.out.lines.count == 1)
+    #expect(fixture.store.asked == [path])
+  }
+
+  @Test("refunds tell when, how much and why")
+  func refunds() async throws {
+    let refunded = fixture.transaction("400002") {
+      $0.revocationDate = APIFixture.now
+      $0.revocationReason = .refundedDueToIssue
+      $0.revocationType = .refundProrated
+      $0.revocationPercentage = 33_300
+    }
+    fixture.store.answer(
+      "GET production /inApps/v2/refund/lookup/400001",
+      .init(body: [
+        "signedTransactions": [.string(try fixture.sign(refunded))], "revision": "r", "hasMore": false,
+      ]))
+    #expect(try await fixture.operation(width: 200).refunds("400001", limit: nil) == .success)
+    #expect(fixture.out.lines.count == 2)
+    let row = try #require(fixture.out.lines.last)
+    #expect(row.hasPrefix("2026-01-01T00:00:00Z") && row.contains("33.3 %") && row.contains("an issue with the app"))
+    #expect(fixture.notes.lines == ["1 refund in Production"])
+  }
+
+  @Test("no refund is said, also to a pipe")
+  func noRefunds() async throws {
+    fixture.store.answer(
+      "GET production /inApps/v2/refund/lookup/400001",
+      .init(body: ["signedTransactions": [], "revision": "r", "hasMore": false]))
+    #expect(try await fixture.operation(asJSON: true).refunds("400001", limit: nil) == .success)
+    #expect(fixture.out.lines.isEmpty && fixture.notes.lines == ["0 refunds in Production"])
+  }
+
+  @Test("statuses tell what gives service, until when and what comes then")
+  func statuses() async throws {
+    fixture.store.answer(
+      "GET production /inApps/v1/subscriptions/400001?status=1&status=4", try statuses(status: 4))
+    #expect(try await fixture.operation(width: 200).statuses("400001", [.active, .billingGracePeriod]) == .success)
+    #expect(fixture.out.lines.count == 2)
+    let row = try #require(fixture.out.lines.last)
+    #expect(row.hasPrefix("grace period  com.example.app.monthly  2026-01-31T00:00:00Z  renews for 9.99 EUR"))
+    #expect(fixture.notes.lines == ["1 subscription in Production"])
+  }
+
+  @Test("statuses in a pipe carry both payloads whole")
+  func statusesJSON() async throws {
+    fixture.store.answer("GET production /inApps/v1/subscriptions/400001", try statuses(status: 1))
+    #expect(try await fixture.operation(asJSON: true).statuses("400001", []) == .success)
+    let line = try JSONObject(parsing: Array(try #require(fixture.out.lines.first).utf8))
+    #expect(
+      line.members.map(\.key) == [
+        "environment", "subscriptionGroupIdentifier", "originalTransactionId", "status", "transaction", "renewalInfo",
+      ])
+    #expect(line["transaction"] == fixture.transaction("400002").jsonValue)
+    #expect(line["renewalInfo"] == fixture.renewal().jsonValue)
+  }
+
+  @Test("an order that Apple does not know ends with 1")
+  func orders() async throws {
+    fixture.store.answer("GET production /inApps/v1/lookup/MK5", .init(body: ["status": 1]))
+    #expect(try await fixture.operation().order("MK5") == .failure)
+    #expect(fixture.out.lines.isEmpty && fixture.notes.lines.count == 1)
+    fixture.store.answer(
+      "GET production /inApps/v1/lookup/MK6",
+      .init(body: ["status": 0, "signedTransactions": [.string(try fixture.sign(fixture.transaction("400002")))]]))
+    #expect(try await fixture.operation(asJSON: true).order("MK6") == .success)
+    #expect(fixture.out.lines.count == 1)
+  }
+
+  @Test("orders are not asked for in the sandbox")
+  func sandboxOrders() async throws {
+    await #expect(throws: OperationError.self) { try await fixture.operation(environment: "Sandbox").order("MK5") }
+    #expect(fixture.store.asked.isEmpty)
+  }
+
+  @Test("an app transaction tells the first version")
+  func appTransaction() async throws {
+    var transaction = AppTransaction()
+    transaction.receiptType = .production
+    transaction.bundleId = fixture.fixture.app.bundleId
+    transaction.appAppleId = fixture.fixture.app.appAppleId
+    transaction.appTransactionId = "704000000000000001"
+    transaction.originalApplicationVersion = "1.0"
+    transaction.originalPlatform = .iOS
+    transaction.receiptCreationDate = APIFixture.now
+    fixture.store.answer(
+      "GET production /inApps/v1/transactions/appTransactions/400001",
+      .init(body: ["signedAppTransactionInfo": .string(try fixture.sign(transaction))]))
+    #expect(try await fixture.operation().appTransaction("400001") == .success)
+    let text = fixture.out.lines.joined(separator: "\n")
+    #expect(text.contains("first version    1.0") && text.contains("first platform   iOS"), "\(text)")
+  }
+
+  @Test("an escape sequence inside a payload shows as text")
+  func hostile() async throws {
+    try answerTransaction(fixture.transaction("400002") { $0.productId = "a\u{1B}[2Jb" })
+    #expect(try await fixture.operation().transaction("400002") == .success)
+    #expect(!fixture.out.lines.joined().contains("\u{1B}"))
+  }
+
+  private func answerTransaction(_ payload: JWSTransactionDecodedPayload) throws {
+    fixture.store.answer(
+      "GET production /inApps/v1/transactions/400002",
+      .init(body: ["signedTransactionInfo": .string(try fixture.sign(payload))]))
+  }
+
+  private func page(_ ids: [String], revision: String, hasMore: Bool) throws -> FakeAppStore.Answer {
+    .init(body: [
+      "revision": .string(revision), "hasMore": .bool(hasMore),
+      "signedTransactions": .array(try ids.map { .string(try fixture.sign(fixture.transaction($0))) }),
+    ])
+  }
+
+  private func statuses(status: Int64) throws -> FakeAppStore.Answer {
+    var item = LastTransactionsItem()
+    item.status = Status(rawValue: Int(status))
+    item.originalTransactionId = "400001"
+    item.signedTransactionInfo = try fixture.sign(fixture.transaction("400002"))
+    item.signedRenewalInfo = try fixture.sign(fixture.renewal())
+    var group = SubscriptionGroupIdentifierItem()
+    group.subscriptionGroupIdentifier = "21000001"
+    group.lastTransactions = [item]
+    var response = StatusResponse()
+    response.data = [group]
+    return .init(body: response.json)
+  }
+}
