@@ -12,9 +12,6 @@ struct SnapshotReader: Sendable {
   let configuration: KafkaConfiguration
   let timeout: Duration
 
-  /// librdkafka's `_PARTITION_EOF`: the reader has everything there is.
-  private static let endOfPartition = KafkaError.Code(rawValue: -191)
-
   init(_ configuration: KafkaConfiguration, timeout: Duration = .seconds(15)) {
     self.configuration = configuration
     self.timeout = timeout
@@ -75,28 +72,26 @@ struct SnapshotReader: Sendable {
   ) async throws {
     var next: Int64 = 0
     while next < end {
-      guard let batch = try await batch(of: queue) else { return }
-      for record in batch {
+      guard let page = try await page(of: queue) else { return }
+      for record in page.records {
         if record.offset >= end { return }
         try await each(record)
         next = record.offset + 1
       }
+      // Beyond the last record there may be markers of transactions, or nothing that retention left.
+      if page.end != nil { return }
     }
   }
 
-  /// The next records; nil at the end of the partition.
-  private func batch(of queue: PartitionQueue) async throws -> [ConsumerRecord]? {
-    let batch: [ConsumerRecord]?
-    do {
-      batch = try await clock.result(within: patience) { try await queue.nextBatch(upTo: 100) }
-    } catch let error as KafkaError where error.code == Self.endOfPartition {
-      return nil
-    }
-    guard let batch else {
+  /// What comes next; nil once the reader is closed.
+  private func page(of queue: PartitionQueue) async throws -> PartitionPage? {
+    // Two answers are absent: a reader that was closed, and a cluster that says nothing.
+    let answer: PartitionPage?? = try await clock.result(within: patience) { try await queue.nextPage(upTo: 100) }
+    guard let answer else {
       throw OperationError(
         .failed, "the cluster stopped answering", at: "\(queue.partition)",
         remedy: "check kafka.bootstrapServers and that the brokers run")
     }
-    return batch.isEmpty ? nil : batch
+    return answer
   }
 }
