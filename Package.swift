@@ -110,7 +110,8 @@ let package = Package(
     library(
       "Millrace",
       [
-        "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", asyncHTTPClient, coreMetrics, crypto,
+        "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", argumentParser, asyncHTTPClient,
+        coreMetrics, crypto,
         httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, tracing, unixSignals, yams,
       ]),
     library(

@@ -85,6 +85,64 @@ public final class KafkaProducer: Sendable {
     }
   }
 
+  /// Writes records in their order and returns their positions once all in-sync replicas have all of them: one wait for
+  /// the whole, where as many calls of ``send(_:)`` would have no order among each other.
+  /// - Throws: ``KafkaError`` of the first record that failed, after the outcome of every record that was taken is known.
+  public func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition] {
+    unfinished.add(1, ordering: .sequentiallyConsistent)
+    defer {
+      let left = unfinished.subtract(1, ordering: .sequentiallyConsistent).newValue
+      if left == 0, phase.load(ordering: .sequentiallyConsistent) == .closing { handle.wake.signal() }
+    }
+    var deadline = ContinuousClock.now + sendTimeout
+    var positions: [RecordPosition] = []
+    positions.reserveCapacity(records.count)
+    while positions.count < records.count {
+      guard phase.load(ordering: .sequentiallyConsistent) == .open else {
+        throw KafkaError(code: .closed, operation: "send \(records.count) records", reason: "the producer is shut down")
+      }
+      let ticket = room.ticket()
+      let outcomes = await attempt(records[positions.count...])
+      for outcome in outcomes {
+        switch outcome {
+        case .acknowledged(let position): positions.append(position)
+        case .failed(let error): throw error
+        }
+      }
+      if !outcomes.isEmpty {
+        deadline = ContinuousClock.now + sendTimeout
+      } else if !(await room.wait(ticket, until: deadline)) {
+        throw KafkaError(
+          code: .queueFull, operation: "send \(records.count) records", reason: "no room in the queue",
+          isRetriable: true)
+      }
+    }
+    return positions
+  }
+
+  /// The outcomes of as many records as there was room for, in order.
+  private func attempt(_ records: ArraySlice<ProducerRecord>) async -> [DeliveryOutcome] {
+    await withUnsafeContinuation { continuation in
+      let batch = BatchDelivery(continuation)
+      for record in records {
+        let index = batch.open()
+        let pending = PendingDelivery(topic: record.topic, isTransactional: isTransactional) { outcome in
+          batch.settle(index, outcome)
+        }
+        let opaque = Unmanaged.passRetained(pending)
+        guard let error = handle.produce(record, opaque: opaque.toOpaque()) else { continue }
+        opaque.release()
+        guard error.code == .queueFull else {
+          pending.finish(.failed(error))
+          continue
+        }
+        batch.withdraw(index)
+        break
+      }
+      batch.seal()
+    }
+  }
+
   /// Learns where the partitions of these topics are. Without it the first record to each topic waits up to a second:
   /// librdkafka looks for topics it has just heard of once a second.
   /// - Throws: ``KafkaError`` where no broker answered in time. Sending works all the same once one does.
@@ -104,7 +162,8 @@ public final class KafkaProducer: Sendable {
   ) async -> DeliveryOutcome {
     await withUnsafeContinuation { continuation in
       let pending = PendingDelivery(
-        topic: record.topic, isTransactional: isTransactional, continuation: continuation)
+        topic: record.topic, isTransactional: isTransactional
+      ) { continuation.resume(returning: $0) }
       let opaque = Unmanaged.passRetained(pending)
       if let error = handle.produce(record, opaque: opaque.toOpaque()) {
         opaque.release()
@@ -173,14 +232,14 @@ private final class PendingDelivery: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var continuation: UnsafeContinuation<DeliveryOutcome, Never>?
+    var done: (@Sendable (DeliveryOutcome) -> Void)?
     var alarm: Task<Void, Never>?
   }
 
-  init(topic: String, isTransactional: Bool, continuation: UnsafeContinuation<DeliveryOutcome, Never>) {
+  init(topic: String, isTransactional: Bool, done: @escaping @Sendable (DeliveryOutcome) -> Void) {
     self.topic = topic
     self.isTransactional = isTransactional
-    state = Mutex(State(continuation: continuation))
+    state = Mutex(State(done: done))
   }
 
   func report(_ message: rd_kafka_message_t) {
@@ -204,7 +263,7 @@ private final class PendingDelivery: Sendable {
       return state
     }
     ended.alarm?.cancel()
-    ended.continuation?.resume(returning: outcome)
+    ended.done?(outcome)
   }
 
   /// Ends the wait at the deadline; the report that comes later finds nobody.
@@ -215,10 +274,66 @@ private final class PendingDelivery: Sendable {
       finish(.failed(failure(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT)))
     }
     let isOver = state.withLock { state in
-      if state.continuation != nil { state.alarm = alarm }
-      return state.continuation == nil
+      if state.done != nil { state.alarm = alarm }
+      return state.done == nil
     }
     if isOver { alarm.cancel() }
+  }
+}
+
+/// Gathers the outcomes of records that were handed over together.
+private final class BatchDelivery: Sendable {
+  private struct State {
+    var outcomes: [DeliveryOutcome?] = []
+    var open = 0
+    var isSealed = false
+    var continuation: UnsafeContinuation<[DeliveryOutcome], Never>?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ continuation: UnsafeContinuation<[DeliveryOutcome], Never>) {
+    state = Mutex(State(continuation: continuation))
+  }
+
+  /// A record that is about to be handed over.
+  func open() -> Int {
+    state.withLock { state in
+      state.outcomes.append(nil)
+      state.open += 1
+      return state.outcomes.count - 1
+    }
+  }
+
+  /// The last record opened was not taken.
+  func withdraw(_ index: Int) {
+    state.withLock { state in
+      state.outcomes.removeSubrange(index...)
+      state.open -= 1
+    }
+  }
+
+  func settle(_ index: Int, _ outcome: DeliveryOutcome) {
+    finish { state in
+      guard state.outcomes.indices.contains(index), state.outcomes[index] == nil else { return }
+      state.outcomes[index] = outcome
+      state.open -= 1
+    }
+  }
+
+  /// No more records come.
+  func seal() { finish { $0.isSealed = true } }
+
+  private func finish(_ change: (inout State) -> Void) {
+    let (continuation, outcomes) = state.withLock { state in
+      change(&state)
+      guard state.isSealed, state.open == 0 else {
+        return (nil as UnsafeContinuation<[DeliveryOutcome], Never>?, [] as [DeliveryOutcome])
+      }
+      defer { state.continuation = nil }
+      return (state.continuation, state.outcomes.compactMap { $0 })
+    }
+    continuation?.resume(returning: outcomes)
   }
 }
 

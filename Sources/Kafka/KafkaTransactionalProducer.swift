@@ -80,6 +80,15 @@ public final class KafkaTransactionalProducer: Sendable {
     }
   }
 
+  /// Writes records in their order inside the open transaction; see ``KafkaProducer/send(contentsOf:)``.
+  public func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition] {
+    do throws(KafkaError) {
+      return try await producer.send(contentsOf: records)
+    } catch {
+      throw judged(error)
+    }
+  }
+
   /// Makes offsets of a consumer group part of the open transaction: committed with it or not at all.
   /// - Throws: ``KafkaError``; to be aborted where the group has moved on from this generation of its members.
   public func sendOffsets(

@@ -35,7 +35,7 @@ struct EmbeddedClusterCommand: AsyncParsableCommand {
   func run() async throws {
     let (brokers, bootstrapFile, shared) = (self.brokers, self.bootstrapFile, self.shared)
     try await conclude(finishesOnSignal: true) { console in
-      let catalog = try TopicCatalog.load(try shared.load().configuration.topics)
+      let catalog = try TopicCatalog.load(try shared.load().configuration)
       try await DevelopmentCluster.run(catalog: catalog, brokers: brokers) { address in
         if let bootstrapFile { try AtomicFile.write(address + "\n", to: bootstrapFile) }
         try console.out.line(address)

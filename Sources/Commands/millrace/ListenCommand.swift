@@ -50,7 +50,7 @@ struct ListenCommand: AsyncParsableCommand {
     try await conclude(finishesOnSignal: true) { console in
       let configuration = try command.shared.load().configuration
       let selection = TopicSelection(topics: command.topic, families: command.family)
-      let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration.topics) : nil
+      let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
       let kafka = try configuration.kafka.outsideClient()
       let listener = Listener(
         kafka, topics: try selection.names(in: catalog), start: command.from)

@@ -38,7 +38,7 @@ struct QuarantineCommand: AsyncParsableCommand {
       let (json, shared) = (self.json, self.shared)
       try await conclude { console in
         let configuration = try shared.load().configuration
-        let catalog = try TopicCatalog.load(configuration.topics)
+        let catalog = try TopicCatalog.load(configuration)
         let kafka = try configuration.kafka.outsideClient()
         let inventory = try await inventory(
           of: try QuarantineOperation(kafka, catalog: catalog), at: kafka, telling: console)
@@ -91,7 +91,7 @@ struct QuarantineCommand: AsyncParsableCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.shared.load().configuration
-        let catalog = try TopicCatalog.load(configuration.topics)
+        let catalog = try TopicCatalog.load(configuration)
         let kafka = try configuration.kafka.outsideClient()
         let operation = try QuarantineOperation(kafka, catalog: catalog)
         let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))

@@ -92,7 +92,7 @@ extension TopicsOperation {
   fileprivate init(_ configuration: MillraceConfiguration, telling console: Console) throws(MillraceError) {
     let kafka = try configuration.kafka.outsideClient()
     self.init(
-      kafka, catalog: try TopicCatalog.load(configuration.topics), durability: configuration.kafka.durability)
+      kafka, catalog: try TopicCatalog.load(configuration), durability: configuration.kafka.durability)
     console.err.note(kafka.connecting)
   }
 }

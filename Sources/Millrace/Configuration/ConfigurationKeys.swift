@@ -2,7 +2,7 @@
 // variables, `--print-config` and `docs/configuration.md` follow this list and nothing else.
 
 extension MillraceConfiguration {
-  static let table = SettingTable<MillraceConfiguration>(settings: keys, deferred: ["apps"])
+  static let table = SettingTable<MillraceConfiguration>(settings: keys, deferred: ["apps", "workers"])
 
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
@@ -134,4 +134,45 @@ extension AppSettings {
     Setting("api.keyId", \.api.keyId, .nonEmptyText, "Key ID of the App Store Server API key."),
     Setting("api.privateKeyFile", \.api.privateKeyFile, .path, "File of the private key (`.p8`)."),
   ])
+}
+
+extension WorkerSettings {
+  static let table = SettingTable<WorkerSettings>(settings: [
+    Setting("name", \.name, .workerName, "The worker that the entry is for. Required."),
+    Setting(
+      "ordering", \.ordering, .choice,
+      "`free`: a record that waits steps aside; `strict`: successors of its key wait behind it."),
+    Setting(
+      "start", \.start, .choice, "Where a worker that has never run begins: `earliest` or `latest`; never used again."),
+    Setting(
+      "retryDelays", \.retryDelays, .list(of: .duration(.milliseconds(10) ... .seconds(7 * 86_400))),
+      "Delays of the retry tiers, ascending; each is a topic of its own."),
+    Setting(
+      "maximumAttempts", \.maximumAttempts, .integer(1...1_000), "Runs of a handler before a dead letter is made."),
+    Setting(
+      "handlerTimeout", \.handlerTimeout, .duration(.milliseconds(10) ... .seconds(3_600)),
+      "How long one run of a handler may take."),
+    Setting(
+      "parallelism", \.parallelism, .integer(1...1_000), "Handlers of one lane that run at the same time."),
+    Setting(
+      "recordsInFlight", \.recordsInFlight, .integer(1...100_000), "Records of one lane in memory at most."),
+    Setting(
+      "bytesInFlight", \.bytesInFlight, .size((1 << 20)...(1 << 30)), "Bytes of one lane's records in memory at most."),
+    Setting(
+      "ledgerHorizon", \.ledgerHorizon, .duration(.seconds(60) ... .seconds(400 * 86_400)),
+      "How long what was handled is remembered; below 157h Apple's last retry can come later."),
+    Setting(
+      "drainTimeout", \.drainTimeout, .duration(.milliseconds(10) ... .seconds(3_600)),
+      "How long handlers may finish when a lane moves or the process leaves."),
+    Setting(
+      "staticMember", \.staticMember, .nonEmptyText,
+      "`group.instance.id`, different in every replica: a restart within the session timeout moves no lane. For fixed "
+        + "replicas only."),
+  ])
+}
+
+extension SettingCodec where Value == String {
+  static let workerName = scalar(
+    "worker name", expected: "1 to 40 lower-case letters, digits and hyphens",
+    parse: { WorkerTopics.isName($0) ? $0 : nil }, render: { $0 })
 }

@@ -69,18 +69,27 @@ private struct ConfigurationReader {
   mutating func read(_ root: YAMLValue) {
     let report = MillraceConfiguration.table.read(root, into: &configuration, place: file)
     take(report, label: "")
-    guard let apps = report.deferred["apps"], apps.content != .null else { return }
-    guard case .list(let entries) = apps.content else {
+    readList(report, "apps", \.apps, AppSettings.table, standard: AppSettings(), naming: "bundleId")
+    readList(report, "workers", \.workers, WorkerSettings.table, standard: WorkerSettings(), naming: "name")
+  }
+
+  private mutating func readList<Entry>(
+    _ report: SettingReport, _ key: String, _ list: WritableKeyPath<MillraceConfiguration, [Entry]>,
+    _ table: SettingTable<Entry>, standard: Entry, naming: String
+  ) {
+    guard let value = report.deferred[key], value.content != .null else { return }
+    guard case .list(let entries) = value.content else {
       problems.append(
         .init(
-          "`apps` is \(apps.kind)", at: "\(file):\(apps.line)", remedy: "give it a list of apps, each with bundleId"))
+          "`\(key)` is \(value.kind)", at: "\(file):\(value.line)",
+          remedy: "give it a list of \(key), each with \(naming)"))
       return
     }
-    for (index, entry) in entries.enumerated() {
-      var app = AppSettings()
-      let label = "apps[\(index)]."
-      take(AppSettings.table.read(entry, into: &app, place: file, label: label), label: label)
-      configuration.apps.append(app)
+    for (index, content) in entries.enumerated() {
+      var entry = standard
+      let label = "\(key)[\(index)]."
+      take(table.read(content, into: &entry, place: file, label: label), label: label)
+      configuration[keyPath: list].append(entry)
     }
   }
 
@@ -101,7 +110,9 @@ private struct ConfigurationReader {
       unknown.remove(name)
       set(setting, in: MillraceConfiguration.table, root: \.configuration, to: text, from: name, label: "")
     }
-    readApps(variables, &unknown)
+    readList(variables, &unknown, "apps", \.configuration.apps, AppSettings.table, standard: AppSettings())
+    readList(
+      variables, &unknown, "workers", \.configuration.workers, WorkerSettings.table, standard: WorkerSettings())
     let known = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
     for name in unknown.sorted() {
       let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }
@@ -110,18 +121,21 @@ private struct ConfigurationReader {
     }
   }
 
-  /// `MILLRACE_APPS_<n>_…`, where n is an app of the file or the next one.
-  private mutating func readApps(_ variables: [String: String], _ unknown: inout Set<String>) {
-    for index in 0...configuration.apps.count + variables.count {
-      for setting in AppSettings.table.settings {
-        let name = EnvironmentVariables.name(of: ["apps", "\(index)"] + setting.path)
+  /// `MILLRACE_APPS_<n>_…`, where n is an entry of the file or the next one.
+  private mutating func readList<Entry>(
+    _ variables: [String: String], _ unknown: inout Set<String>, _ key: String,
+    _ list: WritableKeyPath<Self, [Entry]>, _ table: SettingTable<Entry>, standard: Entry
+  ) {
+    for index in 0...self[keyPath: list].count + variables.count {
+      for setting in table.settings {
+        let name = EnvironmentVariables.name(of: [key, "\(index)"] + setting.path)
         guard let text = variables[name] else { continue }
-        if index == configuration.apps.count { configuration.apps.append(AppSettings()) }
-        guard index < configuration.apps.count else { continue }
+        if index == self[keyPath: list].count { self[keyPath: list].append(standard) }
+        guard index < self[keyPath: list].count else { continue }
         unknown.remove(name)
         set(
-          setting, in: AppSettings.table, root: \.configuration.apps[index], to: text, from: name,
-          label: "apps[\(index)].")
+          setting, in: table, root: list.appending(path: \.[index]), to: text, from: name,
+          label: "\(key)[\(index)].")
       }
     }
   }

@@ -23,7 +23,11 @@ extension MillraceConfiguration {
     for setting in table.settings {
       if setting.path[0] != section {
         section = setting.path[0]
-        if section == "appStore" { page += appsReference() }
+        if section == "appStore" {
+          page +=
+            listReference("apps", AppSettings.table, AppSettings())
+            + listReference("workers", WorkerSettings.table, WorkerSettings())
+        }
         page += heading(section)
       }
       page += row(setting, EnvironmentVariables.name(of: setting.path), of: defaults)
@@ -31,12 +35,12 @@ extension MillraceConfiguration {
     return page
   }
 
-  private static func appsReference() -> String {
-    var text = heading("apps[]")
-    for setting in AppSettings.table.settings {
-      text += row(setting, EnvironmentVariables.name(of: ["apps", "<N>"] + setting.path), of: AppSettings())
+  private static func listReference<Entry>(_ key: String, _ table: SettingTable<Entry>, _ standard: Entry) -> String {
+    var text = heading("\(key)[]")
+    for setting in table.settings {
+      text += row(setting, EnvironmentVariables.name(of: [key, "<N>"] + setting.path), of: standard)
     }
-    return text + "\n`<N>` counts from 0; a number beyond the apps of the file adds one.\n"
+    return text + "\n`<N>` counts from 0; a number beyond the \(key) of the file adds one.\n"
   }
 
   private static func heading(_ section: String) -> String {

@@ -9,7 +9,8 @@ extension MillraceConfiguration {
     func problem(_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
     }
-    return brokenAppRelations(problem) + brokenKafkaRelations(problem) + brokenIngressRelations(problem)
+    return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
+      + brokenIngressRelations(problem)
       + brokenClockRelations(problem)
   }
 
@@ -40,6 +41,27 @@ extension MillraceConfiguration {
         problems.append(
           problem(
             "API credentials are incomplete", "\(name).api", "set issuerId, keyId and privateKeyFile, or none"))
+      }
+    }
+    return problems
+  }
+
+  private func brokenWorkerRelations(_ problem: Describe) -> [MillraceError.Problem] {
+    var problems: [MillraceError.Problem] = []
+    var seen: Set<String> = []
+    for (index, worker) in workers.enumerated() {
+      let key = "workers[\(index)]"
+      if let name = worker.name {
+        if !seen.insert(name).inserted {
+          problems.append(problem("two entries for the worker \(name)", "\(key).name", "make them one entry"))
+        }
+      } else {
+        problems.append(problem("an entry without name", "\(key).name", "name the worker it is for"))
+      }
+      if let delays = worker.retryDelays, delays.isEmpty || zip(delays, delays.dropFirst()).contains(where: >=) {
+        problems.append(
+          problem("retry delays that do not ascend", "\(key).retryDelays", "list at least one, each longer than before")
+        )
       }
     }
     return problems

@@ -13,12 +13,12 @@ extension LoadedConfiguration {
     for setting in settings where !order.contains(setting.path[0]) {
       order.append(setting.path[0])
     }
-    order.insert("apps", at: order.firstIndex(of: "appStore") ?? order.endIndex)
+    order.insert(contentsOf: ["apps", "workers"], at: order.firstIndex(of: "appStore") ?? order.endIndex)
     for section in order {
-      if section == "apps" {
-        appendApps(&lines)
-      } else {
-        append(settings.filter { $0.path[0] == section }, of: configuration, indent: 0, label: "", &lines)
+      switch section {
+      case "apps": appendList("apps", configuration.apps, AppSettings.table, &lines)
+      case "workers": appendList("workers", configuration.workers, WorkerSettings.table, &lines)
+      default: append(settings.filter { $0.path[0] == section }, of: configuration, indent: 0, label: "", &lines)
       }
     }
     let width = min(60, lines.filter { $0.note != nil }.map(\.text.count).max() ?? 0)
@@ -50,15 +50,17 @@ extension LoadedConfiguration {
     }
   }
 
-  private func appendApps(_ lines: inout [(text: String, note: String?)]) {
-    guard !configuration.apps.isEmpty else {
-      lines.append(("apps: []", ConfigurationSource.standard.description))
+  private func appendList<Entry>(
+    _ key: String, _ entries: [Entry], _ table: SettingTable<Entry>, _ lines: inout [(text: String, note: String?)]
+  ) {
+    guard !entries.isEmpty else {
+      lines.append(("\(key): []", ConfigurationSource.standard.description))
       return
     }
-    lines.append(("apps:", nil))
-    for (index, app) in configuration.apps.enumerated() {
+    lines.append(("\(key):", nil))
+    for (index, entry) in entries.enumerated() {
       let start = lines.count
-      append(AppSettings.table.settings, of: app, indent: 2, label: "apps[\(index)].", &lines)
+      append(table.settings, of: entry, indent: 2, label: "\(key)[\(index)].", &lines)
       lines[start].text = "  - " + lines[start].text.dropFirst(4)
     }
   }

@@ -15,6 +15,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   public var trust = TrustSettings()
   /// The apps whose notifications are accepted.
   public var apps: [AppSettings] = []
+  /// How workers are run where their own policy is not to apply.
+  public var workers: [WorkerSettings] = []
   /// The App Store Server API.
   public var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.

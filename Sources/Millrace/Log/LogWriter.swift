@@ -18,6 +18,19 @@ public protocol LogWriter: Sendable {
   /// Writes one record and returns its position once all in-sync replicas have it. Many calls may run at once; records
   /// of one partition are written in the order of the calls.
   func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition
+
+  /// Writes records in their order and returns their positions once all in-sync replicas have all of them.
+  /// - Throws: ``KafkaError`` of the first record that failed, once the outcome of every record taken is known.
+  func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition]
+}
+
+extension LogWriter {
+  /// Writes records in their order, one after the other.
+  public func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition] {
+    var positions: [RecordPosition] = []
+    for record in records { positions.append(try await send(record)) }
+    return positions
+  }
 }
 
 /// Writes records and a group's offsets so that readers see all of them or none.

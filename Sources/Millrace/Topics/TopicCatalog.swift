@@ -7,35 +7,79 @@ public struct TopicCatalog: Sendable, Hashable {
   /// Which notification goes to which of them.
   public let router: NotificationRouter
 
-  /// Reads every `*.yaml` of `directory`.
+  /// A worker whose topics a deployment has.
+  public struct Worker: Sendable, Hashable {
+    /// Its name.
+    public var name: String
+    /// The delays of its retry tiers.
+    public var retryDelays: [Duration]
+
+    /// A worker.
+    public init(name: String, retryDelays: [Duration] = WorkerPolicy().retryDelays) {
+      self.name = name
+      self.retryDelays = retryDelays
+    }
+  }
+
+  /// Reads every `*.yaml` of `directory`, and those of its folder `workers` once for each worker.
   ///
   /// - Parameters:
   ///   - prefix: Put before every topic's name in Kafka.
   ///   - lanes: Partitions of the topics whose files state no number.
+  ///   - workers: Whose topics there are besides those that all share.
   /// - Throws: ``MillraceError`` with every problem in every file: unknown keys, missing ones, a promise whose settings
   ///   break it, a notification type in two files, no topic or two for unrecognised types.
-  public static func load(directory: String, prefix: String, lanes: Int) throws(MillraceError) -> TopicCatalog {
+  public static func load(
+    directory: String, prefix: String, lanes: Int, workers: [Worker] = []
+  ) throws(MillraceError) -> TopicCatalog {
+    let base = directory.hasSuffix("/") ? String(directory.dropLast()) : directory
+    var files = try texts(in: base)
+    guard !files.isEmpty else {
+      throw MillraceError(
+        .topics, "no *.yaml file in it", at: directory, remedy: "set topics.directory to the directory of topic files")
+    }
+    if !workers.isEmpty {
+      let templates = try texts(in: "\(base)/workers")
+      for worker in workers {
+        for template in templates {
+          let text = template.text.replacing("{worker}", with: worker.name)
+          guard text.contains("{delay}") else {
+            files.append((template.file, text))
+            continue
+          }
+          files += worker.retryDelays.map { (template.file, text.replacing("{delay}", with: DurationText.text($0))) }
+        }
+      }
+    }
+    return try TopicCatalog(files: files, prefix: prefix, lanes: lanes)
+  }
+
+  /// Reads the directory that `settings` names; otherwise like ``load(directory:prefix:lanes:workers:)``.
+  public static func load(_ settings: TopicSettings, workers: [Worker] = []) throws(MillraceError) -> TopicCatalog {
+    try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes, workers: workers)
+  }
+
+  /// The topics of a whole deployment: those that all share, and those of every worker of `workers` in its configuration.
+  public static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
+    try load(
+      configuration.topics,
+      workers: configuration.workers.compactMap { settings in
+        settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
+      })
+  }
+
+  private static func texts(in directory: String) throws(MillraceError) -> [(file: String, text: String)] {
     let names: [String]
     do {
       names = try Files.list(directory, area: .topics).filter { $0.hasSuffix(".yaml") }
     } catch {
       throw error.under(key: "topics.directory")
     }
-    guard !names.isEmpty else {
-      throw MillraceError(
-        .topics, "no *.yaml file in it", at: directory, remedy: "set topics.directory to the directory of topic files")
-    }
     var files: [(file: String, text: String)] = []
     for name in names {
-      let path = directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
-      files.append((path, try Files.readText(path, area: .topics)))
+      files.append(("\(directory)/\(name)", try Files.readText("\(directory)/\(name)", area: .topics)))
     }
-    return try TopicCatalog(files: files, prefix: prefix, lanes: lanes)
-  }
-
-  /// Reads the directory that `settings` names; otherwise like ``load(directory:prefix:lanes:)``.
-  public static func load(_ settings: TopicSettings) throws(MillraceError) -> TopicCatalog {
-    try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes)
+    return files
   }
 
   /// The catalog that these files declare.

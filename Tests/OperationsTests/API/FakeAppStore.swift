@@ -41,7 +41,7 @@ final class FakeAppStore: HTTPExchange {
     state.withLock { $0.answers[question] = answers }
   }
 
-  func send(_ request: HTTPRequest) async throws(TransportFailure) -> HTTPAnswer {
+  func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
     let question =
       "\(request.method.rawValue) "
       + request.url.replacing("https://production.invalid", with: "production ")
@@ -52,7 +52,7 @@ final class FakeAppStore: HTTPExchange {
       if answers.count > 1 { state.answers[question] = Array(answers.dropFirst()) }
       return answers.first ?? .error(.transactionIdNotFound)
     }
-    return HTTPAnswer(status: answer.status, body: answer.body.serialized())
+    return ExchangeAnswer(status: answer.status, body: answer.body.serialized())
   }
 }
 

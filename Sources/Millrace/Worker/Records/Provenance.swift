@@ -1,0 +1,120 @@
+// Where a record came from and what happened to it since: the headers that parked, replayed and dead records carry
+// beside the ones they came with.
+
+public import AppStore
+public import Kafka
+
+/// The history of a record on its way through a worker's topics. A record read from its first topic has none of these
+/// headers: it starts its history there.
+public struct Provenance: Sendable, Hashable {
+  /// Why a replayed record is on the replay topic.
+  public enum ReplayMode: String, Sendable, Hashable, CaseIterable {
+    /// A notification that was handled stays handled.
+    case plain
+    /// Handlers run again; only events that differ are emitted, effects are never repeated.
+    case reapply
+    /// A dead letter is tried again.
+    case requeue
+  }
+
+  /// A record that was sent again.
+  public struct Replay: Sendable, Hashable {
+    /// `ce_replayid`: names the run.
+    public var id: String
+    /// How it is to be treated.
+    public var mode: ReplayMode
+    /// What the operator gave as reason.
+    public var why: String?
+  }
+
+  /// Where the record was first read.
+  public var first: RecordPosition
+  /// When it was first written, milliseconds since 1970.
+  public var firstTimestamp: Int64
+  /// How often its handler has run before; 0 for a new record.
+  public var attempt: Int
+  /// When it was put on the topic it stands on, by the worker's clock; nil for records that were not parked.
+  public var parkedAt: Timestamp?
+  /// What it waits for; it may go through several tiers until then. Nil for records that were not parked.
+  public var due: Timestamp?
+  /// When it is worth nothing any more, as its handler said; nil: never.
+  public var deadline: Timestamp?
+  /// Set where it waits behind another of its key (`ordering: strict`): that one's ledger key in hexadecimal.
+  public var behind: String?
+  /// Why it was parked or died, oldest first, at most ``maximumCauses``.
+  public var causes: [String]
+  /// Set for records on the replay topic.
+  public var replay: Replay?
+
+  /// Older causes are dropped: a record that fails for a week must not outgrow its topic.
+  static let maximumCauses = 16
+
+  private enum Name {
+    static let prefix = "millrace-"
+    static let topic = "millrace-first-topic"
+    static let partition = "millrace-first-partition"
+    static let offset = "millrace-first-offset"
+    static let timestamp = "millrace-first-timestamp"
+    static let attempt = "millrace-attempt"
+    static let parkedAt = "millrace-parked-at"
+    static let due = "millrace-due"
+    static let deadline = "millrace-deadline"
+    static let behind = "millrace-behind"
+    static let cause = "millrace-cause"
+    static let replayMode = "millrace-replay-mode"
+    static let replayWhy = "millrace-replay-why"
+    static let replayID = "ce_replayid"
+  }
+
+  /// Reads the history a record carries. What is missing or garbled reads as the beginning: a history is never a reason
+  /// to refuse a record.
+  public init(_ record: ConsumerRecord) {
+    var texts: [String: String] = [:]
+    causes = []
+    for header in record.headers where header.name.hasPrefix(Name.prefix) || header.name == Name.replayID {
+      guard let value = header.value, let text = String(validating: value, as: UTF8.self) else { continue }
+      if header.name == Name.cause { causes.append(text) } else { texts[header.name] = text }
+    }
+    if let topic = texts[Name.topic], let partition = texts[Name.partition].flatMap({ Int32($0) }),
+      let offset = texts[Name.offset].flatMap({ Int64($0) })
+    {
+      first = RecordPosition(topic: topic, partition: partition, offset: offset)
+    } else {
+      first = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
+    }
+    firstTimestamp = texts[Name.timestamp].flatMap { Int64($0) } ?? record.timestamp ?? 0
+    attempt = texts[Name.attempt].flatMap { Int($0) }.map { max(0, $0) } ?? 0
+    parkedAt = texts[Name.parkedAt].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
+    due = texts[Name.due].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
+    deadline = texts[Name.deadline].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
+    behind = texts[Name.behind]
+    if let mode = texts[Name.replayMode].flatMap({ ReplayMode(rawValue: $0) }) {
+      replay = Replay(id: texts[Name.replayID] ?? "", mode: mode, why: texts[Name.replayWhy])
+    }
+  }
+
+  /// The headers that carry this history.
+  var headers: [RecordHeader] {
+    var headers = [
+      RecordHeader(Name.topic, first.topic), RecordHeader(Name.partition, String(first.partition)),
+      RecordHeader(Name.offset, String(first.offset)), RecordHeader(Name.timestamp, String(firstTimestamp)),
+      RecordHeader(Name.attempt, String(attempt)),
+    ]
+    if let parkedAt { headers.append(RecordHeader(Name.parkedAt, String(parkedAt.millisecondsSince1970))) }
+    if let due { headers.append(RecordHeader(Name.due, String(due.millisecondsSince1970))) }
+    if let deadline { headers.append(RecordHeader(Name.deadline, String(deadline.millisecondsSince1970))) }
+    if let behind { headers.append(RecordHeader(Name.behind, behind)) }
+    headers += causes.suffix(Self.maximumCauses).map { RecordHeader(Name.cause, $0) }
+    if let replay {
+      headers.append(RecordHeader(Name.replayID, replay.id))
+      headers.append(RecordHeader(Name.replayMode, replay.mode.rawValue))
+      if let why = replay.why { headers.append(RecordHeader(Name.replayWhy, why)) }
+    }
+    return headers
+  }
+
+  /// The headers of `record` that are not history: what it came with.
+  static func original(_ headers: [RecordHeader]) -> [RecordHeader] {
+    headers.filter { !$0.name.hasPrefix(Name.prefix) && $0.name != Name.replayID }
+  }
+}

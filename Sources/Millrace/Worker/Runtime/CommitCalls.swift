@@ -1,0 +1,64 @@
+// The calls behind the steps of a commit, and what their errors mean to it.
+
+internal import Kafka
+
+/// What one commit brings into Kafka.
+struct CommitContent: Sendable {
+  /// Events, parked records, dead letters, tables; in order.
+  var records: [ProducerRecord]
+  /// What the ledger is to remember of them.
+  var ledger: [ProducerRecord]
+  var offsets: [CommittedOffset]
+}
+
+/// Carries steps out.
+struct CommitCalls: Sendable {
+  let writer: WorkerWriter
+  let reader: any LogReader
+
+  /// Without records there is nothing that offsets could be torn from: a plain commit, which the group fences as well.
+  func mode(for content: CommitContent) -> CommitProtocol.Mode {
+    if case .transactional = writer, !(content.records + content.ledger).isEmpty {
+      return .transactional
+    }
+    return .atLeastOnce
+  }
+
+  func perform(_ step: CommitProtocol.Step, _ content: CommitContent) async throws(KafkaError) {
+    switch (step, writer) {
+    case (.write, .transactional(let writer)):
+      _ = try await writer.send(contentsOf: content.records + content.ledger)
+    case (.write, .plain(let writer)):
+      if !content.records.isEmpty { _ = try await writer.send(contentsOf: content.records) }
+    // Whatever the worker's writer: a batch without records is committed plainly, and then the ledger has none either.
+    case (.writeLedger, .plain(let writer)):
+      if !content.ledger.isEmpty { _ = try await writer.send(contentsOf: content.ledger) }
+    case (.commitOffsets, _): try await reader.commit(content.offsets)
+    case (.begin, .transactional(let writer)): try await writer.begin()
+    case (.sendOffsets, .transactional(let writer)):
+      try await writer.sendOffsets(
+        content.offsets, group: try await reader.groupMetadata(), timeout: WorkerWriter.transactionTimeout)
+    case (.commitTransaction, .transactional(let writer)):
+      try await writer.commit(timeout: WorkerWriter.transactionTimeout)
+    case (.abort, .transactional(let writer)): try await writer.abort(timeout: WorkerWriter.transactionTimeout)
+    case (.begin, .plain), (.sendOffsets, .plain), (.commitTransaction, .plain), (.abort, .plain),
+      (.writeLedger, .transactional):
+      break
+    }
+  }
+
+  func trouble(of error: KafkaError, at step: CommitProtocol.Step) -> CommitProtocol.Trouble {
+    if error.isFatal || error.code == .closed { return .fatal }
+    switch step {
+    case .begin, .sendOffsets, .commitTransaction, .abort:
+      switch error.transactionRemedy {
+      case .retry: return .retriable
+      case .abort: return .abortable
+      // A generation that has passed refuses offsets, and librdkafka says nothing of what to do about it.
+      case .replace: return step == .sendOffsets ? .abortable : .fatal
+      }
+    case .write, .writeLedger: return .abortable
+    case .commitOffsets: return error.isRetriable ? .retriable : .abortable
+    }
+  }
+}

@@ -1,0 +1,220 @@
+// Brings outcomes into Kafka: batches them, commits them with their offsets, and never asks a handler twice. One for
+// each worker, so that every transaction belongs to one producer. ``CommitBatch`` decides what goes together,
+// ``CommitProtocol`` in which order.
+
+internal import Clocks
+internal import Kafka
+internal import Logging
+internal import Synchronization
+
+/// Where a batch's lanes say what belongs to it.
+protocol CommitLane: Sendable {
+  /// Seals writes of this lane: the offsets to commit once they are done, and the ledger's records for them. Nil where
+  /// the lane was stopped. Changes nothing, so that it can be asked again.
+  func seal(_ writes: [LaneWrite]) async -> SealedWrites?
+  /// The sealed writes are in Kafka.
+  func committed(_ writes: [LaneWrite]) async
+}
+
+/// What a lane adds to its writes.
+struct SealedWrites: Sendable {
+  /// For every source of the lane, also where nothing moved: the group fences by offset commits only.
+  var offsets: [CommittedOffset]
+  /// The ledger's records.
+  var ledger: [ProducerRecord]
+}
+
+/// Collects writes and commits them, one batch at a time.
+final class Committer: Sendable {
+  private struct State {
+    var batch: CommitBatch<LaneWrite>
+    var lanes: [LaneEpoch: any CommitLane] = [:]
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    var isClosing = false
+    var isOver = false
+  }
+
+  private let calls: CommitCalls
+  private let clock: MillraceClock
+  private let metrics: WorkerMetrics
+  private let logger: Logger
+  private let state: Mutex<State>
+  private let bell = LaneBell()
+
+  init(
+    calls: CommitCalls, clock: MillraceClock, count: Int, interval: Duration, metrics: WorkerMetrics, logger: Logger
+  ) {
+    self.calls = calls
+    self.clock = clock
+    self.metrics = metrics
+    self.logger = logger
+    state = Mutex(State(batch: CommitBatch(limit: count, interval: interval)))
+  }
+
+  /// Admits a lane's writes from now on.
+  func attach(_ lane: any CommitLane, as epoch: LaneEpoch) {
+    state.withLock { state in
+      state.batch.attach(epoch)
+      state.lanes[epoch] = lane
+    }
+  }
+
+  /// Takes no more writes of this epoch; those that wait are dropped.
+  func detach(_ epoch: LaneEpoch) {
+    let dropped = state.withLock { state in
+      state.lanes[epoch] = nil
+      return state.batch.detach(epoch)
+    }
+    settle(dropped, .dropped)
+    wakeWaiters()
+  }
+
+  /// Takes a write. Its receipt, where it has one, is settled in any case.
+  func submit(_ write: LaneWrite) {
+    let isTaken = state.withLock { state in
+      !state.isOver && state.batch.add(write, of: write.lane, isUrgent: write.isUrgent, now: clock.now)
+    }
+    guard isTaken else { return settle([write], .dropped) }
+    bell.ring()
+  }
+
+  /// Waits until everything that this epoch handed in so far is committed or dropped.
+  func flush(_ epoch: LaneEpoch) async {
+    while true {
+      let isFlushed = state.withLock { state in
+        state.batch.hurry()
+        return state.isOver || state.batch.isFlushed(epoch)
+      }
+      if isFlushed { return }
+      bell.ring()
+      await withCheckedContinuation { continuation in
+        let isFlushed = state.withLock { state in
+          if state.isOver || state.batch.isFlushed(epoch) { return true }
+          state.waiters.append(continuation)
+          return false
+        }
+        if isFlushed { continuation.resume() }
+      }
+    }
+  }
+
+  /// Commits what is left and lets ``run()`` return.
+  func shutDown() {
+    state.withLock { $0.isClosing = true }
+    bell.ring()
+  }
+
+  /// Commits batches until shut down or cancelled.
+  /// - Throws: ``KafkaError`` where the process has to start anew.
+  func run() async throws {
+    defer { end() }
+    while await waitForBatch() {
+      guard let batch = state.withLock({ $0.batch.begin(now: clock.now) }) else { continue }
+      try await commit(batch)
+      wakeWaiters()
+    }
+  }
+
+  // MARK: - One batch
+
+  private struct Part {
+    var lane: any CommitLane
+    var writes: [LaneWrite]
+    var sealed: SealedWrites
+  }
+
+  private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
+    let parts = await seal(batch)
+    guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
+    let content = CommitContent(
+      records: parts.flatMap { $0.writes.flatMap(\.records) }, ledger: parts.flatMap(\.sealed.ledger),
+      offsets: parts.flatMap(\.sealed.offsets))
+    var commit = CommitProtocol(calls.mode(for: content))
+    var next = CommitProtocol.Next.step(commit.step, isAgain: false)
+    let start = clock.now
+    var pause = Duration.milliseconds(10)
+    while true {
+      switch next {
+      case .step(let step, let isAgain):
+        if isAgain {
+          try await clock.sleep(until: clock.now.advanced(by: pause))
+          pause = min(pause * 2, .seconds(1))
+        }
+        do {
+          try await calls.perform(step, content)
+          next = commit.succeeded()
+        } catch {
+          logger.warning("a commit did not go through", metadata: ["step": "\(step)", "error": "\(error)"])
+          next = commit.failed(calls.trouble(of: error, at: step))
+          guard next != .failed else { throw error }
+        }
+      case .committed, .written:
+        metrics.committed(in: start.duration(to: clock.now))
+        _ = state.withLock { $0.batch.committed() }
+        for part in parts {
+          await part.lane.committed(part.writes)
+          settle(part.writes, .committed)
+        }
+        return
+      case .aborted:
+        metrics.commitFailed()
+        settle(state.withLock { $0.batch.aborted() }, .dropped)
+        // A broker that is away answers at once; asking it in a tight loop helps nobody.
+        return try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
+      case .failed: return
+      }
+    }
+  }
+
+  private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
+    var parts: [Part] = []
+    for epoch in batch.lanes {
+      let writes = batch.items.filter { $0.lane == epoch }.map(\.write)
+      guard let lane = state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else { continue }
+      parts.append(Part(lane: lane, writes: writes, sealed: sealed))
+    }
+    return parts
+  }
+
+  // MARK: - Waiting
+
+  /// Returns false when there is nothing more to come.
+  private func waitForBatch() async -> Bool {
+    while !Task.isCancelled {
+      let (readiness, isClosing) = state.withLock { ($0.batch.readiness(now: clock.now), $0.isClosing) }
+      switch readiness {
+      case .now: return true
+      case .idle:
+        if isClosing { return false }
+        await bell.wait()
+      case .at(let due):
+        if isClosing { return true }
+        await bell.wait(until: due, on: clock)
+      }
+    }
+    return false
+  }
+
+  private func settle(_ writes: [LaneWrite], _ fate: WriteFate) {
+    for write in writes { write.receipt?.settle(fate) }
+  }
+
+  private func wakeWaiters() {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  private func end() {
+    let dropped = state.withLock { state in
+      state.isOver = true
+      let epochs = Array(state.lanes.keys)
+      state.lanes = [:]
+      return epochs.flatMap { state.batch.detach($0) } + state.batch.aborted()
+    }
+    settle(dropped, .dropped)
+    wakeWaiters()
+  }
+}

@@ -1,0 +1,87 @@
+// Runs a team's handler for one record: decode, verify, call, time limit, and what its failure means. Knows no lane.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Logging
+internal import Metrics
+
+/// What a run came to.
+enum HandlerResult: Sendable {
+  /// The handler decided.
+  case decided(Outcome)
+  /// The record is no notification that may be acted on.
+  case undecodable(UndecodableRecord)
+  /// The handler failed; the reason is a stable code, the detail for a person.
+  case failed(FailureDisposition, reason: String, detail: String)
+}
+
+/// What a lane calls.
+protocol LaneHandling: Sendable {
+  func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult
+  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult
+}
+
+/// A worker behind the lane.
+struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
+  let worker: Worker
+  let decoder: NotificationDecoder
+  let policy: WorkerPolicy
+  let clients: AppStoreClients
+  let clock: MillraceClock
+  let metrics: WorkerMetrics
+  let logger: Logger
+
+  func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+    let notification: Notification
+    do {
+      notification = try await decoder.decode(item.record, envelope: item.envelope, provenance: item.provenance)
+    } catch {
+      return error.isTemporary
+        ? .failed(.retryBySchedule, reason: "verification-unavailable", detail: error.description)
+        : .undecodable(error)
+    }
+    var logger = logger
+    logger[metadataKey: "notification"] = "\(notification.id)"
+    logger[metadataKey: "key"] = "\(notification.key)"
+    if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
+    let context = context(
+      logger, attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal)
+    return await limited(item.typeLabel) { try await worker.handle(notification, in: context) }
+  }
+
+  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
+    var logger = logger
+    logger[metadataKey: "timer"] = "\(timer.name)"
+    let context = context(logger, attempt: 0, isReapplied: false, journal)
+    return await limited("timer") { try await worker.timerFired(timer, in: context) }
+  }
+
+  private func context(
+    _ logger: Logger, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal
+  ) -> HandlerContext {
+    HandlerContext(
+      clock: clock, logger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
+      isReapplied: isReapplied, journal: journal, clients: clients)
+  }
+
+  /// A handler that ignores its cancellation is left behind: its lane goes on, its outcome is not believed any more.
+  private func limited(
+    _ type: String, _ body: @escaping @Sendable () async throws -> Outcome
+  ) async -> HandlerResult {
+    let start = clock.now
+    defer { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
+    do {
+      guard let outcome = try await clock.result(within: policy.handlerTimeout, of: body) else {
+        return .failed(
+          .retryBySchedule, reason: "handler-timeout",
+          detail: "no outcome within \(DurationText.text(policy.handlerTimeout))")
+      }
+      return .decided(outcome)
+    } catch {
+      let disposition = FailureDisposition.of(error)
+      let reason = if case .wait = disposition { "waits-for-apple" } else { "handler-error" }
+      return .failed(disposition, reason: reason, detail: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,123 @@
+// How records come into a lane, and when they wait outside.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+
+extension LaneRunner {
+  private static let batchSize = 64
+
+  /// Reads a partition until it is taken away. Not reading is the lane's back-pressure.
+  nonisolated func take(from partition: any LogPartition) async throws {
+    let source = parts.topics.source(of: partition.partition.topic)
+    while await hasRoom(for: source) {
+      let batch = try await partition.nextBatch(upTo: Self.batchSize)
+      guard !batch.isEmpty else { return }
+      // Headers are read outside of the actor: lanes are many, and so are cores.
+      await admit(batch.map { LaneItem($0, source: source) })
+    }
+  }
+
+  private func hasRoom(for source: LaneSource) async -> Bool {
+    while !isDraining {
+      let isOpen =
+        switch source {
+        case .live: keys.hasRoom(for: 0)
+        case .retry(let tier): waiting.indices.contains(tier) && waiting[tier].hasRoom(for: 0)
+        // Live traffic goes first: what is sent again comes in only while there is room to spare.
+        case .replay: keys.count < max(1, parts.policy.recordsInFlight / 4)
+        }
+      if isOpen { return true }
+      await waitForRoom()
+    }
+    return false
+  }
+
+  private func admit(_ items: [LaneItem]) async {
+    for item in items {
+      guard !isDraining else { return }
+      taken[item.record.topic] = item.record.offset + 1
+      guard watermarks.take(item.position) else { continue }
+      var item = item
+      if item.provenance.deadline == nil {
+        item.provenance.deadline = parts.deadline(
+          item.envelope, Timestamp(millisecondsSince1970: item.provenance.firstTimestamp))
+      }
+      if case .retry(let tier) = item.source {
+        await put(aside: item, on: tier)
+      } else {
+        await arrive(item)
+      }
+    }
+    dispatch()
+  }
+
+  /// A record of a tier waits in memory until its time there is over.
+  private func put(aside item: LaneItem, on tier: Int) async {
+    var item = item
+    let appended = item.provenance.parkedAt ?? Timestamp(millisecondsSince1970: item.record.timestamp ?? 0)
+    let at: Timestamp
+    switch parts.planner.schedule.step(
+      tier: tier, appended: appended, due: item.provenance.due ?? appended, deadline: item.provenance.deadline)
+    {
+    case .run(let time): at = time
+    case .move(let time, let next):
+      at = time
+      item.nextTier = next
+    }
+    item.due = at
+    while !isDraining, !waiting[tier].insert(item, due: at, bytes: item.bytes) { await waitForRoom() }
+    bell.ring()
+  }
+
+  /// A record whose time has come takes its place among those of its key.
+  func arrive(_ item: LaneItem) async {
+    while !isDraining {
+      let isIn = keys.admit(
+        item, key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
+        deadline: item.provenance.deadline)
+      if isIn { return }
+      dispatch()
+      await waitForRoom()
+    }
+  }
+
+  /// Hands out what may run. Asked whenever something came, left or was decided.
+  func dispatch() {
+    while !isDraining, let job = keys.next() {
+      let item = job.record
+      let id = LedgerKey(id: item.id)
+      if watch.isCondemned(item.position) {
+        finish(job.number, item, id, parts.planner.crashed(item, now: parts.clock.wallTime), replacing: nil)
+        continue
+      }
+      if let plan = isBehind(item, id) {
+        finish(job.number, item, id, plan, replacing: nil)
+        continue
+      }
+      switch ledger.verdict(for: id, arriving: item.arrival) {
+      case .run(let attempt): hand(job.number, item, attempt: attempt, replacing: nil)
+      case .reapply(let attempt, let digest): hand(job.number, item, attempt: attempt, replacing: digest)
+      case .skip(let reason):
+        parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
+        keys.decided(job.number)
+        submit(LaneWrite(lane: epoch, job: job.number, finishes: item.position))
+      }
+    }
+  }
+
+  private func hand(_ number: UInt64, _ item: LaneItem, attempt: Int, replacing digest: UInt32?) {
+    var item = item
+    item.provenance.attempt = attempt
+    if let due = item.due { parts.metrics.late(by: parts.clock.wallTime - due) }
+    inHand.insert(item.position)
+    feed.yield(.record(number, item, replacing: digest))
+  }
+
+  private func isBehind(_ item: LaneItem, _ id: LedgerKey) -> OutcomePlan? {
+    guard parts.policy.ordering == .strict else { return nil }
+    let predecessor = ledger.predecessor(
+      of: id, key: LedgerKey(hashing: item.key), arriving: item.arrival, behind: item.behind)
+    return predecessor.map { parts.planner.behind(item, $0, now: parts.clock.wallTime) }
+  }
+}

@@ -1,0 +1,195 @@
+// One lane at work: takes records from its partitions, lets handlers run, hands what follows to the committer. The actor
+// holds the lane's values and carries out what they decide.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Logging
+
+/// What the lanes of a worker share.
+struct LaneParts: Sendable {
+  var log: any RecordLog
+  var desk: OperationsDesk
+  var policy: WorkerPolicy
+  var topics: WorkerTopics
+  var planner: OutcomePlanner
+  var handler: any LaneHandling
+  var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
+  var committer: Committer
+  var clock: MillraceClock
+  var metrics: WorkerMetrics
+  var logger: Logger
+}
+
+/// What a handler is to run for.
+enum LaneJob: Sendable {
+  /// A record; the digest is that of the outcome it replaces, where it is run again on an operator's word.
+  case record(UInt64, LaneItem, replacing: UInt32?)
+  case timer(String, LaneTimer)
+}
+
+/// One lane during one time of ownership.
+actor LaneRunner {
+  nonisolated let epoch: LaneEpoch
+  nonisolated let parts: LaneParts
+  nonisolated let partitions: [any LogPartition]
+  nonisolated let jobs: AsyncStream<LaneJob>
+  nonisolated let feed: AsyncStream<LaneJob>.Continuation
+  /// Rung when something new may be due.
+  nonisolated let bell = LaneBell()
+
+  var watermarks: LaneWatermarks
+  var keys: KeyLanes<LaneItem>
+  /// What is with a handler, for whoever starts the lane after a crash.
+  var inHand: Set<SourcePosition> = []
+  var watch: PoisonWatch
+  var isEnding = false
+  var ledger: Ledger
+  /// The offset behind the last record taken, by source.
+  var taken: [String: Int64] = [:]
+  var waiting: [DueHeap<LaneItem>]
+  var timers = DueHeap<String>(places: .max)
+  var runningTimers = 0
+  var sweptAt: Timestamp
+  /// What the ledger's topic holds that this lane has read or written.
+  var ledgerEnd: Int64
+  private(set) var isDraining = false
+  private var isHandedBack = false
+  private var isStopped = false
+  private var gates: [CheckedContinuation<Void, Never>] = []
+  private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+  init(
+    epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], ledger: Ledger, ledgerEnd: Int64,
+    watch: PoisonWatch, parts: LaneParts
+  ) {
+    self.epoch = epoch
+    self.parts = parts
+    self.partitions = partitions
+    self.ledger = ledger
+    self.ledgerEnd = ledgerEnd
+    sweptAt = parts.clock.wallTime
+    watermarks = LaneWatermarks(startingAt: starts)
+    let policy = parts.policy
+    keys = KeyLanes(
+      limits: .init(
+        records: policy.recordsInFlight, bytes: policy.bytesInFlight, handlers: policy.parallelism,
+        waiting: policy.parallelism))
+    keys.isOneAtATime = watch.isOneAtATime
+    self.watch = watch
+    waiting = parts.planner.schedule.delays.map { _ in
+      DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
+    }
+    (jobs, feed) = AsyncStream.makeStream(of: LaneJob.self)
+    for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
+  }
+
+  /// Works until ``stop()``.
+  /// - Throws: ``KafkaError`` of a partition that cannot be read.
+  func run() async throws {
+    // Whoever starts the lane after a crash has to find that it was running.
+    guard await writeMark() else { return }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await self.obey(self.parts.desk) }
+      for partition in partitions { group.addTask { try await self.take(from: partition) } }
+      group.addTask { try await self.keepTime() }
+      group.addTask {
+        await withDiscardingTaskGroup { handlers in
+          for await job in self.jobs { handlers.addTask { await self.work(on: job) } }
+          handlers.cancelAll()
+        }
+      }
+      while let end = await group.nextResult() {
+        guard case .failure(let error) = end, !(error is CancellationError) else { continue }
+        group.cancelAll()
+        throw error
+      }
+    }
+  }
+
+  /// Takes no more records and hands out no more.
+  /// - Returns: How many handlers still run.
+  func stopTaking() -> Int {
+    isDraining = true
+    openGates()
+    return runningHandlers
+  }
+
+  /// The lane ends in order: says so beside the offsets.
+  func writeEnd() {
+    isEnding = true
+    submit(LaneWrite(lane: epoch, isUrgent: true))
+  }
+
+  /// Commits the offsets with the lane's mark beside them.
+  /// - Returns: false where the lane is gone.
+  func writeMark() async -> Bool {
+    let receipt = WriteReceipt()
+    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
+    return await receipt.fate() == .committed
+  }
+
+  /// Cancels the handlers that still run. Their records are left to the lane's next owner.
+  func handBack() {
+    parts.logger.warning(
+      "handlers did not end in time; their records are left to the lane's next owner",
+      metadata: ["lane": "\(epoch.lane)", "handlers": "\(runningHandlers)"])
+    isHandedBack = true
+    feed.finish()
+    wakeIdleWaiters()
+  }
+
+  /// Ends ``run()``. Handlers that still run are cancelled, and what they decide is dropped.
+  func stop() {
+    isDraining = true
+    isStopped = true
+    feed.finish()
+    bell.ring()
+    openGates()
+    wakeIdleWaiters()
+  }
+
+  /// Whether the lane was stopped: what comes now counts for nothing.
+  var isOver: Bool { isStopped }
+  /// Whether what a handler decides still counts.
+  var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
+
+  /// Whether nothing is with a handler, ready for one, due, or on its way to Kafka.
+  var isQuiet: Bool {
+    let now = parts.clock.wallTime
+    let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
+    return keys.count == 0 && runningTimers == 0 && ledger.stagedCount == 0 && !isAnythingDue
+  }
+
+  private var runningHandlers: Int { keys.working + keys.waiting + runningTimers }
+
+  // MARK: - Waiting
+
+  /// Waits until something left the lane.
+  func waitForRoom() async {
+    guard !isDraining else { return }
+    await withCheckedContinuation { gates.append($0) }
+  }
+
+  func openGates() {
+    let waiters = gates
+    gates = []
+    for gate in waiters { gate.resume() }
+  }
+
+  func noteIdleness() {
+    if runningHandlers == 0 { wakeIdleWaiters() }
+  }
+
+  /// Waits until no handler runs.
+  func waitUntilIdle() async {
+    guard runningHandlers > 0, acceptsOutcomes else { return }
+    await withCheckedContinuation { idleWaiters.append($0) }
+  }
+
+  private func wakeIdleWaiters() {
+    let waiters = idleWaiters
+    idleWaiters = []
+    for waiter in waiters { waiter.resume() }
+  }
+}

@@ -1,0 +1,98 @@
+// Before a lane runs: stable committed offsets first, then the ledger to its high watermark. In this order: an outcome
+// that is committed after the offsets were asked for is in the ledger that is read later.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Synchronization
+
+/// Makes runners of lanes that are owned.
+struct LaneStarter: Sendable {
+  let reader: any LogReader
+  let parts: LaneParts
+  /// Names this process beside the offsets it commits.
+  let owner: UInt32
+
+  private var log: any RecordLog { parts.log }
+
+  private static let questionTimeout = Duration.seconds(30)
+  private static let pageSize = 10_000
+
+  /// Restores a lane's ledger and makes its runner.
+  /// - Parameter kept: what this worker knew of the lane when it had it last.
+  func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
+    let sources = partitions.map(\.partition)
+    let committed = try await reader.committed(sources, timeout: Self.questionTimeout)
+    let ranges = try await log.highWatermarks(of: sources, timeout: Self.questionTimeout)
+    var starts: [String: Int64] = [:]
+    for source in sources {
+      let range = ranges[source] ?? 0..<0
+      starts[source.topic] =
+        committed.first { $0.partition == source }?.offset ?? beginning(of: source.topic, range)
+    }
+    let began = parts.clock.now
+    let restored = Mutex(kept?.ledger ?? Ledger())
+    let end = try await log.scan(
+      TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
+      from: kept.map { .offset($0.end) } ?? .earliest,
+      to: .highWatermark, upTo: Self.pageSize
+    ) { records in
+      let entries = try records.map { record in
+        do {
+          return try LedgerRecord(key: record.key ?? [], value: record.value).entry()
+        } catch {
+          throw MillraceError(
+            .record, "\(error)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
+            remedy: "a lane does not start on a ledger it cannot read: it would do again what it does not know")
+        }
+      }
+      restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
+    }
+    try Task.checkCancellation()
+    parts.metrics.restored(in: began.duration(to: parts.clock.now))
+    return LaneRunner(
+      epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
+      watch: PoisonWatch(
+        metadata: Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }, owner: owner,
+        patience: parts.policy.recordsInFlight * sources.count), parts: parts)
+  }
+
+  /// Where a source begins that nobody has committed an offset of. What a worker sent to itself is never skipped.
+  private func beginning(of topic: String, _ range: Range<Int64>) -> Int64 {
+    guard parts.policy.start == .latest, case .live = parts.topics.source(of: topic) else { return range.lowerBound }
+    return range.upperBound
+  }
+}
+
+/// Lanes are partitions of equal number.
+enum LaneCount {
+  private static let timeout = Duration.seconds(30)
+
+  /// The number of lanes.
+  /// - Throws: ``MillraceError`` where a topic is missing or has another number of partitions.
+  static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
+    let names = topics.laneTopics
+    let others = [topics.events, topics.operations, topics.control]
+    let counts = try await log.partitionCounts(of: names + others, timeout: timeout)
+    let problems = problems(names, others: others, counts)
+    guard problems.isEmpty, let lanes = counts[topics.ledger] else { throw MillraceError(.topics, problems) }
+    return lanes
+  }
+
+  static func problems(
+    _ names: [String], others: [String], _ counts: [String: Int]
+  ) -> [MillraceError.Problem] {
+    var problems = (names + others).filter { counts[$0] == nil }.map {
+      MillraceError.Problem(
+        "the topic is missing", at: $0,
+        remedy: "name the worker under `workers` with its retry delays and run `millrace topics apply`")
+    }
+    let lanes = names.compactMap { counts[$0] }.max() ?? 0
+    problems += names.filter { counts[$0] != nil && counts[$0] != lanes }.map {
+      MillraceError.Problem(
+        "\(counts[$0] ?? 0) partitions where other topics of the worker have \(lanes)", at: $0,
+        remedy: "give all topics of the worker one partition count; see `millrace topics plan`")
+    }
+    return problems
+  }
+}

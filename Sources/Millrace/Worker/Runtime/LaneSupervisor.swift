@@ -1,0 +1,170 @@
+// Lanes come and go with the group's assignment. ``LaneLifecycle`` decides, this starts, drains and drops. Owns every
+// lane's task.
+
+internal import AppStoreServerAPI
+internal import Clocks
+internal import Kafka
+internal import Logging
+
+/// Starts and stops the lanes of one worker.
+actor LaneSupervisor {
+  private struct Lane {
+    var work: Task<Void, Never>
+    var runner: LaneRunner?
+  }
+
+  private let starter: LaneStarter
+  private let parts: LaneParts
+  private let budget: APIBudget?
+  private let state: WorkerState
+  private let fail: @Sendable (any Error) -> Void
+
+  private var lifecycle: LaneLifecycle
+  private var partitions: [TopicPartition: any LogPartition] = [:]
+  private var lanes: [LaneEpoch: Lane] = [:]
+  private var kept: [Int32: KeptLedger] = [:]
+  private var share: BudgetShare
+
+  init(
+    starter: LaneStarter, lanes: Int, budget: APIBudget?, state: WorkerState,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.starter = starter
+    self.parts = starter.parts
+    self.budget = budget
+    self.state = state
+    self.fail = fail
+    lifecycle = LaneLifecycle(topics: starter.parts.topics.sources)
+    share = BudgetShare(lanes: lanes)
+    budget?.setPart(0)
+  }
+
+  /// Takes partitions; lanes that are whole now start.
+  func assigned(_ assigned: [any LogPartition]) async {
+    for partition in assigned { partitions[partition.partition] = partition }
+    await carryOut(lifecycle.assign(assigned.map(\.partition)))
+    parts.metrics.rebalanced("assigned", lanes: lanes.count)
+    report()
+  }
+
+  /// Hands partitions over: what runs may finish, what is decided is committed; then the group goes on.
+  func revoked(_ revocation: Revocation) async {
+    for partition in revocation.partitions { partitions[partition] = nil }
+    let actions =
+      revocation.isLost
+      ? lifecycle.lose(revocation.partitions) : lifecycle.revoke(revocation.partitions)
+    await carryOut(actions)
+    parts.metrics.rebalanced(revocation.isLost ? "lost" : "revoked", lanes: lanes.count)
+    report()
+    revocation.complete()
+  }
+
+  /// The runner of a lane that runs.
+  func runner(of lane: Int32) -> LaneRunner? {
+    lanes.first { $0.key.lane == lane && lifecycle.phase(of: $0.key) == .running }?.value.runner
+  }
+
+  /// Whether the lanes came to rest.
+  func rest() async -> WorkerRest {
+    var rest = WorkerRest()
+    for runner in lanes.values.compactMap(\.runner) {
+      rest.isQuiet = await runner.isQuiet && rest.isQuiet
+      for (topic, offset) in await runner.taken {
+        rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
+      }
+    }
+    return rest
+  }
+
+  private func carryOut(_ actions: [LaneLifecycle.Action]) async {
+    var leaving: [(LaneEpoch, isDrop: Bool)] = []
+    for action in actions {
+      switch action {
+      case .start(let epoch): begin(epoch)
+      case .drain(let epoch): leaving.append((epoch, false))
+      case .drop(let epoch): leaving.append((epoch, true))
+      }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for (epoch, isDrop) in leaving { group.addTask { await self.end(epoch, isDrop: isDrop) } }
+    }
+  }
+
+  private func begin(_ epoch: LaneEpoch) {
+    let own = partitions.values.filter { $0.partition.partition == epoch.lane }
+    let ledger = kept.removeValue(forKey: epoch.lane)
+    let starter = starter
+    let work = Task {
+      do {
+        let runner = try await starter.start(epoch, own, ledger)
+        guard await admit(runner) else { return }
+        try await runner.run()
+      } catch is CancellationError {
+        // Handed over while it was starting.
+      } catch {
+        fail(error)
+      }
+    }
+    lanes[epoch] = Lane(work: work)
+  }
+
+  private func admit(_ runner: LaneRunner) async -> Bool {
+    guard lifecycle.restored(runner.epoch) else { return false }
+    lanes[runner.epoch]?.runner = runner
+    parts.committer.attach(runner, as: runner.epoch)
+    share.add(runner.epoch.lane)
+    budget?.setPart(share.part)
+    parts.logger.info("lane started", metadata: ["lane": "\(runner.epoch.lane)"])
+    report()
+    return true
+  }
+
+  private func end(_ epoch: LaneEpoch, isDrop: Bool) async {
+    guard let lane = lanes[epoch] else { return }
+    if let runner = lane.runner {
+      if !isDrop { await drain(runner) }
+      parts.committer.detach(epoch)
+      // Only what is known to be committed may be built upon when the lane comes back.
+      kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
+      await runner.stop()
+      await parts.desk.forget(epoch)
+    }
+    lane.work.cancel()
+    await lane.work.value
+    lanes[epoch] = nil
+    share.remove(epoch.lane)
+    budget?.setPart(share.part)
+    parts.logger.info("lane left", metadata: ["lane": "\(epoch.lane)", "lost": "\(isDrop)"])
+    await carryOut(lifecycle.ended(epoch))
+  }
+
+  private func drain(_ runner: LaneRunner) async {
+    var drain = Drain(limit: parts.policy.drainTimeout)
+    var actions = drain.begin(now: parts.clock.now, handlers: await runner.stopTaking())
+    while !drain.hasLeft {
+      if actions.contains(.cancelHandlers) { await runner.handBack() }
+      if actions.contains(.commit) {
+        await runner.writeEnd()
+        let isDone = await within(drain) { [committer = parts.committer] in await committer.flush(runner.epoch) }
+        actions = isDone ? drain.committed() : drain.passed(now: parts.clock.now)
+      } else {
+        let isIdle = await within(drain) { await runner.waitUntilIdle() }
+        actions = isIdle ? drain.handlersLeft(0) : drain.passed(now: parts.clock.now)
+      }
+    }
+  }
+
+  /// Whether `work` ended before the drain wants to be asked again.
+  private func within(_ drain: Drain, _ work: @escaping @Sendable () async -> Void) async -> Bool {
+    guard let wakeAt = drain.wakeAt else { return true }
+    do {
+      return try await parts.clock.result(within: parts.clock.now.duration(to: wakeAt), of: work) != nil
+    } catch {
+      return false
+    }
+  }
+
+  private func report() {
+    state.note(owned: lanes.count, isReady: lifecycle.isReady)
+  }
+}

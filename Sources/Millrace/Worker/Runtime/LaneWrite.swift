@@ -1,0 +1,61 @@
+// What a lane hands to the committer: everything that must become visible together.
+
+internal import Kafka
+internal import Synchronization
+
+/// One decision of a lane on its way into Kafka.
+struct LaneWrite: Sendable {
+  /// The lane and the epoch of its ownership; a write of an epoch that is over is dropped.
+  var lane: LaneEpoch
+  /// The handler's job that it settles; nil for intents, timers and records that only move on.
+  var job: UInt64?
+  /// The source record that is finished by it; nil for intents and timers.
+  var finishes: SourcePosition?
+  /// Events, parked records, dead letters, tables.
+  var records: [ProducerRecord] = []
+  /// What the ledger is to remember.
+  var entries: [LedgerEntry] = []
+  /// Whether somebody waits for it: its commit begins at once.
+  var isUrgent = false
+  /// Told once, when the write is committed or dropped.
+  var receipt: WriteReceipt?
+}
+
+/// What became of a write.
+enum WriteFate: Sendable, Hashable {
+  case committed
+  /// The lane was taken away before: whoever owns it now starts from what was committed.
+  case dropped
+}
+
+/// Tells one waiter what became of a write.
+final class WriteReceipt: Sendable {
+  private enum State {
+    case open
+    case waiting(CheckedContinuation<WriteFate, Never>)
+    case settled(WriteFate)
+  }
+
+  private let state = Mutex(State.open)
+
+  func settle(_ fate: WriteFate) {
+    let waiter: CheckedContinuation<WriteFate, Never>? = state.withLock { state in
+      defer { if case .settled = state {} else { state = .settled(fate) } }
+      if case .waiting(let continuation) = state { return continuation }
+      return nil
+    }
+    waiter?.resume(returning: fate)
+  }
+
+  /// Waits for the fate. One caller only.
+  func fate() async -> WriteFate {
+    await withCheckedContinuation { continuation in
+      let settled: WriteFate? = state.withLock { state in
+        if case .settled(let fate) = state { return fate }
+        state = .waiting(continuation)
+        return nil
+      }
+      if let settled { continuation.resume(returning: settled) }
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// From a record to a notification. Workers verify again: write access to a topic is no licence to revoke a purchase.
+
+internal import AppStore
+internal import AppStoreSignature
+internal import Kafka
+
+/// Decodes and verifies records. One value serves all lanes.
+struct NotificationDecoder: Sendable {
+  private let verifier: SignedDataVerifier
+  private let identities: IdentityPolicy
+
+  init(verifier: SignedDataVerifier, identities: IdentityPolicy) {
+    self.verifier = verifier
+    self.identities = identities
+  }
+
+  func decode(
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: Provenance
+  ) async throws(UndecodableRecord) -> Notification {
+    guard let bytes = record.value else {
+      throw UndecodableRecord(reason: .tombstone, description: "a record without value on \(record.topic)")
+    }
+    guard let version = envelope.version, let id = envelope.id else {
+      let problems = envelope.problems.map(\.description).joined(separator: ", ")
+      throw UndecodableRecord(reason: .headers, description: problems.isEmpty ? "no ce_type, no ce_id" : problems)
+    }
+    switch version {
+    case .v2:
+      return try await decodeV2(bytes, record, envelope, provenance)
+    case .v1:
+      do {
+        let body = try ResponseBodyV1(parsing: bytes)
+        return Notification(
+          id: id, event: body.notification_type.map { .v1($0) } ?? .unrecognized(nil, nil), content: .v1(body),
+          key: envelope.subject ?? id, bundleId: envelope.bundleId, environment: envelope.environment,
+          signedDate: envelope.time, bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+      } catch {
+        throw UndecodableRecord(reason: .malformed, description: "not a version 1 body: \(error)")
+      }
+    }
+  }
+
+  private func decodeV2(
+    _ bytes: [UInt8], _ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ provenance: Provenance
+  ) async throws(UndecodableRecord) -> Notification {
+    let verified: VerifiedNotification
+    do {
+      verified = try await verifier.verifyNotification(bytes, identity: identities)
+    } catch {
+      throw UndecodableRecord(
+        reason: error.reason == .format ? .malformed : .unverified, description: "\(error)",
+        isTemporary: error.isTemporary)
+    }
+    switch verified.inner {
+    case .verified: break
+    case .mismatch(let mismatches):
+      throw UndecodableRecord(
+        reason: .unverified, description: mismatches.map(\.description).joined(separator: ", "))
+    case .forged(let forgery):
+      throw UndecodableRecord(reason: .unverified, description: forgery.description)
+    }
+    let payload = verified.payload
+    // Apple's signature covers the payload, not Kafka's headers: what a header claims is not believed over it.
+    let id = payload.notificationUUID.flatMap { $0.isEmpty ? nil : $0 }
+    guard let id = id ?? envelope.id else {
+      throw UndecodableRecord(reason: .headers, description: "neither notificationUUID nor ce_id")
+    }
+    guard id == envelope.id else {
+      throw UndecodableRecord(reason: .headers, description: "ce_id is not the notificationUUID that Apple signed")
+    }
+    let key = OrderingKey.of(
+      payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
+      appTransaction: verified.appTransaction)
+    return Notification(
+      id: id, event: NotificationEvent(payload.notificationType, payload.subtype), content: .v2(verified),
+      key: key ?? id, bundleId: payload.bundleId, environment: payload.environment, signedDate: payload.signedDate,
+      bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+  }
+}

@@ -1,0 +1,179 @@
+// From what a handler decided to what is written. Pure: the same decision at the same time plans the same records.
+
+internal import AppStore
+internal import Kafka
+
+/// What follows from one run of a handler.
+struct OutcomePlan: Sendable {
+  /// How the record ended.
+  enum Ending: Sendable, Hashable {
+    case done
+    /// On a tier; `tier` is its place among the delays.
+    case parked(tier: Int, reason: String)
+    case dead(reason: String)
+    /// Not at all: the handler runs again at once, this time as attempt `attempt`.
+    case again(attempt: Int)
+  }
+
+  /// The reason of a record that waits behind another of its key.
+  static let behindItsKey = "behind-its-key"
+
+  var ending: Ending
+  /// Runs of the handler so far, as parking notes them.
+  var attempt = 0
+  var records: [ProducerRecord] = []
+  var timers: [Outcome.Timer] = []
+  /// Tells outcomes apart: what is compared before `--reapply` emits again.
+  var digest: UInt32 = 0
+}
+
+/// Plans the outcomes of one worker.
+struct OutcomePlanner: Sendable {
+  let records: OutcomeRecords
+  let schedule: RetrySchedule
+
+  /// What follows for a record whose handler began at `began`.
+  func plan(_ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp) -> OutcomePlan {
+    switch result {
+    case .decided(let outcome):
+      switch outcome.decision {
+      case .done:
+        let cause = OutcomeRecords.Cause(
+          id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
+          traceParent: item.envelope.traceParent,
+          revision: item.provenance.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
+        return done(outcome, cause, now: now)
+      case .retry(let delay, let reason):
+        return later(item, after: delay, Failure(reason, reason), began: began, now: now)
+      case .deadLetter(let reason, let detail):
+        return dead(item, Failure(reason, detail), remedy: "decide, then requeue or discard it", now: now)
+      }
+    case .undecodable(let error):
+      return dead(
+        item, Failure(error.reason.rawValue, error.description),
+        remedy: "find out who wrote it; it cannot be acted on as it is", now: now)
+    case .failed(.deadLetter(let code), _, let detail):
+      return dead(item, Failure(code, detail), remedy: "mend what it names, then requeue it", now: now)
+    case .failed(.retry(after: let delay), let reason, let detail):
+      return later(item, after: delay, Failure(reason, detail), began: began, now: now)
+    case .failed(.retryAt(let time), let reason, let detail):
+      return later(item, after: max(.zero, time - now), Failure(reason, detail), began: began, now: now)
+    case .failed(.wait(let turn), let reason, _):
+      return waiting(item, until: turn, reason: reason, now: now)
+    case .failed(.retryBySchedule, let reason, let detail):
+      return later(item, after: nil, Failure(reason, detail), began: began, now: now)
+    }
+  }
+
+  /// What follows from a timer that fired.
+  func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan {
+    let cause = OutcomeRecords.Cause(
+      id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
+    return done(outcome, cause, now: now)
+  }
+
+  /// A record behind one of its key that waits: to the same tier, without having run.
+  func behind(_ item: LaneItem, _ predecessor: Predecessor, now: Timestamp) -> OutcomePlan {
+    var history = item.provenance
+    let tier = min(predecessor.tier, schedule.delays.count - 1)
+    history.behind = Hex.text(predecessor.id.bytes)
+    history.due = now + schedule.delays[tier]
+    history.parkedAt = now
+    return OutcomePlan(
+      ending: .parked(tier: tier, reason: OutcomePlan.behindItsKey), attempt: history.attempt,
+      records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+  }
+
+  /// A record that goes on to another tier, unchanged but for when it came there.
+  func moved(_ item: LaneItem, to tier: Int, now: Timestamp) -> ProducerRecord {
+    var history = item.provenance
+    history.parkedAt = now
+    return records.parked(item.record, on: records.topics.retries[tier], history: history)
+  }
+
+  /// A record that was in flight when its process died too often.
+  func crashed(_ item: LaneItem, now: Timestamp) -> OutcomePlan {
+    dead(
+      item, Failure("crashed-the-process", "in flight at three unclean starts"),
+      remedy: "find what in it ends the process before you requeue it", now: now)
+  }
+
+  private struct Failure {
+    var reason: String
+    var detail: String
+
+    init(_ reason: String, _ detail: String) {
+      self.reason = reason
+      self.detail = detail
+    }
+  }
+
+  private func done(_ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp) -> OutcomePlan {
+    let events = outcome.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
+    return OutcomePlan(
+      ending: .done, records: events + outcome.records.map { records.output($0) }, timers: outcome.timers,
+      digest: Self.digest(of: outcome))
+  }
+
+  private func later(
+    _ item: LaneItem, after delay: Duration?, _ failure: Failure, began: Timestamp, now: Timestamp
+  ) -> OutcomePlan {
+    var history = item.provenance
+    history.attempt += 1
+    history.causes.append("\(now.rfc3339) \(failure.reason): \(failure.detail.prefix(300))")
+    let run = RetrySchedule.FailedRun(
+      attempt: history.attempt, began: began, requested: delay, deadline: item.provenance.deadline)
+    switch schedule.decide(run, now: now) {
+    case .park(let tier, let due):
+      history.due = due
+      history.parkedAt = now
+      return OutcomePlan(
+        ending: .parked(tier: tier, reason: failure.reason), attempt: history.attempt,
+        records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+    case .runNow:
+      return OutcomePlan(ending: .again(attempt: history.attempt))
+    case .deadLetter(let ending):
+      return dead(
+        item, Failure(ending.rawValue, "tried \(history.attempt) times; last: \(failure.reason): \(failure.detail)"),
+        remedy: "mend what it names, then requeue it", history: history, now: now)
+    }
+  }
+
+  /// Parked without having failed.
+  private func waiting(_ item: LaneItem, until turn: Timestamp, reason: String, now: Timestamp) -> OutcomePlan {
+    guard case .park(let tier, let due) = schedule.park(until: turn, now: now) else {
+      return OutcomePlan(ending: .again(attempt: item.provenance.attempt))
+    }
+    var history = item.provenance
+    history.due = due
+    history.parkedAt = now
+    return OutcomePlan(
+      ending: .parked(tier: tier, reason: reason), attempt: history.attempt,
+      records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+  }
+
+  private func dead(
+    _ item: LaneItem, _ failure: Failure, remedy: String, history: Provenance? = nil, now: Timestamp
+  ) -> OutcomePlan {
+    let letter = DeadLetter(reason: failure.reason, detail: failure.detail, remedy: remedy, at: now)
+    return OutcomePlan(
+      ending: .dead(reason: failure.reason),
+      records: [records.deadLetter(item.record, letter, history: history ?? item.provenance)])
+  }
+
+  /// The ids of events follow from the notification, so their content is all that can differ.
+  private static func digest(of outcome: Outcome) -> UInt32 {
+    var digest = OutcomeDigest()
+    for event in outcome.events {
+      digest.add(event.name.utf8)
+      digest.add(Array((event.key ?? "").utf8), isPresent: event.key != nil)
+      digest.add(event.data)
+    }
+    for record in outcome.records {
+      digest.add(record.topic.utf8)
+      digest.add(record.key.utf8)
+      digest.add(record.value ?? [], isPresent: record.value != nil)
+    }
+    return digest.value
+  }
+}

@@ -1,0 +1,69 @@
+// A 429 met by one process pauses all: `millrace.control` carries until when.
+
+internal import AppStore
+internal import AppStoreServerAPI
+internal import Kafka
+internal import Logging
+
+/// Tells other processes of pauses, and hears of theirs.
+struct PauseChannel: Sendable {
+  let topic: String
+  let log: any RecordLog
+  let pauses: AsyncStream<BudgetPause>
+  let budget: APIBudget
+  let logger: Logger
+
+  /// Publishes and follows until cancelled.
+  func run() async throws {
+    let writer = try log.makeWriter()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await writer.run() }
+      group.addTask { await publish(through: writer) }
+      group.addTask { try await follow() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  private func publish(through writer: any LogWriter) async {
+    for await pause in pauses {
+      do {
+        _ = try await writer.send(
+          ProducerRecord(
+            topic: topic, partition: 0, key: Array("pause/\(pause.key)".utf8), value: Self.text(of: pause).serialized(),
+            headers: [RecordHeader("content-type", "application/json")]))
+      } catch {
+        // This process keeps to the pause all the same; others learn it from a 429 of their own.
+        logger.warning("a pause could not be told to other processes", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+
+  private func follow() async throws {
+    try await log.scan(TopicPartition(topic: topic, partition: 0), from: .earliest, to: .never, upTo: 100) { page in
+      for record in page {
+        guard let value = record.value, let pause = Self.pause(from: value) else { continue }
+        budget.pause(pause)
+      }
+    }
+  }
+
+  static func text(of pause: BudgetPause) -> JSON {
+    .object([
+      "kind": "pause", "bundleId": .string(pause.key.bundleId), "environment": .string(pause.key.environment.rawValue),
+      "endpoint": .string(pause.key.endpoint.rawValue), "until": .integer(pause.until.millisecondsSince1970),
+    ])
+  }
+
+  /// Nil for anything that is no pause: newer versions may tell each other more.
+  static func pause(from value: [UInt8]) -> BudgetPause? {
+    guard let object = try? JSONObject(parsing: value), case .string("pause")? = object["kind"],
+      case .string(let bundleId)? = object["bundleId"], case .string(let environment)? = object["environment"],
+      case .string(let name)? = object["endpoint"], let endpoint = APIEndpoint(rawValue: name),
+      case .integer(let until)? = object["until"]
+    else { return nil }
+    return BudgetPause(
+      BudgetKey(bundleId: bundleId, environment: AppStoreEnvironment(rawValue: environment), endpoint: endpoint),
+      until: Timestamp(millisecondsSince1970: until))
+  }
+}

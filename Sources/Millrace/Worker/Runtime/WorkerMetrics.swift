@@ -1,0 +1,104 @@
+// What a worker counts and measures. Names and labels are an interface: `docs/metrics.md` describes them, and a test
+// holds the two together.
+
+internal import CoreMetrics
+internal import Metrics
+
+/// The metrics of one worker. Labels come from closed sets: nobody outside can make new ones.
+struct WorkerMetrics: Sendable {
+  /// How a record ended, as the label `outcome` says it.
+  enum Ending: String, Sendable, CaseIterable {
+    case done
+    case parked
+    case dead
+  }
+
+  /// Name and help text of every metric of a worker.
+  static let helpTexts = [
+    ("millrace_worker_records_total", "Records that ended, by type and by how."),
+    ("millrace_worker_handler_duration_seconds", "Time of one run of a handler, in seconds."),
+    ("millrace_worker_retries_total", "Records parked, by tier and reason."),
+    ("millrace_worker_retry_lateness_seconds", "From when a parked record was due to when its handler started."),
+    ("millrace_worker_dead_letters_total", "Dead letters made, by reason."),
+    ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
+    ("millrace_worker_lag_records", "Records behind the newest one that were not taken yet, by topic and lane."),
+    ("millrace_worker_lag_seconds", "Age of the oldest record that is not finished, by lane."),
+    ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
+    ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
+    ("millrace_worker_commit_duration_seconds", "Time of one commit, in seconds."),
+    ("millrace_worker_commits_total", "Commits, by result."),
+    ("millrace_worker_rebalances_total", "Times that lanes came or went, by kind."),
+    ("millrace_worker_lanes", "Lanes owned."),
+  ]
+
+  private let factory: any MetricsFactory
+  private let worker: (String, String)
+  private let commitTime: Metrics.Timer
+  private let restoreTime: Metrics.Timer
+  private let lateness: Metrics.Timer
+  private let lanes: Gauge
+
+  init(worker: String, factory: any MetricsFactory = MetricsSystem.factory) {
+    self.factory = factory
+    self.worker = ("worker", worker)
+    let labels = [self.worker]
+    commitTime = Timer(label: "millrace_worker_commit_duration_seconds", dimensions: labels, factory: factory)
+    restoreTime = Timer(label: "millrace_worker_ledger_restore_duration_seconds", dimensions: labels, factory: factory)
+    lateness = Timer(label: "millrace_worker_retry_lateness_seconds", dimensions: labels, factory: factory)
+    lanes = Gauge(label: "millrace_worker_lanes", dimensions: labels, factory: factory)
+  }
+
+  func ended(_ ending: Ending, type: String) {
+    count("millrace_worker_records_total", [("type", type), ("outcome", ending.rawValue)])
+  }
+
+  func handlerRan(type: String, for duration: Duration) {
+    Timer(
+      label: "millrace_worker_handler_duration_seconds", dimensions: [worker, ("type", type)], factory: factory
+    ).record(duration: duration)
+  }
+
+  func skipped(_ reason: String, type: String) {
+    count("millrace_worker_records_total", [("type", type), ("outcome", reason)])
+  }
+
+  func parked(tier: String, reason: String, type: String) {
+    ended(.parked, type: type)
+    count("millrace_worker_retries_total", [("tier", tier), ("reason", reason)])
+  }
+
+  func late(by duration: Duration) { lateness.record(duration: max(.zero, duration)) }
+
+  func died(reason: String, type: String) {
+    ended(.dead, type: type)
+    count("millrace_worker_dead_letters_total", [("reason", reason)])
+  }
+
+  func restored(in duration: Duration) { restoreTime.record(duration: duration) }
+
+  func committed(in duration: Duration) {
+    commitTime.record(duration: duration)
+    count("millrace_worker_commits_total", [("result", "committed")])
+  }
+
+  func commitFailed() { count("millrace_worker_commits_total", [("result", "failed")]) }
+
+  func rebalanced(_ kind: String, lanes count: Int) {
+    self.count("millrace_worker_rebalances_total", [("kind", kind)])
+    lanes.record(count)
+  }
+
+  func inFlight(_ records: Int, lane: Int32) {
+    Gauge(label: "millrace_worker_records_in_flight", dimensions: [worker, ("lane", String(lane))], factory: factory)
+      .record(records)
+  }
+
+  func ledger(_ entries: Int, lane: Int32) {
+    Gauge(label: "millrace_worker_ledger_entries", dimensions: [worker, ("lane", String(lane))], factory: factory)
+      .record(entries)
+  }
+
+  private func count(_ label: String, _ dimensions: [(String, String)]) {
+    Counter(label: label, dimensions: [worker] + dimensions, factory: factory).increment()
+  }
+}

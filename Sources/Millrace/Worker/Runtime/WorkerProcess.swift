@@ -1,0 +1,143 @@
+// A worker as a process: what every one of them has around its runtime.
+
+package import AppStoreServerAPI
+package import AppStoreSignature
+package import Clocks
+internal import Kafka
+package import Logging
+internal import Metrics
+
+/// Wires a worker and runs it.
+package enum WorkerProcess {
+  /// Runs until asked to leave.
+  static func run<Worker: NotificationWorker>(
+    _ type: Worker.Type, _ configuration: MillraceConfiguration
+  ) async throws -> ExitStatus {
+    guard WorkerTopics.isName(Worker.name) else {
+      throw MillraceError(
+        .configuration, "a worker called `\(Worker.name)`", remedy: "use 1 to 40 lower-case letters, digits and hyphens"
+      )
+    }
+    let clock = MillraceClock(configuration.clock)
+    let logger = configuration.logging.logger(label: Worker.name, clock: clock)
+    let registry = PrometheusRegistry()
+    for (name, help) in WorkerMetrics.helpTexts { registry.describe(name, help) }
+    for collector in ProcessMetrics.collectors { registry.add(collector) }
+    MetricsSystem.bootstrap(registry)
+
+    let policy = configuration.policy(of: Worker.name, standard: Worker.policy)
+    let catalog = try TopicCatalog.load(
+      configuration.topics, workers: [.init(name: Worker.name, retryDelays: policy.retryDelays)])
+    let embedded = try embeddedCluster(configuration.kafka, catalog)
+    let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
+    let log = try await KafkaLog.connect(
+      configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
+      timeout: .seconds(30), logger: logger)
+    let exchange = AsyncHTTPExchange()
+    let runtime = try await runtime(
+      type, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+
+    let heartbeat = Heartbeat(clock: .system)
+    registry.add(heartbeat.collector)
+    let topics = WorkerTopics(Worker.self, configuration, policy)
+    let readiness = ReadinessBoard(
+      [
+        .kafka(
+          KafkaAdmin(kafka), declared: catalog.topics.filter { topics.laneTopics.contains($0.topic) },
+          durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout),
+        .worker(runtime),
+      ],
+      clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
+    let admin = AdminServer(
+      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
+    let runner = ProcessRunner(
+      name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
+    let status = await runner.run([admin, heartbeat, runtime])
+    try await exchange.shutdown()
+    withExtendedLifetime(embedded) {}
+    return status
+  }
+
+  /// The runtime of a worker over a log.
+  package static func runtime<Worker: NotificationWorker>(
+    _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
+    exchange: any HTTPExchange, verifier given: SignedDataVerifier? = nil, instance: String? = nil,
+    clock: MillraceClock, logger: Logger
+  ) async throws -> WorkerRuntime {
+    let metrics = WorkerMetrics(worker: Worker.name)
+    let verifier =
+      try given
+      ?? SignedDataVerifier.configured(
+        configuration.trust, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
+    let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let budget = APIBudget(share: configuration.appStore.share, part: 0, clock: clock) { told.yield($0) }
+    let topics = WorkerTopics(type, configuration, policy)
+    let clients = try AppStoreClients(
+      configuration, verifier: verifier, exchange: exchange, budget: budget, clock: clock, logger: logger)
+    let worker = try await Worker(WorkerSetup(configuration: configuration, clock: clock, logger: logger))
+    return WorkerRuntime(
+      WorkerRuntime.Parts(
+        name: Worker.name, log: log, topics: topics,
+        prefix: configuration.topics.prefix, policy: policy,
+        commit: try configuration.kafka.commit(on: log.description),
+        instance: instance ?? configuration.instance(of: Worker.name),
+        staticMember: configuration.workers.first { $0.name == Worker.name }?.staticMember,
+        handler: LaneHandler(
+          worker: worker,
+          decoder: NotificationDecoder(verifier: verifier, identities: configuration.identities),
+          policy: policy, clients: clients, clock: clock, metrics: metrics, logger: logger),
+        deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
+        pauses: PauseChannel(topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger),
+        clock: clock, metrics: metrics, logger: logger))
+  }
+
+  private static func embeddedCluster(_ settings: KafkaSettings, _ catalog: TopicCatalog) throws -> EmbeddedCluster? {
+    guard settings.isEmbedded else { return nil }
+    let cluster = try EmbeddedCluster()
+    try cluster.create(catalog)
+    return cluster
+  }
+}
+
+extension WorkerTopics {
+  /// The topics of a worker in a deployment.
+  package init<Worker: NotificationWorker>(
+    _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy
+  ) {
+    let prefix = configuration.topics.prefix
+    self.init(
+      worker: Worker.name, inputs: Worker.families.map { prefix + $0.topic }, delays: policy.retryDelays,
+      prefix: prefix)
+  }
+}
+
+extension MillraceConfiguration {
+  /// Whose notifications are believed.
+  var identities: IdentityPolicy {
+    IdentityPolicy(
+      apps.map {
+        AppIdentity(bundleId: $0.bundleId, appAppleId: $0.appAppleId, environments: Set($0.environments))
+      })
+  }
+
+  /// What tells the instances of a worker apart: the static member's name, else a number nobody else has.
+  func instance(of worker: String) -> String {
+    if let member = workers.first(where: { $0.name == worker })?.staticMember { return member }
+    var generator = SystemRandomNumberGenerator()
+    return String(generator.next(), radix: 36)
+  }
+}
+
+extension KafkaSettings {
+  /// How workers commit on a log.
+  /// - Throws: ``MillraceError`` where transactions are asked of a log that has none.
+  func commit(on log: LogDescription) throws(MillraceError) -> Commit {
+    let hasTransactions = log.capabilities.contains(.transactions)
+    if commit == .transactional, !hasTransactions {
+      throw MillraceError(
+        .configuration, "the embedded cluster accepts transactions and keeps none of their promises",
+        at: "kafka.commit", remedy: "set it to at-least-once, or name a real cluster")
+    }
+    return commit ?? (hasTransactions ? .transactional : .atLeastOnce)
+  }
+}

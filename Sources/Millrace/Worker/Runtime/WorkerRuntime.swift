@@ -1,0 +1,192 @@
+// A worker at work: one reader, one writer, a committer, and the lanes the group gives it.
+
+internal import AppStore
+internal import AppStoreServerAPI
+internal import Clocks
+package import Kafka
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Runs one worker over a log until it is told to leave.
+package struct WorkerRuntime: Service {
+  /// What a runtime is made of.
+  package struct Parts: Sendable {
+    var name: String
+    var log: any RecordLog
+    var topics: WorkerTopics
+    var prefix: String
+    var policy: WorkerPolicy
+    var commit: KafkaSettings.Commit
+    /// Tells the instances of a worker apart: `transactional.id` is `millrace.<worker>.<instance>`.
+    var instance: String
+    var staticMember: String?
+    var handler: any LaneHandling
+    var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
+    var budget: APIBudget?
+    var pauses: PauseChannel?
+    var clock: MillraceClock
+    var metrics: WorkerMetrics
+    var logger: Logger
+  }
+
+  private let parts: Parts
+  private let state = WorkerState()
+
+  init(_ parts: Parts) { self.parts = parts }
+
+  /// Whether the worker joined its group and every lane it owns runs; owning none counts.
+  package var readiness: WorkerReadiness { state.readiness }
+
+  /// Where each source is read up to, and whether nothing of what was read is still on its way; nil while lanes start.
+  package func rest() async -> WorkerRest? {
+    guard readiness.isReady, let supervisor = state.supervisor.withLock({ $0 }) else { return nil }
+    return await supervisor.rest()
+  }
+
+  /// Works until shut down gracefully or cancelled.
+  /// - Throws: ``MillraceError`` for topics that do not fit; ``KafkaError`` where the process has to start anew.
+  package func run() async throws {
+    let lanes = try await LaneCount.check(parts.topics, on: parts.log)
+    let reader = try parts.log.makeReader(
+      group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
+    let writer = try makeWriter()
+    let committer = Committer(
+      calls: CommitCalls(writer: writer, reader: reader), clock: parts.clock, count: parts.policy.commitCount,
+      interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
+    let failure = Failure()
+    let desk = OperationsDesk(
+      worker: parts.name, topic: parts.topics.operations, log: parts.log, logger: parts.logger)
+    var generator = SystemRandomNumberGenerator()
+    let starter = LaneStarter(
+      reader: reader,
+      parts: LaneParts(
+        log: parts.log, desk: desk, policy: parts.policy, topics: parts.topics,
+        planner: OutcomePlanner(
+          records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix),
+          schedule: RetrySchedule(
+            delays: parts.policy.retryDelays, maximumAttempts: parts.policy.maximumAttempts)),
+        handler: parts.handler, deadline: parts.deadline, committer: committer, clock: parts.clock,
+        metrics: parts.metrics, logger: parts.logger), owner: UInt32.random(in: .min ... .max, using: &generator))
+    let supervisor = LaneSupervisor(
+      starter: starter, lanes: lanes, budget: parts.budget, state: state,
+      fail: { error in
+        failure.note(error)
+        reader.shutDown()
+      })
+    state.supervisor.withLock { $0 = supervisor }
+    defer { state.supervisor.withLock { $0 = nil } }
+    try await writer.whileRunning { client in
+      try await writer.initialize(client)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await committer.run() }
+        group.addTask {
+          // The pump of the group ends when the group is left, after every lane was handed over.
+          try await withGracefulShutdownHandler {
+            try await reader.run()
+          } onGracefulShutdown: {
+            reader.shutDown()
+          }
+        }
+        let followers = Task {
+          do {
+            try await withThrowingTaskGroup(of: Void.self) { followers in
+              followers.addTask { try await desk.follow() }
+              if let channel = parts.pauses { followers.addTask { try await channel.run() } }
+              defer { followers.cancelAll() }
+              try await followers.next()
+            }
+          } catch is CancellationError {
+            // The worker leaves.
+          } catch {
+            failure.note(error)
+            reader.shutDown()
+          }
+        }
+        defer { followers.cancel() }
+        for await event in reader.events {
+          switch event {
+          case .assigned(let partitions): await supervisor.assigned(partitions)
+          case .revoked(let revocation): await supervisor.revoked(revocation)
+          }
+        }
+        committer.shutDown()
+        try await group.waitForAll()
+      }
+    }
+    if let error = failure.first { throw error }
+  }
+
+  private var readerOptions: LogReaderOptions { LogReaderOptions(instance: parts.staticMember) }
+
+  private func makeWriter() throws -> WorkerWriter {
+    switch parts.commit {
+    case .transactional:
+      .transactional(
+        try parts.log.makeTransactionalWriter(
+          id: "\(parts.topics.group).\(parts.instance)", timeout: WorkerWriter.transactionTimeout))
+    case .atLeastOnce: .plain(try parts.log.makeWriter())
+    }
+  }
+
+  /// The first error that ended a lane; it ends the process.
+  private final class Failure: Sendable {
+    private let error = Mutex<(any Error)?>(nil)
+
+    func note(_ error: any Error) { self.error.withLock { $0 = $0 ?? error } }
+    var first: (any Error)? { error.withLock { $0 } }
+  }
+}
+
+/// Whether a worker came to rest.
+package struct WorkerRest: Sendable, Hashable {
+  /// For each partition read, the offset behind the last record that was taken.
+  package var taken: [TopicPartition: Int64] = [:]
+  /// Whether nothing is with a handler or on its way to Kafka. What waits for its time is at rest.
+  package var isQuiet = true
+}
+
+/// The writer of a worker, by how it commits.
+enum WorkerWriter: Sendable {
+  case transactional(any TransactionalLogWriter)
+  case plain(any LogWriter)
+
+  /// `transaction.timeout.ms`: how long a transaction of a process that vanished holds readers up.
+  static let transactionTimeout = Duration.seconds(10)
+
+  private var writer: any LogWriter {
+    switch self {
+    case .transactional(let writer): writer
+    case .plain(let writer): writer
+    }
+  }
+
+  /// Fences older instances.
+  func initialize(_ client: any LogWriter) async throws {
+    guard case .transactional(let writer) = self else { return }
+    while true {
+      do {
+        return try await writer.initialize(timeout: .seconds(60))
+      } catch {
+        guard error.transactionRemedy == .retry, !Task.isCancelled else { throw error }
+      }
+    }
+  }
+
+  /// Serves the client while `body` runs.
+  func whileRunning(_ body: @escaping @Sendable (any LogWriter) async throws -> Void) async throws {
+    let writer = writer
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await writer.run() }
+      group.addTask {
+        defer { writer.shutDown() }
+        try await body(writer)
+      }
+      while let end = await group.nextResult() {
+        guard case .failure(let error) = end else { continue }
+        group.cancelAll()
+        throw error
+      }
+    }
+  }
+}

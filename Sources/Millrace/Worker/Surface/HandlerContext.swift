@@ -1,0 +1,104 @@
+// What a handler may ask for while it runs.
+
+public import AppStore
+public import AppStoreServerAPI
+public import Clocks
+public import Logging
+
+/// The runtime as one run of a handler sees it.
+public struct HandlerContext: Sendable {
+  /// The process's time. Handlers that wait or compare dates use this and nothing else, so that tests turn time by hand.
+  public let clock: MillraceClock
+  /// Carries the notification's id, key and trace.
+  public let logger: Logger
+  /// When the runtime stops waiting for this run; the handler's task is cancelled then.
+  public let deadline: Timestamp
+  /// How often the handler ran for this notification before.
+  public let attempt: Int
+  /// Whether an operator asked for handlers to run again; effects are not repeated all the same.
+  public let isReapplied: Bool
+
+  private let journal: any EffectJournal
+  private let clients: AppStoreClients
+
+  init(
+    clock: MillraceClock, logger: Logger, deadline: Timestamp, attempt: Int, isReapplied: Bool,
+    journal: any EffectJournal, clients: AppStoreClients
+  ) {
+    self.clock = clock
+    self.logger = logger
+    self.deadline = deadline
+    self.attempt = attempt
+    self.isReapplied = isReapplied
+    self.journal = journal
+    self.clients = clients
+  }
+
+  /// The App Store Server API for an app.
+  ///
+  /// Its calls wait for the app's budget; one whose turn is more than five seconds away throws an error that parks the
+  /// notification until then.
+  /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
+  public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
+    try clients.client(for: bundleId)
+  }
+
+  /// Does something that cannot be undone, once.
+  ///
+  /// The intent (name and body) is written and acknowledged before `perform` runs. Where an earlier run got as far as
+  /// that and its end is not known, `perform` runs again with *the same body*, so that a receiver that de-duplicates
+  /// sees one request. Where an earlier run ended, its result is returned and `perform` does not run.
+  ///
+  /// - Parameters:
+  ///   - name: Names the effect for ever, for instance `extend/<campaign>/<originalTransactionId>`. At most 256 bytes.
+  ///   - body: What is to be sent.
+  ///   - perform: Sends it, and returns what is worth keeping of the answer. Throw for an answer that is none.
+  /// - Returns: what `perform` returned, now or then.
+  /// - Throws: what `perform` throws; `CancellationError` where the lane is gone; ``PermanentFailure`` for a bad name.
+  public func once(
+    _ name: String, body: [UInt8], perform: (EffectIntent) async throws -> [UInt8]
+  ) async throws -> [UInt8] {
+    guard !name.isEmpty, name.utf8.count <= EffectIntent.maximumNameBytes else {
+      throw PermanentFailure(
+        "effect-name", "an effect's name has 1 to \(EffectIntent.maximumNameBytes) bytes, not \(name.utf8.count)")
+    }
+    switch try await journal.begin(name, body: body) {
+    case .ended(let result): return result
+    case .intended(let intent):
+      let result = try await perform(intent)
+      try await journal.end(name, result: result)
+      return result
+    }
+  }
+}
+
+/// Something that is about to be done and cannot be undone.
+public struct EffectIntent: Sendable, Hashable {
+  /// The longest name, in bytes.
+  public static let maximumNameBytes = 256
+
+  /// Names the effect.
+  public var name: String
+  /// What to send: of an earlier run where there was one, never a newer one.
+  public var body: [UInt8]
+  /// When the intent was first written; more than an hour ago means: look before you send.
+  public var intendedAt: Timestamp
+  /// Whether an earlier run may have sent it.
+  public var isRepeated: Bool
+}
+
+/// How far an effect got.
+enum EffectProgress: Sendable {
+  /// Its intent is written and acknowledged.
+  case intended(EffectIntent)
+  /// It was done, with this result.
+  case ended([UInt8])
+}
+
+/// Where effects are written down. The lane's ledger in a process.
+protocol EffectJournal: Sendable {
+  /// Returns once the intent is as durable as Kafka makes it.
+  func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress
+  /// Notes the result; it is written with the handler's outcome at the latest.
+  func end(_ name: String, result: [UInt8]) async throws
+}

@@ -1,0 +1,99 @@
+import AppStore
+import Clocks
+import Millrace
+import Synchronization
+
+/// Says which subscribers left on purpose; what else comes decides what becomes of it.
+struct Winback: NotificationWorker {
+  static let name = "winback"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    switch notification.event {
+    case .expired(.voluntary): try .emit(SubscriberLeft(product: notification.transaction?.productId))
+    case .didFailToRenew: .retry(after: .seconds(60), because: "not-yet")
+    case .gracePeriodExpired: throw PermanentFailure("no-use", "cannot be handled")
+    case .offerRedeemed: throw Trouble()
+    default: .ignore
+    }
+  }
+
+  struct Trouble: Error {}
+}
+
+struct SubscriberLeft: WorkerEvent {
+  static let eventName = "subscriber.left"
+  var product: String?
+}
+
+/// Publishes the order in which it handled notifications; fails the first try of what it is told to.
+struct Recorder: NotificationWorker {
+  static let name = "recorder"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static var policy: WorkerPolicy {
+    var policy = WorkerPolicy()
+    policy.ordering = .strict
+    return policy
+  }
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    if case .didFailToRenew = notification.event, context.attempt == 0 { throw RetryableFailure("first try") }
+    return try .emit(Handled(id: notification.id))
+  }
+
+  struct Handled: WorkerEvent {
+    static let eventName = "handled"
+    var id: String
+  }
+}
+
+/// Causes an effect that cannot be undone, in a receiver that de-duplicates by body, and fails after it once.
+struct Extender: NotificationWorker {
+  static let name = "extender"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let calls = Mutex<[String: Int]>([:])
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    let answer = try await context.once("extend/\(notification.id)", body: Array(notification.id.utf8)) { intent in
+      Self.calls.withLock { $0[intent.name, default: 0] += 1 }
+      return Array("done".utf8)
+    }
+    if context.attempt == 0 { throw RetryableFailure("after the effect") }
+    return try .emit(Extended(answer: String(decoding: answer, as: UTF8.self)))
+  }
+
+  struct Extended: WorkerEvent {
+    static let eventName = "extended"
+    var answer: String
+  }
+}
+
+/// Sets a timer with each notification.
+struct Reminder: NotificationWorker {
+  static let name = "reminder"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    switch notification.event {
+    case .expired: Outcome.ignore.cancellingTimer("remind")
+    default: Outcome.ignore.settingTimer("remind", at: context.clock.wallTime + .seconds(3_600), payload: [7])
+    }
+  }
+
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    try .emit(Reminded(payload: timer.payload.map { Int($0) }))
+  }
+
+  struct Reminded: WorkerEvent {
+    static let eventName = "reminded"
+    var payload: [Int]
+  }
+}

@@ -1,0 +1,111 @@
+import AppStore
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@Suite struct WorkerHarnessTests {
+  @Test func `an event is published once, however often the notification comes`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      let notification = try await harness.receive(.expired, .voluntary)
+      try await harness.receive(again: notification)
+      let events = try await harness.events()
+      #expect(events.map(\.name) == ["subscriber.left"])
+      #expect(events.first?.key == notification.key)
+      #expect(try await harness.deadLetters().isEmpty)
+    }
+  }
+
+  @Test func `what is ignored leaves nothing`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      try await harness.receive(.didRenew)
+      #expect(try await harness.events().isEmpty)
+      #expect(try await harness.deadLetters().isEmpty)
+      #expect(await harness.parked().allSatisfy(\.isEmpty))
+    }
+  }
+
+  @Test func `a retry waits on the largest tier that fits and never runs early`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      try await harness.receive(.didFailToRenew)
+      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      try await harness.advance(by: .milliseconds(59_999))
+      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      try await harness.advance(by: .milliseconds(1))
+      #expect(await harness.parked().map(\.count) == [0, 2, 0, 0, 0])
+    }
+  }
+
+  @Test func `a permanent failure is a dead letter with its code, and the bytes as they came`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      let notification = try await harness.receive(.gracePeriodExpired)
+      let letters = try await harness.deadLetters()
+      #expect(letters.map(\.reason) == ["no-use"])
+      #expect(letters.first?.record.value == notification.bytes)
+    }
+  }
+
+  @Test func `an unknown error is tried again with growing delays until the attempts are used up`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      try await harness.receive(.offerRedeemed)
+      for _ in 0..<40 { try await harness.advance(by: .seconds(21_600)) }
+      #expect(try await harness.deadLetters().map(\.reason) == ["attempts-exhausted"])
+      #expect(await harness.parked().map(\.count).reduce(0, +) == WorkerPolicy().maximumAttempts - 1)
+    }
+  }
+
+  @Test func `a tombstone and bytes nobody signed become dead letters at once`() async throws {
+    try await WorkerHarness.run(Winback.self) { harness in
+      let genuine = try await harness.receive(.didRenew)
+      var forged = genuine.producerRecord
+      forged.value = genuine.bytes.dropLast(4) + Array("AAAA".utf8)
+      forged.headers = forged.headers.map { $0.name == "ce_id" ? RecordHeader("ce_id", "another") : $0 }
+      try await harness.receive(forged)
+      var tombstone = forged
+      tombstone.value = nil
+      tombstone.headers = tombstone.headers.map { $0.name == "ce_id" ? RecordHeader("ce_id", "third") : $0 }
+      try await harness.receive(tombstone)
+      #expect(Set(try await harness.deadLetters().map(\.reason)) == ["unverified", "tombstone"])
+      #expect(try await harness.events().isEmpty)
+    }
+  }
+
+  @Test func `with strict order successors of a waiting record wait behind it`() async throws {
+    try await WorkerHarness.run(Recorder.self) { harness in
+      var ids: [String] = []
+      for type in [NotificationTypeV2.didFailToRenew, .didRenew, .didChangeRenewalStatus] {
+        let fixture = try await harness.receive(type, type == .didChangeRenewalStatus ? .autoRenewDisabled : nil) {
+          $0.setOriginalTransactionId("2000000000000001")
+        }
+        ids.append(fixture.id)
+      }
+      #expect(try await harness.events().isEmpty)
+      try await harness.advance(by: .seconds(10))
+      let handled = try await harness.events().map { $0.data }
+      #expect(handled == ids.map { .object(["id": .string($0)]) })
+    }
+  }
+
+  @Test func `an effect is caused once although its handler runs twice`() async throws {
+    try await WorkerHarness.run(Extender.self) { harness in
+      let fixture = try await harness.receive(.didRenew)
+      #expect(try await harness.events().isEmpty)
+      try await harness.advance(by: .seconds(10))
+      #expect(try await harness.events().map(\.data) == [.object(["answer": "done"])])
+      #expect(Extender.calls.withLock { $0["extend/\(fixture.id)"] } == 1)
+    }
+  }
+
+  @Test func `a timer fires at its time, once, and not after it was withdrawn`() async throws {
+    try await WorkerHarness.run(Reminder.self) { harness in
+      try await harness.receive(.didRenew)
+      try await harness.advance(by: .seconds(3_599))
+      #expect(try await harness.events().isEmpty)
+      try await harness.advance(by: .seconds(1))
+      #expect(try await harness.events().map(\.name) == ["reminded"])
+      try await harness.advance(by: .seconds(10_000))
+      #expect(try await harness.events().count == 1)
+    }
+  }
+}
