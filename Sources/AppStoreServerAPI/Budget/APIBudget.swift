@@ -79,6 +79,9 @@ public final class APIBudget: Sendable {
     }
   }
 
+  /// How many callers wait for their turn now.
+  public func waiting(for key: BudgetKey) -> Int { state.withLock { $0.lines[key]?.waiting.count ?? 0 } }
+
   /// Waits until a call may be sent; callers of one budget are served in the order they came.
   ///
   /// - Parameter deadline: When a turn is of no use any more. What can be foreseen to come later fails at once.

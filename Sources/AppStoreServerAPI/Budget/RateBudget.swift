@@ -3,7 +3,8 @@
 //
 // The bound. Of requests in a half-open window of length W, the last one finds the schedule at least (n - 1) intervals
 // after the window's start and less than the tolerance after its end: (n - 1) × interval < W + tolerance. With an
-// interval of (hour + tolerance) / cap no hour whatever holds more than `cap`, the burst included.
+// interval of (hour + tolerance) / cap no hour whatever holds more than `cap`, the burst included. Where the tolerance is
+// that of a burst, burst - 1 intervals, this is an interval of hour / (cap - burst + 1).
 
 public import Clocks
 
@@ -21,13 +22,23 @@ public struct RateBudget: Sendable, Hashable {
     /// The pace of that many requests a second; nil when there are none to give.
     init?(perSecond rate: Double) {
       guard rate > 0, rate.isFinite else { return nil }
-      let even = 1 / rate
-      let tolerance = max(1 - even, min(1, even / 2))
-      // A rate that is a whole number of requests an hour must not lose one to rounding.
+      let rate = min(rate, Self.fastest)
+      // A rate that is a whole number of requests an hour, or a second, must not lose one to rounding.
       let cap = (3600 * rate + 1e-6).rounded(.down)
-      self.interval = Self.nanoseconds(cap >= 1 ? (3600 + tolerance) / cap : even)
-      self.tolerance = .nanoseconds(Int64(tolerance * 1e9))
+      let burst = (rate + 1e-9).rounded(.down)
+      if burst >= 2 {
+        interval = Self.nanoseconds(3600 / (cap - burst + 1))
+        tolerance = interval * (Int(burst) - 1)
+      } else {
+        let even = 1 / rate
+        let lateness = min(1, even / 2)
+        interval = Self.nanoseconds(cap >= 1 ? (3600 + lateness) / cap : even)
+        tolerance = .nanoseconds(Int64(lateness * 1e9))
+      }
     }
+
+    /// Beyond anything that Apple allows, and far within what nanoseconds can tell apart.
+    private static let fastest = 1_000_000.0
 
     /// Rounded up, so that rounding never makes a pace faster; at most a hundred years.
     private static func nanoseconds(_ seconds: Double) -> Duration {

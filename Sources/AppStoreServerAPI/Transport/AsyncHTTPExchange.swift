@@ -5,6 +5,14 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Carries requests by async-http-client: HTTP/2 where the server offers it, connections reused.
 ///
 /// One exchange serves all apps and both environments. It follows no redirect, because a request holds a bearer token, and
@@ -123,13 +131,19 @@ extension TransportFailure {
     case let error as HTTPClientError where error == .cancelled:
       self.init("cancelled", .unclear, isCancellation: true)
     case let error as HTTPClientError:
-      self.init(error.shortDescription, notSent.contains(error) ? .notSent : .unclear)
+      let isNotSent = notSent.contains(error) || error.shortDescription == Self.unsupportedScheme
+      self.init(error.shortDescription, isNotSent ? .notSent : .unclear)
+    case let error as IOError where error.errnoCode == ECONNREFUSED:
+      self.init("connection refused", .notSent)
     case let error as NIOConnectionError:
       self.init("no connection to \(error.host):\(error.port): \(Self.causes(of: error))", .notSent)
     default:
       self.init("\(error)", .unclear)
     }
   }
+
+  /// The one fault of a URL whose error carries the URL's part.
+  private static let unsupportedScheme = HTTPClientError.unsupportedScheme("").shortDescription
 
   private static func causes(of error: NIOConnectionError) -> String {
     if let fault = error.dnsAError ?? error.dnsAAAAError, error.connectionErrors.isEmpty { return "\(fault)" }

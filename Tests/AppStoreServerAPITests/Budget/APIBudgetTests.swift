@@ -27,9 +27,9 @@ import Testing
     }
   }
 
-  /// Waits until that many callers stand in line, without a clock.
-  private func inLine(_ count: Int, _ budget: APIBudget, interval: Duration) async {
-    while (budget.delay(for: key) ?? .zero) < interval * count { await Task.yield() }
+  /// Returns when that many callers stand in line.
+  private func inLine(_ count: Int, _ budget: APIBudget) async {
+    while budget.waiting(for: key) < count { await Task.yield() }
   }
 
   @Test func `Callers are served in the order they came, each at its turn`() async throws {
@@ -42,7 +42,7 @@ import Testing
           try await budget.acquire(self.key)
           served.add(caller)
         }
-        await inLine(caller + 1, budget, interval: .milliseconds(900))
+        await inLine(caller + 1, budget)
       }
       for caller in 0..<3 {
         await manual.waitForSleepers(1)
@@ -65,9 +65,9 @@ import Testing
     let budget = budget()
     try await budget.acquire(key)
     let first = Task { try await budget.acquire(key) }
-    await inLine(1, budget, interval: .milliseconds(900))
+    await inLine(1, budget)
     let second = Task { try await budget.acquire(key) }
-    await inLine(2, budget, interval: .milliseconds(900))
+    await inLine(2, budget)
     first.cancel()
     #expect(await first.result.failure as? BudgetError == .cancelled)
     manual.advance(by: .milliseconds(1_001))
@@ -152,7 +152,7 @@ import Testing
       try await budget.acquire(key)
       served.add(manual.clock.now.elapsed)
     }
-    await inLine(1, budget, interval: .milliseconds(900))
+    await inLine(1, budget)
     budget.pause(BudgetPause(key, until: manual.clock.wallTime + .seconds(10)))
     await manual.waitForSleepers(1)
     manual.advance(by: .seconds(9))

@@ -17,6 +17,7 @@ import Testing
     }
     let budget = fixture.budget(limits: RateLimits(productionPerSecond: [.finishTransaction: 1]))
     let client = try fixture.client(exchange, budget: budget, timeLimit: .seconds(100_000))
+    let key = BudgetKey(bundleId: APIFixture.bundleId, environment: .production, endpoint: .finishTransaction)
     let callers = 1_000
     let hours = 2
     await withTaskGroup(of: Void.self) { group in
@@ -30,8 +31,9 @@ import Testing
         }
       }
       while clock.now.elapsed < .seconds(3600 * hours) {
-        // Everybody's deadline, and the timer of the line.
+        // Everybody's deadline and the timer of the line, and then everybody in the line: nobody is on the way.
         await fixture.manual.waitForSleepers(callers + 1)
+        while budget.waiting(for: key) < callers { await Task.yield() }
         fixture.manual.advance(by: .milliseconds(250))
       }
       group.cancelAll()
