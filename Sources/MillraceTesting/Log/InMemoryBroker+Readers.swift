@@ -111,8 +111,10 @@ extension InMemoryBroker {
   // MARK: - Requests
 
   mutating func join(_ id: ReaderID, now: Duration) {
-    guard let reader = readers[id], reader.membership == nil, !reader.isClosing else { return }
+    guard let reader = readers[id], reader.membership == nil, !reader.isClosing, !reader.isFinished else { return }
     readers[id]?.isRunning = true
+    // It joins when its process goes on.
+    if processes[reader.process]?.isPaused == true { return }
     // Members in order of arrival, so that runs repeat themselves.
     let number = String(nextSerial())
     let member = "\(reader.process.name)-\(String(repeating: "0", count: max(0, 8 - number.count)))\(number)"

@@ -15,7 +15,9 @@ final class InMemoryReader: LogReader {
     self.group = group
     id = host.update { broker, _ in
       let id = ReaderID(number: Int(broker.nextSerial()))
-      broker.readers[id] = ReaderState(group: group, topics: topics, options: options, process: process)
+      var reader = ReaderState(group: group, topics: topics, options: options, process: process)
+      reader.isFinished = broker.processes[process]?.isDead ?? false
+      broker.readers[id] = reader
       return id
     }
   }

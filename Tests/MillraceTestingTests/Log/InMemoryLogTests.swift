@@ -128,6 +128,30 @@ import Testing
     try await heirRun.value
   }
 
+  @Test func `a reader of a crashed process joins no group`() async throws {
+    let doomed = log.process("p")
+    let early = try doomed.makeReader(group: "g", topics: ["t"], options: LogReaderOptions())
+    doomed.crash()
+    let late = try doomed.makeReader(group: "g", topics: ["t"], options: LogReaderOptions())
+    try await early.run()
+    try await late.run()
+    #expect(log.assignment(of: "g").isEmpty)
+  }
+
+  @Test func `a reader that starts while its process stands still joins when it goes on`() async throws {
+    let slow = log.process("slow")
+    slow.pause()
+    let reader = try slow.makeReader(group: "g", topics: ["t"], options: LogReaderOptions())
+    var member = GroupMember(reader)
+    async let run: Void = reader.run()
+    time.advance(by: .seconds(60))
+    #expect(log.assignment(of: "g").isEmpty)
+    slow.resume()
+    #expect(try await member.nextAssignment().count == 2)
+    slow.crash()
+    try await run
+  }
+
   @Test func `a member that does not hand over in time is given up`() async throws {
     var (slow, slowRun) = try member(log.process("slow"))
     try await slow.nextAssignment()
