@@ -2,6 +2,7 @@
 // configuration and the topic files.
 
 internal import AppStore
+internal import Clocks
 
 /// What a value should have been, for the error that names the key.
 struct SettingFault: Error {

@@ -1,12 +1,12 @@
 // Durations as people write them: `500ms`, `10s`, `5m`, `1h`, `8d`.
 
-enum DurationText {
+package enum DurationText {
   private static let units: [(suffix: String, milliseconds: Int64)] = [
     ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
   ]
 
   /// The duration that a whole number and a unit (`ms`, `s`, `m`, `h`, `d`) stand for; `nil` for anything else.
-  static func parse(_ text: String) -> Duration? {
+  package static func parse(_ text: String) -> Duration? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard !digits.isEmpty, let count = Int64(digits),
       let unit = units.first(where: { $0.suffix == text.dropFirst(digits.count) })
@@ -16,27 +16,10 @@ enum DurationText {
   }
 
   /// The shortest exact text, rounded down to milliseconds.
-  static func text(_ duration: Duration) -> String {
-    let milliseconds = duration.wholeMilliseconds
+  package static func text(_ duration: Duration) -> String {
+    let milliseconds = Int64(clamping: duration.attoseconds / 1_000_000_000_000_000)
     guard milliseconds != 0 else { return "0s" }
     let unit = units.first { milliseconds.isMultiple(of: $0.milliseconds) }
     return "\(milliseconds / (unit?.milliseconds ?? 1))\(unit?.suffix ?? "ms")"
-  }
-}
-
-extension Duration {
-  /// Whole milliseconds, rounded towards zero; saturates at the ends of `Int64`.
-  public var wholeMilliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-    guard !overflow else { return seconds < 0 ? .min : .max }
-    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
-    return carried ? (seconds < 0 ? .min : .max) : sum
-  }
-
-  /// Seconds as a floating-point number, as metrics want them.
-  public var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

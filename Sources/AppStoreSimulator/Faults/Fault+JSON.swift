@@ -1,0 +1,172 @@
+// A fault as a scenario file or a control request writes it. Strict: a misspelt key would be a fault that never strikes.
+
+public import AppStore
+internal import Clocks
+
+/// Why a description is no fault: the key and what it must be.
+public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The member that is wrong; nil for the description as a whole.
+  public let key: String?
+  /// What is expected there.
+  public let expectation: String
+
+  /// `key: expectation`.
+  public var description: String { key.map { "\($0): \(expectation)" } ?? expectation }
+}
+
+extension Fault {
+  /// The fault that an object describes:
+  ///
+  /// ```json
+  /// {"effect": "status", "status": 503, "body": "html", "endpoints": ["extendSubscriptionRenewalDate"],
+  ///  "after": "10m", "for": "1h", "count": 100, "share": 0.2}
+  /// ```
+  ///
+  /// `effect` is one of `latency` (with `delay`), `status` (with `status`, `body`: `empty`, `html` or `json`, and for the
+  /// last `errorCode` and `errorMessage`), `tooManyRequests` (with `retryAfter`, a duration, and `retryAfterForm`:
+  /// `milliseconds`, `seconds`, `date` or `absent`), `unauthorized`, `connectionReset`, `truncatedBody` (with `keeping`,
+  /// a part of the body), `answerLost`, `outage` (503 with a gateway's page).
+  ///
+  /// - Parameters:
+  ///   - json: the description.
+  ///   - origin: the moment that `after` counts from; without `after` the fault strikes from the beginning.
+  public init(json: JSONObject, origin: Timestamp) throws(FaultDescriptionError) {
+    var fields = DescriptionFields(json)
+    let after = try fields.duration("after")
+    let length = try fields.duration("for")
+    let effect = try FaultEffect(&fields)
+    self.init(
+      effect, endpoints: try fields.endpoints(), bundleId: try fields.text("bundleId"),
+      environment: try fields.environment(), from: after.map { origin + $0 },
+      until: length.map { origin + (after ?? .zero) + $0 },
+      count: try fields.number("count", in: 1...Int64.max).map { Int($0) }, share: try fields.share("share") ?? 1)
+    try fields.finish()
+  }
+}
+
+extension FaultEffect {
+  fileprivate init(_ fields: inout DescriptionFields) throws(FaultDescriptionError) {
+    switch try fields.text("effect") {
+    case "latency": self = .latency(try fields.duration("delay").required("delay", "a duration such as 2s"))
+    case "status":
+      let status = try fields.number("status", in: 400...599).required("status", "a number from 400 to 599")
+      self = .failure(status: Int(status), body: try fields.body(status: status))
+    case "outage": self = .failure(status: 503, body: .html)
+    case "tooManyRequests": self = .tooManyRequests(try fields.retryAfter())
+    case "unauthorized": self = .unauthorized
+    case "connectionReset": self = .connectionReset
+    case "truncatedBody": self = .truncatedBody(share: try fields.share("keeping") ?? 0.5)
+    case "answerLost": self = .answerLost
+    default:
+      throw FaultDescriptionError(
+        key: "effect",
+        expectation: "one of latency, status, outage, tooManyRequests, unauthorized, connectionReset, truncatedBody, "
+          + "answerLost")
+    }
+  }
+}
+
+/// The members of a description, each read once; what nobody read is unknown.
+private struct DescriptionFields {
+  private let json: JSONObject
+  private var unread: [String]
+
+  init(_ json: JSONObject) {
+    self.json = json
+    unread = json.members.map(\.key)
+  }
+
+  private mutating func value(_ key: String) -> JSON? {
+    unread.removeAll { $0 == key }
+    return json[key]
+  }
+
+  mutating func text(_ key: String) throws(FaultDescriptionError) -> String? {
+    guard let value = value(key) else { return nil }
+    guard case .string(let text) = value else { throw FaultDescriptionError(key: key, expectation: "text") }
+    return text
+  }
+
+  mutating func duration(_ key: String) throws(FaultDescriptionError) -> Duration? {
+    guard let text = try text(key) else { return nil }
+    return try DurationText.parse(text).required(key, "a duration such as 500ms, 10s, 5m, 1h or 2d")
+  }
+
+  mutating func number(_ key: String, in range: ClosedRange<Int64>) throws(FaultDescriptionError) -> Int64? {
+    guard let value = value(key) else { return nil }
+    guard case .integer(let number) = value, range.contains(number) else {
+      throw FaultDescriptionError(key: key, expectation: "a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  mutating func share(_ key: String) throws(FaultDescriptionError) -> Double? {
+    let share: Double?
+    switch value(key) {
+    case nil: return nil
+    case .integer(let number): share = Double(number)
+    case .number(let text): share = Double(text)
+    default: share = nil
+    }
+    guard let share, share > 0, share <= 1 else {
+      throw FaultDescriptionError(key: key, expectation: "a number above 0 and at most 1")
+    }
+    return share
+  }
+
+  mutating func endpoints() throws(FaultDescriptionError) -> Set<APIEndpoint>? {
+    guard let value = value("endpoints") else { return nil }
+    guard case .array(let names) = value, !names.isEmpty else {
+      throw FaultDescriptionError(key: "endpoints", expectation: "a list of at least one endpoint's name")
+    }
+    var endpoints: Set<APIEndpoint> = []
+    for name in names {
+      endpoints.insert(
+        try String(jsonValue: name).flatMap(APIEndpoint.init(rawValue:)).required(
+          "endpoints", "names of endpoints: " + APIEndpoint.allCases.map(\.rawValue).joined(separator: ", ")))
+    }
+    return endpoints
+  }
+
+  mutating func environment() throws(FaultDescriptionError) -> AppStoreEnvironment? {
+    guard let text = try text("environment") else { return nil }
+    return try [AppStoreEnvironment.production, .sandbox].first { $0.rawValue == text }
+      .required("environment", "Production or Sandbox")
+  }
+
+  mutating func body(status: Int64) throws(FaultDescriptionError) -> FaultEffect.FailureBody {
+    switch try text("body") {
+    case nil, "empty": return .empty
+    case "html": return .html
+    case "json":
+      let code = try number("errorCode", in: 4_000_000...5_999_999) ?? status * 10_000
+      return .json(code: code, message: try text("errorMessage") ?? APIFailure.generalInternal.message)
+    default: throw FaultDescriptionError(key: "body", expectation: "empty, html or json")
+    }
+  }
+
+  mutating func retryAfter() throws(FaultDescriptionError) -> FaultEffect.RetryAfter {
+    let wait = try duration("retryAfter") ?? .seconds(60)
+    switch try text("retryAfterForm") {
+    case nil, "milliseconds": return .milliseconds(from: wait)
+    case "seconds": return .seconds(wait.components.seconds)
+    case "date": return .date(from: wait)
+    case "absent": return .absent
+    default:
+      throw FaultDescriptionError(key: "retryAfterForm", expectation: "milliseconds, seconds, date or absent")
+    }
+  }
+
+  func finish() throws(FaultDescriptionError) {
+    if let key = unread.first {
+      throw FaultDescriptionError(key: key, expectation: "no such member, or none of this effect")
+    }
+  }
+}
+
+extension Optional {
+  fileprivate func required(_ key: String, _ expectation: String) throws(FaultDescriptionError) -> Wrapped {
+    guard let self else { throw FaultDescriptionError(key: key, expectation: expectation) }
+    return self
+  }
+}

@@ -1,0 +1,104 @@
+// The endpoints of the App Store Server API, by the names of Apple's documentation, with their paths and limits.
+
+internal import HTTPTypes
+
+/// An endpoint of the App Store Server API.
+///
+/// The raw value is the name that settings, faults and reports use.
+public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
+  /// Get Transaction Info.
+  case getTransactionInfo
+  /// Get Transaction History, V2.
+  case getTransactionHistory
+  /// Get Transaction History V1, deprecated.
+  case getTransactionHistoryV1
+  /// Get All Subscription Statuses.
+  case getAllSubscriptionStatuses
+  /// Get App Transaction Info.
+  case getAppTransactionInfo
+  /// Set App Account Token.
+  case setAppAccountToken
+  /// Look Up Order ID; production only.
+  case lookUpOrderId
+  /// Send Consumption Information, V2.
+  case sendConsumptionInformation
+  /// Send Consumption Information V1, deprecated.
+  case sendConsumptionInformationV1
+  /// Get Refund History, V2.
+  case getRefundHistory
+  /// Get Refund History V1, deprecated.
+  case getRefundHistoryV1
+  /// Extend a Subscription Renewal Date.
+  case extendSubscriptionRenewalDate
+  /// Extend Subscription Renewal Dates for All Active Subscribers.
+  case massExtendRenewalDate
+  /// Get Status of Subscription Renewal Date Extensions.
+  case getMassExtendStatus
+  /// Get Notification History.
+  case getNotificationHistory
+  /// Request a Test Notification.
+  case requestTestNotification
+  /// Get Test Notification Status.
+  case getTestNotificationStatus
+  /// Finish Transaction, which Apple's libraries know and its documentation does not.
+  case finishTransaction
+
+  /// Requests a second that Apple documents for production; nil where it documents none.
+  ///
+  /// See "Identifying rate limits". The sandbox allows a tenth.
+  public var documentedPerSecond: Double? {
+    switch self {
+    case .getTransactionInfo, .getTransactionHistory, .getTransactionHistoryV1, .getAllSubscriptionStatuses,
+      .getAppTransactionInfo, .sendConsumptionInformation, .sendConsumptionInformationV1, .getNotificationHistory:
+      50
+    case .extendSubscriptionRenewalDate, .setAppAccountToken: 20
+    case .lookUpOrderId, .getRefundHistory, .getRefundHistoryV1: 10
+    case .massExtendRenewalDate, .requestTestNotification, .getTestNotificationStatus: 1
+    case .getMassExtendStatus, .finishTransaction: nil
+    }
+  }
+
+  /// The path as documented; a segment in braces is a parameter.
+  var path: String {
+    switch self {
+    case .getTransactionInfo: "/inApps/v1/transactions/{transactionId}"
+    case .getTransactionHistory: "/inApps/v2/history/{anyTransactionId}"
+    case .getTransactionHistoryV1: "/inApps/v1/history/{anyTransactionId}"
+    case .getAllSubscriptionStatuses: "/inApps/v1/subscriptions/{anyTransactionId}"
+    case .getAppTransactionInfo: "/inApps/v1/transactions/appTransactions/{anyTransactionId}"
+    case .setAppAccountToken: "/inApps/v1/transactions/{originalTransactionId}/appAccountToken"
+    case .lookUpOrderId: "/inApps/v1/lookup/{orderId}"
+    case .sendConsumptionInformation: "/inApps/v2/transactions/consumption/{transactionId}"
+    case .sendConsumptionInformationV1: "/inApps/v1/transactions/consumption/{transactionId}"
+    case .getRefundHistory: "/inApps/v2/refund/lookup/{anyTransactionId}"
+    case .getRefundHistoryV1: "/inApps/v1/refund/lookup/{originalTransactionId}"
+    case .extendSubscriptionRenewalDate: "/inApps/v1/subscriptions/extend/{originalTransactionId}"
+    case .massExtendRenewalDate: "/inApps/v1/subscriptions/extend/mass"
+    case .getMassExtendStatus: "/inApps/v1/subscriptions/extend/mass/{productId}/{requestIdentifier}"
+    case .getNotificationHistory: "/inApps/v1/notifications/history"
+    case .requestTestNotification: "/inApps/v1/notifications/test"
+    case .getTestNotificationStatus: "/inApps/v1/notifications/test/{testNotificationToken}"
+    case .finishTransaction: "/inApps/v1/transactions/{transactionId}/finish"
+    }
+  }
+
+  var method: HTTPRequest.Method {
+    switch self {
+    case .setAppAccountToken, .sendConsumptionInformation, .sendConsumptionInformationV1,
+      .extendSubscriptionRenewalDate:
+      .put
+    case .massExtendRenewalDate, .getNotificationHistory, .requestTestNotification, .finishTransaction: .post
+    default: .get
+    }
+  }
+
+  /// Whether a call changes something at Apple, so that sending it again needs thought.
+  var hasEffect: Bool {
+    switch self {
+    case .setAppAccountToken, .sendConsumptionInformation, .sendConsumptionInformationV1,
+      .extendSubscriptionRenewalDate, .massExtendRenewalDate, .finishTransaction:
+      true
+    default: false
+    }
+  }
+}

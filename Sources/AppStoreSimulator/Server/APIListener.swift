@@ -1,0 +1,59 @@
+// HTTP for one environment: bytes in, a pipeline's decision, bytes out.
+
+internal import AppStore
+internal import AsyncHTTPClient
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+
+/// A request as the simulator sees it.
+struct IncomingRequest: Sendable {
+  var environment: AppStoreEnvironment
+  var method: HTTPRequest.Method
+  /// As it came, without the query.
+  var path: String
+  /// In the order they came, repeated ones included.
+  var query: [(name: String, value: String)]
+  var authorization: String?
+  var body: [UInt8]
+
+  /// Every value of a query parameter.
+  func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
+}
+
+/// Serves one port.
+struct APIListener: Sendable {
+  /// Far above every documented request.
+  private static let maximumBody = 1 << 20
+
+  let environment: AppStoreEnvironment
+  let host: String
+  let port: Int
+  let respond: @Sendable (IncomingRequest) async throws -> WireOutcome
+  let onListening: @Sendable (Int) async -> Void
+  let logger: Logger
+
+  /// The service that listens.
+  func service() throws -> any Service {
+    try HTTPServerBuilder.http1().buildServer(
+      configuration: ServerConfiguration(address: .hostname(host, port: port), serverName: nil),
+      eventLoopGroup: HTTPClient.defaultEventLoopGroup, logger: logger,
+      responder: { request, writer, channel in
+        let incoming = try await incoming(request)
+        try await respond(incoming).write(to: writer, of: channel)
+      },
+      onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) })
+  }
+
+  private func incoming(_ request: Request) async throws -> IncomingRequest {
+    let body = try await request.body.collect(upTo: Self.maximumBody)
+    return IncomingRequest(
+      environment: environment, method: request.method,
+      path: request.uri.path,
+      query: request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+      authorization: request.headers[.authorization], body: Array(body.readableBytesView))
+  }
+}

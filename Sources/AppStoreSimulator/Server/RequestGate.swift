@@ -1,0 +1,51 @@
+// Everything that is decided about a request before and after its endpoint: token, limit, faults, memory of what the
+// caller did. A value; the pipeline guards it by a lock and keeps to the order.
+
+internal import AppStore
+
+/// What is remembered between requests.
+struct RequestGate: Sendable {
+  var limits: HourlyLimits
+  var faults: FaultPlan
+  var journal: RequestJournal
+  var conduct: CallerConduct
+  var memory: RequestMemory
+
+  init(_ settings: SimulatorSettings) {
+    limits = HourlyLimits(settings.limits)
+    faults = FaultPlan(settings.faults, seed: settings.seed)
+    journal = RequestJournal(capacity: settings.journalCapacity)
+    conduct = CallerConduct(grace: settings.callerGrace)
+    memory = RequestMemory(settings.requestMemory)
+  }
+
+  /// Counts the request against its limit.
+  /// - Returns: the 429; nil when the request may go on.
+  mutating func limit(_ call: APICall) -> APIAnswer? {
+    if conduct.isTooEarly(call.subject, now: call.now) {
+      journal.breach(.calledBeforeRetryAfter, call.endpoint, "app \(call.bundleId)", at: call.now)
+    }
+    guard case .refused(let until, let announcedBefore) = limits.count(call.subject, now: call.now) else { return nil }
+    if !announcedBefore {
+      journal.breach(
+        .limitExceeded, call.endpoint, "app \(call.bundleId), \(call.environment.rawValue), until \(until)",
+        at: call.now)
+    }
+    conduct.pause(call.subject, until: until, now: call.now)
+    return .failure(.rateLimitExceeded, headers: [.retryAfter(String(until.millisecondsSince1970))])
+  }
+
+  /// Notes what an endpoint's refusal says about the caller.
+  mutating func note(_ failure: APIFailure, of call: APICall, path: String) {
+    if let code = conduct.finalAnswer(call.subject, path: path, body: call.body), code == failure.code {
+      journal.breach(.repeatedAfterFinalAnswer, call.endpoint, "\(path) again after \(code)", at: call.now)
+    }
+    conduct.remember(failure, call.subject, path: path, body: call.body)
+    switch failure {
+    case .invalidCustomerConsented: journal.breach(.consumptionWithoutConsent, call.endpoint, path, at: call.now)
+    case _ where failure.status == 400:
+      journal.breach(.invalidRequest, call.endpoint, "\(failure.code) \(failure.message)", at: call.now)
+    default: break
+    }
+  }
+}

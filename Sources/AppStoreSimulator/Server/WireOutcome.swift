@@ -1,0 +1,57 @@
+// What becomes of a request on its connection: an answer, a part of one, or none.
+
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// The end of a request as its caller sees it.
+enum WireOutcome: Sendable, Hashable {
+  case answer(APIAnswer)
+  /// The head announces the whole body; the connection closes after so many bytes of it.
+  case truncated(APIAnswer, bytes: Int)
+  /// The connection is reset, and nothing said.
+  case reset
+}
+
+/// Thrown to make the server close a connection.
+struct ConnectionGivenUp: Error {}
+
+extension WireOutcome {
+  /// Writes the outcome.
+  /// - Throws: ``ConnectionGivenUp`` where the connection must end without a proper end.
+  func write(to writer: consuming ResponseWriter, of channel: any Channel) async throws {
+    switch self {
+    case .answer(let answer):
+      try await writer.write(response: answer.head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    case .truncated(let answer, let bytes):
+      var body: any ResponseBodyWriter = try await writer.writeHead(answer.head)
+      try await body.write(ByteBuffer(bytes: answer.body.prefix(bytes)))
+      throw ConnectionGivenUp()
+    case .reset:
+      // With lingering switched off, closing sends RST in place of FIN.
+      if let socket = channel as? any SocketOptionProvider {
+        try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+      }
+      throw ConnectionGivenUp()
+    }
+  }
+}
+
+extension APIAnswer {
+  fileprivate var head: HTTPResponse {
+    var fields = HTTPFields()
+    for header in headers {
+      if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+    }
+    fields[.contentLength] = String(body.count)
+    return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
+  }
+}

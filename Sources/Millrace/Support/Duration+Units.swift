@@ -1,0 +1,18 @@
+// Durations as the numbers that metrics, librdkafka and HTTP want.
+
+extension Duration {
+  /// Whole milliseconds, rounded towards zero; saturates at the ends of `Int64`.
+  public var wholeMilliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
+    guard !overflow else { return seconds < 0 ? .min : .max }
+    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+    return carried ? (seconds < 0 ? .min : .max) : sum
+  }
+
+  /// Seconds as a floating-point number, as metrics want them.
+  public var seconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+}

@@ -1,0 +1,55 @@
+import AppStore
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct APIFailureTests {
+  static let numbered: [APIFailure] = [
+    .badRequest, .invalidAppIdentifier, .invalidRevision, .invalidTransactionId, .invalidOriginalTransactionId,
+    .invalidExtendByDays, .invalidExtendReasonCode, .invalidRequestIdentifier, .startDateTooFarInPast,
+    .startDateAfterEndDate, .invalidPaginationToken, .invalidStartDate, .invalidEndDate, .paginationTokenExpired,
+    .invalidNotificationType, .multipleFiltersSupplied, .invalidTestNotificationToken, .invalidSort,
+    .invalidProductType, .invalidProductId, .invalidSubscriptionGroupIdentifier, .invalidExcludeRevoked,
+    .invalidInAppOwnershipType, .invalidEmptyStorefrontCountryCodeList, .invalidStorefrontCountryCode,
+    .invalidRevoked, .invalidStatus, .invalidAccountTenure, .invalidAppAccountToken, .invalidConsumptionStatus,
+    .invalidCustomerConsented, .invalidDeliveryStatus, .invalidLifetimeDollarsPurchased,
+    .invalidLifetimeDollarsRefunded, .invalidPlatform, .invalidPlayTime, .invalidSampleContentProvided,
+    .invalidUserStatus, .appTransactionIdNotSupported, .invalidAppAccountTokenUUID, .familyTransactionNotSupported,
+    .transactionIdIsNotOriginalTransactionId, .subscriptionExtensionIneligible, .subscriptionMaxExtension,
+    .familySharedSubscriptionExtensionIneligible, .appNotFound, .originalTransactionIdNotFound,
+    .serverNotificationURLNotFound, .testNotificationNotFound, .statusRequestNotFound, .transactionIdNotFound,
+    .appTransactionDoesNotExist, .rateLimitExceeded, .generalInternal, .generalInternalRetryable,
+  ]
+
+  @Test func `The body is Apple's error object and nothing more`() {
+    #expect(
+      String(decoding: APIFailure.transactionIdNotFound.body, as: UTF8.self)
+        == #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
+    #expect(APIFailure.transactionIdNotFound.status == 404)
+  }
+
+  @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
+  func `Every numbered error is one of Apple's, under its status`() throws {
+    guard case .array(let items) = try SharedMaterial.json("app-store-facts/error-codes.json")["errors"] else {
+      Issue.record("error-codes.json has no errors")
+      return
+    }
+    var statuses: [Int64: Int64] = [:]
+    for case .object(let item) in items {
+      if case .integer(let code) = item["code"], case .integer(let status) = item["httpStatus"] {
+        statuses[code] = status
+      }
+    }
+    for failure in Self.numbered { #expect(statuses[failure.code] == Int64(failure.status), "\(failure)") }
+    #expect(Set(Self.numbered.map(\.code)).count == Self.numbered.count)
+  }
+
+  @Test func `What Apple gave no number has one that Apple does not use`() {
+    let own: [APIFailure] = [
+      .invalidRefundPreference, .consumptionPercentageOutOfRange, .consumptionPercentageAutoRenewableSubscription,
+      .undeliveredConsumptionPercentageNonZero,
+    ]
+    #expect(Set(own.map(\.code)).isDisjoint(with: Self.numbered.map(\.code)))
+    #expect(own.allSatisfy { $0.status == 400 })
+  }
+}

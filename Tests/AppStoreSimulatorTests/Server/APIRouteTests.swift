@@ -1,0 +1,71 @@
+import AppStore
+import HTTPTypes
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct APIRouteTests {
+  @Test(arguments: APIEndpoint.allCases)
+  func `Every endpoint is found by its own path and method`(endpoint: APIEndpoint) {
+    let path = endpoint.path.replacing(#/\{[A-Za-z]+\}/#, with: "2000000123456789")
+    let count = endpoint.path.count { $0 == "{" }
+    #expect(
+      APIRoute.match(endpoint.method, path: path)
+        == .route(APIRoute(endpoint: endpoint, parameters: Array(repeating: "2000000123456789", count: count))))
+  }
+
+  @Test func `Mass is no subscription`() {
+    #expect(
+      APIRoute.match(.post, path: "/inApps/v1/subscriptions/extend/mass")
+        == .route(APIRoute(endpoint: .massExtendRenewalDate, parameters: [])))
+    #expect(
+      APIRoute.match(.get, path: "/inApps/v1/subscriptions/extend/mass/pro.monthly/a-b")
+        == .route(APIRoute(endpoint: .getMassExtendStatus, parameters: ["pro.monthly", "a-b"])))
+  }
+
+  @Test func `A parameter may hold what a path cannot`() {
+    #expect(
+      APIRoute.match(.get, path: "/inApps/v1/lookup/a%2Fb%20%C3%A9")
+        == .route(APIRoute(endpoint: .lookUpOrderId, parameters: ["a/b é"])))
+    for wrong in ["%", "%2", "%zz", "%FF"] {
+      #expect(APIRoute.match(.get, path: "/inApps/v1/lookup/" + wrong) == .nothing)
+    }
+  }
+
+  @Test func `A known path with another method says which methods it has`() {
+    #expect(
+      APIRoute.match(.delete, path: "/inApps/v1/lookup/MX1") == .wrongMethod(allowed: ["GET"]))
+  }
+
+  @Test(arguments: [
+    "", "/", "/inApps/v1/lookup/", "/inApps/v1/lookup", "/inApps/v3/history/1", "/inApps/v1/lookup/a/b",
+    "inApps/v1/lookup/a",
+  ])
+  func `Anything else is nothing`(path: String) {
+    #expect(APIRoute.match(.get, path: path) == .nothing)
+  }
+
+  @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
+  func `Names, methods, paths and limits are those of the documentation`() throws {
+    guard case .array(let items) = try SharedMaterial.json("app-store-facts/endpoints.json")["endpoints"] else {
+      Issue.record("endpoints.json has no endpoints")
+      return
+    }
+    var seen: Set<APIEndpoint> = []
+    for case .object(let item) in items where item["group"] == "app-store-server-api" {
+      let name = try #require(item["name"].flatMap(String.init(jsonValue:)))
+      let endpoint = try #require(APIEndpoint(rawValue: name), "\(name)")
+      seen.insert(endpoint)
+      #expect(item["method"] == .string(endpoint.method.rawValue), "\(name)")
+      #expect(item["path"] == .string(endpoint.path), "\(name)")
+      let limit: Double? =
+        switch item["rateLimitPerSecondProduction"] {
+        case .integer(let limit): Double(limit)
+        case .number(let text): Double(text)
+        default: nil
+        }
+      #expect(endpoint.documentedPerSecond == limit, "\(name)")
+    }
+    #expect(seen == Set(APIEndpoint.allCases))
+  }
+}

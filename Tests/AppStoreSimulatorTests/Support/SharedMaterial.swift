@@ -1,0 +1,30 @@
+// Facts that lie beside a checkout of the project and are not part of it.
+
+import AppStore
+import Foundation
+import Testing
+
+enum SharedMaterial {
+  static let absence: Testing.Comment = "needs ../shared beside the package, which is not here"
+
+  /// `../shared` as seen from the package's root.
+  static let directory: URL? = {
+    var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+    while folder.path() != "/" {
+      if FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path()) {
+        let shared = folder.deletingLastPathComponent().appending(path: "shared")
+        return FileManager.default.fileExists(atPath: shared.path()) ? shared : nil
+      }
+      folder.deleteLastPathComponent()
+    }
+    return nil
+  }()
+
+  static var isPresent: Bool { directory != nil }
+
+  /// A JSON file; empty when there is none, which the tests' own counts notice.
+  static func json(_ path: String) throws -> JSONObject {
+    guard let directory else { return JSONObject() }
+    return try JSONObject(parsing: [UInt8](Data(contentsOf: directory.appending(path: path))))
+  }
+}

@@ -1,0 +1,15 @@
+import AppStore
+
+@testable import AppStoreSimulator
+
+extension APICall {
+  /// A call of the example app, at the beginning of 2026.
+  static func test(
+    _ endpoint: APIEndpoint, _ parameters: [String] = [], query: [(name: String, value: String)] = [],
+    body: JSONObject? = nil, environment: AppStoreEnvironment = .production, now: Timestamp = .newYear
+  ) -> APICall {
+    APICall(
+      endpoint: endpoint, parameters: parameters, bundleId: "com.example.app", environment: environment, query: query,
+      body: body?.serialized() ?? [], now: now)
+  }
+}

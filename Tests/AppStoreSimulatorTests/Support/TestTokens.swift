@@ -1,0 +1,51 @@
+// Tokens made by hand, so that each can be wrong in one way.
+
+import AppStore
+import Crypto
+
+@testable import AppStoreSimulator
+
+/// A caller with a key of App Store Connect.
+struct TestCaller {
+  var issuerId = "57246542-96fe-1a63-e053-0824d011072a"
+  var keyId = "2X9R4HXF34"
+  var bundleId = "com.example.app"
+  var privateKey = P256.Signing.PrivateKey()
+
+  var apiKey: APIKey { APIKey(issuerId: issuerId, keyId: keyId, publicKey: privateKey.publicKey) }
+
+  func claims(now: Timestamp, life: Int64 = 300) -> JSONObject {
+    let seconds = now.millisecondsSince1970 / 1_000
+    return [
+      "iss": .string(issuerId), "iat": .integer(seconds), "exp": .integer(seconds + life),
+      "aud": "appstoreconnect-v1", "bid": .string(bundleId),
+    ]
+  }
+
+  var header: JSONObject { ["alg": "ES256", "kid": .string(keyId), "typ": "JWT"] }
+
+  /// The value of `Authorization`.
+  func authorization(_ claims: JSONObject, header: JSONObject? = nil) throws -> String {
+    let input =
+      Base64.encodeURL((header ?? self.header).serialized()) + [UInt8(ascii: ".")]
+      + Base64.encodeURL(claims.serialized())
+    let signature = try privateKey.signature(for: input).rawRepresentation
+    return "Bearer " + String(decoding: input + [UInt8(ascii: ".")] + Base64.encodeURL(signature), as: UTF8.self)
+  }
+
+  func authorization(now: Timestamp) throws -> String { try authorization(claims(now: now)) }
+}
+
+extension JSONObject {
+  /// The same object with one member changed, or gone.
+  func with(_ key: String, _ value: JSON?) -> JSONObject {
+    var copy = self
+    copy[key] = value
+    return copy
+  }
+}
+
+extension Timestamp {
+  /// 2026-01-01T00:00:00Z, where manual clocks begin.
+  static let newYear = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+}
