@@ -131,10 +131,11 @@ let package = Package(
       "MillraceCLI", folder: "millrace",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", argumentParser, lifecycle,
-        logging,
-        unixSignals,
+        logging, unixSignals,
       ]),
-    command("appstore-simulator", ["AppStoreSimulator", "AppStore", "Clocks", argumentParser, lifecycle, logging]),
+    command(
+      "appstore-simulator",
+      ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
     command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command(
       "millrace-demo",
@@ -154,7 +155,8 @@ let package = Package(
       "AppStoreSimulator",
       [
         "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks",
-        "appstore-simulator", asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1,
+        "appstore-simulator", asyncHTTPClient, crypto, httpTypes, hummingbird, jwtKit, lifecycle, logging, nioCore,
+        nioHTTP1,
       ]),
     tests(
       "MillraceTesting",

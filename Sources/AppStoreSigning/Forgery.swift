@@ -79,19 +79,11 @@ public struct Forgeries: Sendable {
   func payload(
     transaction: [UInt8], renewalInfo: [UInt8], at date: Timestamp? = nil, app: SampleApp? = nil
   ) throws(SigningError) -> [UInt8] {
-    let app = app ?? self.app
-    let data = JSONObject(ordered: [
-      "appAppleId": .integer(app.appAppleId),
-      "bundleId": .string(app.bundleId),
-      "bundleVersion": .string("421"),
-      "environment": .string(app.environment.rawValue),
-      "signedTransactionInfo": .token(transaction),
-      "signedRenewalInfo": .token(renewalInfo),
-      "status": .integer(1),
-    ])
     var generator = SeededGenerator(seed: seed)
-    return SampleNotifications.payload(
-      kind: SampleKind(.didRenew), notificationUUID: generator.uuid(), part: "data", value: data,
+    return notificationPayload(
+      kind: SampleKind(.didRenew), notificationUUID: generator.uuid(),
+      part: .data(
+        (app ?? self.app).payload, transaction: transaction, renewalInfo: renewalInfo, status: .active, reason: nil),
       signedDate: date ?? signedDate
     ).bytes
   }

@@ -20,4 +20,8 @@ public struct SampleApp: Sendable, Hashable {
   }
 
   var isProduction: Bool { environment == .production }
+
+  var payload: PayloadApp {
+    PayloadApp(bundleId: bundleId, appAppleId: appAppleId, bundleVersion: "421", environment: environment)
+  }
 }

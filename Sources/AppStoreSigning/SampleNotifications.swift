@@ -16,7 +16,7 @@ public struct SampleNotification: Sendable {
   public var jws: [UInt8]
   /// The body that Apple posts: `{"signedPayload":"…"}`.
   public var body: [UInt8] {
-    Array("{\"signedPayload\":\"".utf8) + jws + Array("\"}".utf8)
+    postBody(jws)
   }
 }
 
@@ -43,8 +43,8 @@ public struct SampleNotifications: Sendable {
   public mutating func next(_ kind: SampleKind, signedDate: Timestamp) throws(SigningError) -> SampleNotification {
     let purchase = SamplePurchase(app: app, kind: kind, signedDate: signedDate, using: &generator)
     let uuid = generator.uuid()
-    let (part, value, key) = try part(of: purchase, notificationUUID: uuid)
-    let payload = Self.payload(kind: kind, notificationUUID: uuid, part: part, value: value, signedDate: signedDate)
+    let (part, key) = try part(of: purchase, notificationUUID: uuid)
+    let payload = notificationPayload(kind: kind, notificationUUID: uuid, part: part, signedDate: signedDate)
     return SampleNotification(
       kind: kind, notificationUUID: uuid, signedDate: signedDate, orderingKey: key, jws: try chain.sign(payload.bytes))
   }
@@ -58,94 +58,42 @@ public struct SampleNotifications: Sendable {
     return notifications
   }
 
-  static func payload(
-    kind: SampleKind, notificationUUID: String, part: String, value: JSONObject, signedDate: Timestamp
-  ) -> JSONObject {
-    var payload = JSONObject(ordered: [
-      "notificationType": .string(kind.type.rawValue),
-      "subtype": kind.subtype.map { .string($0.rawValue) },
-      "notificationUUID": .string(notificationUUID),
-    ])
-    // Apple writes data before version and signedDate, the three rarer parts after them.
-    if part == "data" { payload[part] = .object(value) }
-    payload["version"] = .string("2.0")
-    payload["signedDate"] = .date(signedDate)
-    if part != "data" { payload[part] = .object(value) }
-    return payload
-  }
-
   /// The one of `data`, `summary`, `externalPurchaseToken` and `appData` that the type carries, and its ordering key.
   private mutating func part(
     of purchase: SamplePurchase, notificationUUID: String
-  ) throws(SigningError) -> (name: String, value: JSONObject, key: String) {
+  ) throws(SigningError) -> (part: NotificationPart, key: String) {
+    let app = app.payload
     switch (purchase.kind.type, purchase.kind.subtype) {
     case (.test, _):
-      return ("data", testData, notificationUUID)
+      return (.test(app), notificationUUID)
     case (.renewalExtension, .summary?):
       let identifier = generator.uuid()
-      return ("summary", summary(requestIdentifier: identifier), identifier)
+      let part = NotificationPart.summary(
+        app, productId: app.bundleId + ".premium.monthly", requestIdentifier: identifier,
+        storefronts: ["CAN", "USA", "MEX"], succeeded: 5, failed: 2)
+      return (part, identifier)
     case (.externalPurchaseToken, let subtype):
-      let identifier = (app.isProduction ? "" : "SANDBOX_") + generator.uuid()
-      return ("externalPurchaseToken", token(identifier, subtype, created: purchase.signedDate), identifier)
+      let identifier = (self.app.isProduction ? "" : "SANDBOX_") + generator.uuid()
+      let isReport = subtype == .unreported
+      let part = NotificationPart.token(
+        app, identifier: identifier, created: purchase.signedDate,
+        expires: isReport ? nil : purchase.signedDate + .seconds(30 * 86_400), type: isReport ? nil : .services)
+      return (part, identifier)
     case (.rescindConsent, _):
-      let signed = try chain.sign(purchase.appTransaction.bytes)
-      let value = JSONObject(ordered: [
-        "appAppleId": .integer(app.appAppleId),
-        "bundleId": .string(app.bundleId),
-        "environment": .string(app.environment.rawValue),
-        "signedAppTransactionInfo": .token(signed),
-      ])
-      return ("appData", value, purchase.appTransactionId)
+      return (
+        .appData(app, appTransaction: try chain.sign(purchase.appTransaction.bytes)), purchase.appTransactionId
+      )
     default:
-      return ("data", try data(of: purchase), purchase.originalTransactionId)
+      return (try data(of: purchase), purchase.originalTransactionId)
     }
   }
 
-  private func data(of purchase: SamplePurchase) throws(SigningError) -> JSONObject {
-    let transaction = try chain.sign(purchase.transaction.bytes)
+  private func data(of purchase: SamplePurchase) throws(SigningError) -> NotificationPart {
     let isSubscription = purchase.kind.type != .oneTimeCharge
-    let renewal = isSubscription ? try chain.sign(purchase.renewalInfo.bytes) : nil
-    return JSONObject(ordered: [
-      "appAppleId": .integer(app.appAppleId),
-      "bundleId": .string(app.bundleId),
-      "bundleVersion": .string("421"),
-      "environment": .string(app.environment.rawValue),
-      "signedTransactionInfo": .token(transaction),
-      "signedRenewalInfo": renewal.map { .token($0) },
-      "status": isSubscription ? .integer(purchase.status) : nil,
-      "consumptionRequestReason": purchase.kind.type == .consumptionRequest ? .string("UNINTENDED_PURCHASE") : nil,
-    ])
-  }
-
-  private var testData: JSONObject {
-    JSONObject(ordered: [
-      "appAppleId": app.isProduction ? .integer(app.appAppleId) : nil,
-      "bundleId": .string(app.bundleId),
-      "environment": .string(app.environment.rawValue),
-    ])
-  }
-
-  private func summary(requestIdentifier: String) -> JSONObject {
-    JSONObject(ordered: [
-      "environment": .string(app.environment.rawValue),
-      "appAppleId": .integer(app.appAppleId),
-      "bundleId": .string(app.bundleId),
-      "productId": .string(app.bundleId + ".premium.monthly"),
-      "requestIdentifier": .string(requestIdentifier),
-      "storefrontCountryCodes": .array([.string("CAN"), .string("USA"), .string("MEX")]),
-      "succeededCount": .integer(5),
-      "failedCount": .integer(2),
-    ])
-  }
-
-  private func token(_ identifier: String, _ subtype: Subtype?, created: Timestamp) -> JSONObject {
-    JSONObject(ordered: [
-      "externalPurchaseId": .string(identifier),
-      "tokenCreationDate": .date(created),
-      "appAppleId": .integer(app.appAppleId),
-      "bundleId": .string(app.bundleId),
-      "tokenExpirationDate": subtype == .unreported ? nil : .date(created + .seconds(30 * 86_400)),
-      "tokenType": subtype == .unreported ? nil : .string("SERVICES"),
-    ])
+    return .data(
+      app.payload, transaction: try chain.sign(purchase.transaction.bytes),
+      renewalInfo: isSubscription ? try chain.sign(purchase.renewalInfo.bytes) : nil,
+      status: isSubscription ? purchase.status : nil,
+      reason: purchase.kind.type == .consumptionRequest ? .unintendedPurchase : nil)
   }
 }

@@ -23,69 +23,30 @@ public struct SampleNotificationsV1: Sendable {
   ) -> (body: [UInt8], originalTransactionId: String) {
     let original = generator.digits(16, startingWith: "1000000")
     let isOff = [NotificationTypeV1.cancel, .didFailToRenew, .refund, .revoke].contains(type)
-    let rows: [JSON] = (0..<3).map { period in
-      .object(row(period: period, original: original, type: type, at: date))
-    }
+    let rows = (0..<3).map { period in row(period: period, original: original, type: type, at: date) }
     let product = app.bundleId + ".premium.monthly"
-    let pending = JSONObject(ordered: [
-      "auto_renew_product_id": .string(product),
-      "original_transaction_id": .string(original),
-      "product_id": .string(product),
-      "auto_renew_status": .string(isOff ? "0" : "1"),
-      "is_in_billing_retry_period": type == .didFailToRenew ? .string("1") : nil,
-      "price_consent_status": type == .priceIncreaseConsent ? .string("0") : nil,
-    ])
-    let receipt = JSONObject(ordered: [
-      "status": .integer(0),
-      "environment": .string(app.environment.rawValue),
-      // Apple's rows are not in the order of purchase.
-      "latest_receipt_info": .array([rows[1], rows[0], rows[2]]),
-      "latest_receipt": .string("MIIUVQYJKoZIhvcNAQcCoIIURjCCFEICAQExCzAJBgUrDgMCGgUA"),
-      "pending_renewal_info": .array([.object(pending)]),
-    ])
-    let body = JSONObject(ordered: [
-      "notification_type": .string(type.rawValue),
-      "password": password.map { .string($0) },
-      "environment": .string(app.isProduction ? "PROD" : app.environment.rawValue),
-      "original_transaction_id": .string(original),
-      "auto_renew_product_id": .string(product),
-      "auto_renew_status": .string(isOff ? "false" : "true"),
-      "bid": .string(app.bundleId),
-      "bvrs": .string("421"),
-      "unified_receipt": .object(receipt),
-    ])
+    var pending = PendingRenewalRow(productId: product, originalTransactionId: original, renews: !isOff)
+    pending.isInBillingRetryPeriod = type == .didFailToRenew ? true : nil
+    pending.priceConsentStatus = type == .priceIncreaseConsent ? .customerHasNotResponded : nil
+    // Apple's rows are not in the order of purchase.
+    let body = bodyV1(
+      app.payload, type: type, password: password, pending: pending, rows: [rows[1], rows[0], rows[2]])
     return (body.bytes, original)
   }
 
-  private mutating func row(period: Int, original: String, type: NotificationTypeV1, at date: Timestamp) -> JSONObject {
+  private mutating func row(period: Int, original: String, type: NotificationTypeV1, at date: Timestamp) -> ReceiptRow {
     let month: Int64 = 30 * 86_400
     let purchase = date + .seconds(-3_600 - month * Int64(period))
-    let isCancelled = period == 0 && [NotificationTypeV1.cancel, .refund, .revoke].contains(type)
-    return JSONObject(
-      Self.dates("expires_date", purchase + .seconds(month))
-        + Self.dates("original_purchase_date", date + .seconds(-3_600 - month * 2))
-        + Self.dates("purchase_date", purchase)
-        + (isCancelled ? Self.dates("cancellation_date", date + .seconds(-60)) : [])
-        + JSONObject(ordered: [
-          "cancellation_reason": isCancelled ? .string("0") : nil,
-          "in_app_ownership_type": .string("PURCHASED"),
-          "is_in_intro_offer_period": .string("false"),
-          "is_trial_period": .string("false"),
-          "original_transaction_id": .string(original),
-          "product_id": .string(app.bundleId + ".premium.monthly"),
-          "quantity": .string("1"),
-          "subscription_group_identifier": .string("21345678"),
-          "transaction_id": .string(generator.digits(16, startingWith: "1000001")),
-          "web_order_line_item_id": .string(generator.digits(16, startingWith: "10000000")),
-        ]).members)
-  }
-
-  /// The text and the milliseconds of one date; the third form, Pacific time, is left out.
-  private static func dates(_ name: String, _ date: Timestamp) -> [JSONObject.Member] {
-    let text = String(date.rfc3339.prefix(19)).split(separator: "T").joined(separator: " ") + " Etc/GMT"
-    return [
-      JSONObject.Member(key: name, value: .string(text)),
-      JSONObject.Member(key: name + "_ms", value: .string(String(date.millisecondsSince1970))),
-    ]
+    var row = ReceiptRow(
+      originalTransactionId: original, transactionId: generator.digits(16, startingWith: "1000001"),
+      productId: app.bundleId + ".premium.monthly", purchaseDate: purchase,
+      originalPurchaseDate: date + .seconds(-3_600 - month * 2), ownership: .purchased)
+    row.expiresDate = purchase + .seconds(month)
+    row.subscriptionGroupIdentifier = "21345678"
+    row.webOrderLineItemId = generator.digits(16, startingWith: "10000000")
+    if period == 0, [NotificationTypeV1.cancel, .refund, .revoke].contains(type) {
+      row.cancellation = (date + .seconds(-60), .refundedForOtherReason)
+    }
+    return row
   }
 }

@@ -42,49 +42,44 @@ struct SamplePurchase {
   }
   private var expiresDate: Timestamp { purchaseDate + .seconds(30 * 86_400) }
 
-  /// `status` of `data`, by Apple's `status` page: 1 active, 2 expired, 3 billing retry, 4 grace period, 5 revoked.
-  var status: Int64 {
+  /// `status` of `data`, by Apple's `status` page.
+  var status: Status {
     switch kind.type {
-    case .expired, .gracePeriodExpired: kind.subtype == .billingRetry || kind.type == .gracePeriodExpired ? 3 : 2
-    case .didFailToRenew: kind.subtype == .gracePeriod ? 4 : 3
-    case .revoke: 5
-    default: 1
+    case .gracePeriodExpired: .billingRetry
+    case .expired: kind.subtype == .billingRetry ? .billingRetry : .expired
+    case .didFailToRenew: kind.subtype == .gracePeriod ? .billingGracePeriod : .billingRetry
+    case .revoke: .revoked
+    default: .active
     }
   }
 
   /// The payload of `signedTransactionInfo`.
   var transaction: JSONObject {
-    JSONObject(ordered: [
-      "transactionId": .string(transactionId),
-      "originalTransactionId": .string(originalTransactionId),
-      "webOrderLineItemId": isSubscription ? .string(webOrderLineItemId) : nil,
-      "bundleId": .string(app.bundleId),
-      "productId": .string(isSubscription ? monthly : app.bundleId + ".coins.100"),
-      "subscriptionGroupIdentifier": isSubscription ? .string("21345678") : nil,
-      "purchaseDate": .date(purchaseDate),
-      "originalPurchaseDate": .date(isSubscription ? signedDate + .seconds(-90 * 86_400) : purchaseDate),
-      "expiresDate": isSubscription ? .date(expiresDate) : nil,
-      "quantity": .integer(1),
-      "type": .string(isSubscription ? "Auto-Renewable Subscription" : "Consumable"),
-      "appAccountToken": .string(appAccountToken),
-      "inAppOwnershipType": .string(kind.type == .revoke ? "FAMILY_SHARED" : "PURCHASED"),
-      "signedDate": .date(signedDate),
-      "revocationReason": isRevoked ? .integer(0) : nil,
-      "revocationDate": isRevoked ? .date(signedDate + .seconds(-60)) : nil,
-      "offerType": kind.type == .offerRedeemed ? .integer(3) : nil,
-      "offerIdentifier": kind.type == .offerRedeemed ? .string("WELCOME-BACK") : nil,
-      "environment": .string(app.environment.rawValue),
-      "transactionReason": .string(kind.type == .didRenew ? "RENEWAL" : "PURCHASE"),
-      "storefront": .string("USA"),
-      "storefrontId": .string("143441"),
-      "price": .integer(9_990),
-      "currency": .string("USD"),
-      "offerDiscountType": kind.type == .offerRedeemed ? .string("FREE_TRIAL") : nil,
-      "appTransactionId": .string(appTransactionId),
-      "revocationType": isRevoked ? .string(kind.type == .revoke ? "FAMILY_REVOKE" : "REFUND_FULL") : nil,
-      "revocationPercentage": kind.type == .refund ? .integer(100_000) : nil,
-      "advancedCommerceInfo": isAdvancedCommerce ? .object(advancedCommerceInfo) : nil,
-    ])
+    var payload = TransactionPayload(
+      transactionId: transactionId, originalTransactionId: originalTransactionId, bundleId: app.bundleId,
+      productId: isSubscription ? monthly : app.bundleId + ".coins.100", purchaseDate: purchaseDate,
+      originalPurchaseDate: isSubscription ? signedDate + .seconds(-90 * 86_400) : purchaseDate,
+      type: isSubscription ? .autoRenewableSubscription : .consumable,
+      ownership: kind.type == .revoke ? .familyShared : .purchased, signedDate: signedDate,
+      environment: app.environment, reason: kind.type == .didRenew ? .renewal : .purchase, price: 9_990,
+      appTransactionId: appTransactionId)
+    if isSubscription {
+      payload.webOrderLineItemId = webOrderLineItemId
+      payload.subscriptionGroupIdentifier = "21345678"
+      payload.expiresDate = expiresDate
+    }
+    payload.appAccountToken = appAccountToken
+    if isRevoked {
+      payload.revocation = .init(
+        date: signedDate + .seconds(-60), reason: .refundedForOtherReason,
+        type: kind.type == .revoke ? .familyRevoke : .refundFull,
+        percentage: kind.type == .refund ? 100_000 : nil)
+    }
+    if kind.type == .offerRedeemed {
+      payload.offer = OfferPayload(type: .offerCode, identifier: "WELCOME-BACK", discountType: .freeTrial)
+    }
+    payload.advancedCommerceInfo = isAdvancedCommerce ? advancedCommerceInfo : nil
+    return payload.json
   }
 
   /// The payload of `signedRenewalInfo`; price and currency are gone once the subscription does not renew.
@@ -94,68 +89,45 @@ struct SamplePurchase {
       case .upgrade?, .downgrade?: yearly
       default: monthly
       }
-    let isRetrying = status == 3 || status == 4
-    return JSONObject(ordered: [
-      "expirationIntent": expirationIntent.map { .integer($0) },
-      "originalTransactionId": .string(originalTransactionId),
-      "autoRenewProductId": .string(next),
-      "productId": .string(monthly),
-      "autoRenewStatus": .integer(renewsAutomatically ? 1 : 0),
-      "isInBillingRetryPeriod": hasLapsed ? .bool(isRetrying) : nil,
-      "priceIncreaseStatus": kind.type == .priceIncrease ? .integer(kind.subtype == .accepted ? 1 : 0) : nil,
-      "gracePeriodExpiresDate": status == 4 ? .date(signedDate + .seconds(16 * 86_400)) : nil,
-      "renewalPrice": renewsAutomatically ? .integer(9_990) : nil,
-      "currency": renewsAutomatically ? .string("USD") : nil,
-      "signedDate": .date(signedDate),
-      "environment": .string(app.environment.rawValue),
-      "recentSubscriptionStartDate": .date(signedDate + .seconds(-90 * 86_400)),
-      "renewalDate": .date(expiresDate),
-      "appTransactionId": .string(appTransactionId),
-      "appAccountToken": .string(appAccountToken),
-    ])
+    var payload = RenewalPayload(
+      originalTransactionId: originalTransactionId, autoRenewProductId: next, productId: monthly,
+      autoRenewStatus: renewsAutomatically ? .on : .off, signedDate: signedDate, environment: app.environment,
+      recentSubscriptionStartDate: signedDate + .seconds(-90 * 86_400), renewalDate: expiresDate,
+      appTransactionId: appTransactionId)
+    payload.expirationIntent = expirationIntent
+    payload.isInBillingRetryPeriod = hasLapsed ? status != .expired : nil
+    if kind.type == .priceIncrease {
+      payload.priceIncreaseStatus =
+        kind.subtype == .accepted
+        ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
+    }
+    if status == .billingGracePeriod { payload.gracePeriodExpiresDate = signedDate + .seconds(16 * 86_400) }
+    if renewsAutomatically { payload.renewalPrice = (9_990, "USD") }
+    payload.appAccountToken = appAccountToken
+    return payload.json
   }
 
   /// The payload of `signedAppTransactionInfo`.
   var appTransaction: JSONObject {
-    JSONObject(ordered: [
-      "receiptType": .string(app.environment.rawValue),
-      "appAppleId": .integer(app.appAppleId),
-      "bundleId": .string(app.bundleId),
-      "applicationVersion": .string("421"),
-      "versionExternalIdentifier": .integer(868_112_233),
-      "receiptCreationDate": .date(signedDate),
-      "originalPurchaseDate": .date(signedDate + .seconds(-90 * 86_400)),
-      "originalApplicationVersion": .string("1"),
-      "appTransactionId": .string(appTransactionId),
-      "originalPlatform": .string("iOS"),
-    ])
+    appTransactionPayload(
+      app.payload, appTransactionId: appTransactionId, originalPurchaseDate: signedDate + .seconds(-90 * 86_400),
+      signedDate: signedDate)
   }
 
-  /// `expirationIntent` of renewal info: 1 cancelled, 2 billing error, 3 price increase, 4 not available.
-  private var expirationIntent: Int64? {
+  private var expirationIntent: ExpirationIntent? {
     guard kind.type == .expired || kind.type == .didFailToRenew else { return nil }
     return switch kind.subtype {
-    case .voluntary?: 1
-    case .priceIncrease?: 3
-    case .productNotForSale?: 4
-    default: 2
+    case .voluntary?: .customerCancelled
+    case .priceIncrease?: .customerDidNotConsentToPriceIncrease
+    case .productNotForSale?: .productNotAvailable
+    default: .billingError
     }
   }
 
   private var advancedCommerceInfo: JSONObject {
-    JSONObject(ordered: [
-      "requestReferenceId": .string(appAccountToken),
-      "taxCode": .string("S021-08-1"),
-      "period": .string("P1M"),
-      "descriptors": .object(
-        JSONObject(ordered: ["description": .string("Premium"), "displayName": .string("Premium, monthly")])),
-      "items": .array([
-        .object(
-          JSONObject(ordered: [
-            "SKU": .string("premium-monthly"), "description": .string("Premium"), "displayName": .string("Premium"),
-            "price": .integer(9_990),
-          ]))
-      ]),
-    ])
+    AdvancedCommercePayload(
+      requestReferenceId: appAccountToken, period: "P1M", displayName: "Premium, monthly", sku: "premium-monthly",
+      price: 9_990
+    ).json()
   }
 }

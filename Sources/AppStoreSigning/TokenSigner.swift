@@ -9,8 +9,23 @@ extension SigningChain {
   /// - Returns: the compact JWS in ASCII.
   /// - Throws: ``SigningError/notSigned(cause:)`` when the leaf's key refuses.
   public func sign(_ payload: [UInt8]) throws(SigningError) -> [UInt8] {
-    let input = headerSegment + [UInt8(ascii: ".")] + Text.base64URL(payload)
-    return Self.token(signingInput: input, signature: try rawSignature(over: input))
+    try sign(payload, reusing: nil).jws
+  }
+
+  /// The same token as ``sign(_:)`` makes, and its signature, from which it can be made again.
+  ///
+  /// ECDSA is randomised: signing twice gives two tokens. Who must send the same bytes later keeps 64 bytes instead of
+  /// the token.
+  ///
+  /// - Parameter signature: what an earlier call gave for the same payload under the same leaf; nil signs anew.
+  package func sign(
+    _ payload: [UInt8], reusing signature: [UInt8]?
+  ) throws(SigningError) -> (jws: [UInt8], signature: [UInt8]) {
+    var input = headerSegment
+    input.append(UInt8(ascii: "."))
+    input.append(contentsOf: Text.base64URL(payload))
+    let raw = if let signature { signature } else { try rawSignature(over: input) }
+    return (Self.token(signingInput: input, signature: raw), raw)
   }
 
   /// The JOSE header of every token of this chain, in Apple's order and without whitespace.

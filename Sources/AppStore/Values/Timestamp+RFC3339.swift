@@ -24,7 +24,7 @@ extension Timestamp: CustomStringConvertible {
 
   /// Year, month and day of a count of days since 1970 in the proleptic Gregorian calendar. Years are counted from
   /// March, so that the leap day is the last day of its year; eras are the 400 years after which the calendar repeats.
-  private static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  package static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = floorDivision(day + 719_468, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
@@ -34,7 +34,7 @@ extension Timestamp: CustomStringConvertible {
     return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
   }
 
-  private static func floorDivision(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+  package static func floorDivision(_ value: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }

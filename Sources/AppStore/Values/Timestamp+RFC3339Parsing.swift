@@ -1,6 +1,4 @@
-// Times in configuration and headers, read from RFC 3339 (the writing of them is AppStore's).
-
-public import AppStore
+// Times in configuration and headers, read from RFC 3339.
 
 extension Timestamp {
   /// The moment that an RFC 3339 text names, fractions beyond milliseconds cut off; `nil` for anything else.
@@ -61,7 +59,7 @@ extension Timestamp {
     return (hours * 60 + minutes) * (isWest ? -1 : 1)
   }
 
-  private static func days(in month: Int64, of year: Int64) -> Int64 {
+  package static func days(in month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 2: year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400)) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -70,7 +68,7 @@ extension Timestamp {
   }
 
   /// Days from 1970-01-01, by the proleptic Gregorian calendar with the year beginning in March.
-  private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+  package static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
     return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468

@@ -1,7 +1,6 @@
-import AppStore
 import Testing
 
-@testable import Millrace
+@testable import AppStore
 
 @Suite struct TimestampRFC3339Tests {
   @Test(

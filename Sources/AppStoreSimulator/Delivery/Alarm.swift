@@ -1,0 +1,45 @@
+// Doing something whenever there is news and at the moments it names itself: what the world's own events and the
+// deliveries have in common.
+
+internal import AppStore
+internal import Clocks
+
+struct Alarm: Sendable {
+  typealias Group = ThrowingDiscardingTaskGroup<any Error>
+
+  let clock: MillraceClock
+
+  /// Calls `work` at once, for every piece of news, and at the moment that the last call gave; ends when cancelled.
+  ///
+  /// - Parameter work: gets a group whose tasks live no longer than this call, and a closure that makes news. Gives the
+  ///   next moment; nil: none.
+  /// - Throws: what `work` or a task of the group throws.
+  func run(
+    news: AsyncStream<Void>,
+    _ work: (inout Group, _ wake: @escaping @Sendable () -> Void) throws -> Timestamp?
+  ) async throws {
+    let (bell, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    let wake: @Sendable () -> Void = { continuation.yield() }
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask {
+        for await _ in news { wake() }
+      }
+      wake()
+      var armed: Timestamp?
+      for await _ in bell {
+        let now = clock.wallTime
+        if let moment = armed, moment <= now { armed = nil }
+        guard let next = try work(&group, wake), next < armed ?? Timestamp(millisecondsSince1970: .max) else {
+          continue
+        }
+        armed = next
+        let deadline = clock.now.advanced(by: max(.zero, next - clock.wallTime))
+        group.addTask {
+          try await clock.sleep(until: deadline)
+          wake()
+        }
+      }
+      group.cancelAll()
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// When Apple tries again (Responding to App Store Server Notifications).
+
+public import AppStore
+
+/// The version of the notifications that a URL was registered for.
+public enum NotificationVersion: Int, Sendable, Hashable, CaseIterable {
+  case v1 = 1
+  case v2 = 2
+}
+
+/// The waits between attempts, each counted from the attempt before it.
+public struct RetrySchedule: Sendable, Hashable {
+  /// The wait before the second attempt, the third and so on.
+  public let waits: [Duration]
+
+  /// Any schedule.
+  public init(waits: [Duration]) { self.waits = waits }
+
+  /// Apple's: version 2 after 1, 12, 24, 48 and 72 hours, version 1 after 6, 24 and 48; the sandbox never.
+  public init(_ version: NotificationVersion, in environment: AppStoreEnvironment) {
+    guard environment == .production else {
+      self.init(waits: [])
+      return
+    }
+    let hours: [Int64] =
+      switch version {
+      case .v1: [6, 24, 48]
+      case .v2: [1, 12, 24, 48, 72]
+      }
+    self.init(waits: hours.map { .seconds($0 * 3_600) })
+  }
+
+  /// The wait after so many attempts that failed; nil: Apple gives up.
+  public func wait(afterAttempts count: Int) -> Duration? {
+    waits.indices.contains(count - 1) ? waits[count - 1] : nil
+  }
+}

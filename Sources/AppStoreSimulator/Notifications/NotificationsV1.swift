@@ -1,0 +1,98 @@
+// Version 1 of what version 2 tells: which types say it, and the body. A receiver of version 1 hears less.
+
+internal import AppStore
+internal import AppStoreSigning
+
+extension SampleKind {
+  /// The version 1 notifications that Apple's `notification_type` page lists for the same event, in their order.
+  ///
+  /// - Parameter isSubscription: whether the product renews.
+  func typesV1(isSubscription: Bool) -> [NotificationTypeV1] {
+    switch (type, subtype) {
+    case (.subscribed, .initialBuy?), (.offerRedeemed, .initialBuy?): [.initialBuy]
+    case (.subscribed, _), (.offerRedeemed, .resubscribe?): [.interactiveRenewal, .didChangeRenewalStatus]
+    case (.didRenew, .billingRecovery?): [.didRecover]
+    case (.didRenew, _): [.didRenew]
+    case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?):
+      [.didChangeRenewalStatus, .interactiveRenewal]
+    case (.didChangeRenewalPref, _), (.offerRedeemed, .downgrade?): [.didChangeRenewalPref]
+    case (.didChangeRenewalStatus, _): [.didChangeRenewalStatus]
+    case (.didFailToRenew, _): [.didFailToRenew]
+    case (.expired, .billingRetry?): [.didChangeRenewalStatus]
+    case (.priceIncrease, .pending?): [.priceIncreaseConsent]
+    case (.refund, _): [isSubscription ? .cancel : .refund]
+    case (.revoke, _): [.revoke]
+    case (.consumptionRequest, _) where !isSubscription: [.consumptionRequest]
+    default: []
+    }
+  }
+}
+
+/// What a version 1 body is about.
+struct SubjectV1: Sendable {
+  let purchase: PurchaseSubject
+  /// The customer's transactions that existed then, newest last, at most 100.
+  let rows: [PurchaseSubject]
+  let signedDate: Timestamp
+
+  static let mostRows = 100
+
+  func body(_ type: NotificationTypeV1) -> [UInt8] {
+    let customer = purchase.customer
+    let original = String(purchase.transaction.originalId)
+    let pending = purchase.subscription.map { subscription in
+      var row = PendingRenewalRow(
+        productId: customer.app.products[subscription.product].productId, originalTransactionId: original,
+        renews: subscription.renews)
+      row.autoRenewProductId = purchase.nextProduct?.productId ?? row.productId
+      row.expirationIntent = subscription.expirationIntent
+      row.isInBillingRetryPeriod = subscription.expirationIntent.map { _ in subscription.retryEnds != nil }
+      row.gracePeriodExpiresDate = subscription.graceExpires
+      row.priceConsentStatus = subscription.priceIncrease.map {
+        $0.isAccepted ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
+      }
+      return row
+    }
+    let app = customer.payloadApp
+    return bodyV1(
+      app, type: type, password: customer.app.sharedSecret, pending: pending, rows: rows.map { row(of: $0) },
+      originalTransactionId: original, statusChanged: type == .didChangeRenewalStatus ? signedDate : nil
+    ).bytes
+  }
+
+  private func row(of subject: PurchaseSubject) -> ReceiptRow {
+    let transaction = subject.transaction
+    var row = ReceiptRow(
+      originalTransactionId: String(transaction.originalId), transactionId: String(transaction.id),
+      productId: subject.product.productId, purchaseDate: transaction.purchaseDate,
+      originalPurchaseDate: transaction.originalPurchaseDate, ownership: transaction.ownership)
+    row.expiresDate = transaction.expires
+    // A refund that came after this notification must not show in its retries.
+    if let revocation = transaction.revocation, revocation.date <= signedDate {
+      row.cancellation = (revocation.date, revocation.reason)
+    }
+    row.isUpgraded = transaction.upgraded.map { $0 <= signedDate } ?? false
+    row.isTrial = transaction.offer.map { subject.product.offers[$0].discountType == .freeTrial } ?? false
+    row.promotionalOfferId = transaction.offer.flatMap { offer in
+      subject.product.offers[offer].type == .promotionalOffer ? subject.product.offers[offer].identifier : nil
+    }
+    row.quantity = transaction.quantity
+    row.subscriptionGroupIdentifier = subject.product.isSubscription ? subject.product.group : nil
+    row.webOrderLineItemId = transaction.webOrderLineItemId.map { String($0) }
+    row.appAccountToken = transaction.appAccountToken?.text
+    return row
+  }
+}
+
+extension WorldState {
+  /// What version 1 says of a record; nil when it is about no purchase.
+  func subjectV1(of record: NotificationRecord) -> SubjectV1? {
+    guard case .purchase(let transaction, let subscription, _) = record.facts.content else { return nil }
+    let earlier = customers[transaction.customer].transactions.prefix { $0 < transaction.id }
+    var rows = earlier.suffix(SubjectV1.mostRows - 1).compactMap { id in transactions[id].map { subject(of: $0, nil) } }
+    let purchase = subject(of: transaction, subscription)
+    // The notification's own transaction as it was then, and not in the order of purchase: Apple's rows are not sorted.
+    rows.insert(purchase, at: rows.count / 2)
+    return SubjectV1(purchase: purchase, rows: rows, signedDate: record.facts.signedDate)
+  }
+}

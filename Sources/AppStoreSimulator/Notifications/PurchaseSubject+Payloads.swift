@@ -1,0 +1,64 @@
+// Facts to what `signedTransactionInfo` and `signedRenewalInfo` say. The same facts at the same moment give the same bytes.
+
+internal import AppStore
+internal import AppStoreSigning
+
+extension PurchaseSubject {
+  func transactionPayload(signedDate: Timestamp) -> JSONObject {
+    var payload = TransactionPayload(
+      transactionId: String(transaction.id), originalTransactionId: String(transaction.originalId),
+      bundleId: customer.app.bundleId, productId: product.productId, purchaseDate: transaction.purchaseDate,
+      originalPurchaseDate: transaction.originalPurchaseDate, type: product.type, ownership: transaction.ownership,
+      signedDate: signedDate, environment: customer.environment, reason: transaction.reason,
+      storefront: customer.storefront, storefrontId: Storefronts.identifier(customer.storefront),
+      price: transaction.price, currency: product.currency, appTransactionId: String(customer.appTransactionId))
+    payload.webOrderLineItemId = transaction.webOrderLineItemId.map { String($0) }
+    payload.subscriptionGroupIdentifier = product.isSubscription ? product.group : nil
+    payload.expiresDate = transaction.expires
+    payload.quantity = transaction.quantity
+    payload.appAccountToken = transaction.appAccountToken?.text
+    payload.revocation = transaction.revocation
+    payload.isUpgraded = transaction.upgraded != nil
+    payload.offer = transaction.offer.map { product.offers[$0].payload }
+    payload.advancedCommerceInfo = advancedCommerce?.json()
+    return payload.json
+  }
+
+  /// nil for a one-time purchase.
+  func renewalPayload(signedDate: Timestamp) -> JSONObject? {
+    guard let subscription, let nextProduct else { return nil }
+    let products = customer.app.products
+    var payload = RenewalPayload(
+      originalTransactionId: String(subscription.originalTransactionId), autoRenewProductId: nextProduct.productId,
+      productId: products[subscription.product].productId, autoRenewStatus: subscription.renews ? .on : .off,
+      signedDate: signedDate, environment: customer.environment, recentSubscriptionStartDate: subscription.started,
+      renewalDate: subscription.expires, appTransactionId: String(customer.appTransactionId))
+    payload.expirationIntent = subscription.expirationIntent
+    if subscription.expirationIntent != nil { payload.isInBillingRetryPeriod = subscription.retryEnds != nil }
+    payload.priceIncreaseStatus = subscription.priceIncrease.map {
+      $0.isAccepted ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
+    }
+    payload.gracePeriodExpiresDate = subscription.graceExpires
+    payload.offer = subscription.nextOffer.map { nextProduct.offers[$0].payload }
+    // Apple leaves price and currency out once the subscription does not renew.
+    if subscription.renews { payload.renewalPrice = (subscription.renewalPrice, nextProduct.currency) }
+    payload.appAccountToken = subscription.appAccountToken?.text
+    payload.advancedCommerceInfo = advancedCommerce?.json(
+      consistencyToken: subscription.advancedCommerce.map { "\($0.reference.text)/\($0.revision)" })
+    return payload.json
+  }
+
+  private var advancedCommerce: AdvancedCommercePayload? {
+    subscription?.advancedCommerce.map { facts in
+      AdvancedCommercePayload(
+        requestReferenceId: facts.reference.text, period: product.period.description,
+        displayName: "Plan, revision \(facts.revision)", sku: product.productId, price: facts.price)
+    }
+  }
+}
+
+extension Offer {
+  var payload: OfferPayload {
+    OfferPayload(type: type, identifier: identifier, discountType: discountType, period: period.description)
+  }
+}

@@ -1,0 +1,181 @@
+// Lets the events of a scenario happen at their times, one subject after another.
+
+internal import AppStore
+internal import Clocks
+internal import Synchronization
+
+/// How an event went so far.
+public struct EventOutcome: Sendable, Hashable {
+  /// The action.
+  public let name: String
+  /// How often it was to happen.
+  public internal(set) var wanted: Int
+  /// How often it did.
+  public internal(set) var done = 0
+  /// Why it did not happen more often.
+  public internal(set) var problem: String?
+}
+
+/// Plays events.
+final class EventPlayer: Sendable {
+  private let world: World
+  private let customerAsks: @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
+  private let state = Mutex<[EventOutcome]>([])
+
+  /// - Parameter customerAsks: what happens when a customer wants a refund.
+  init(
+    world: World,
+    customerAsks: @escaping @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
+  ) {
+    self.world = world
+    self.customerAsks = customerAsks
+  }
+
+  /// Every event that has begun, in the order in which they were given.
+  var outcomes: [EventOutcome] { state.withLock { $0 } }
+
+  /// Plans an event whose time counts from `origin`.
+  func schedule(_ event: ScenarioEvent, origin: Timestamp) {
+    let index = state.withLock { outcomes in
+      outcomes.append(EventOutcome(name: event.name, wanted: 0))
+      return outcomes.count - 1
+    }
+    world.schedule(at: origin + event.after) { _, now in self.begin(event, index, at: now) }
+  }
+
+  private func begin(_ event: ScenarioEvent, _ index: Int, at now: Timestamp) {
+    guard let realm = world.withState({ $0.realm(event.target) }) else {
+      state.withLock { $0[index].problem = "no such app in that environment" }
+      return
+    }
+    let count =
+      switch event.count {
+      case .times(let times): event.action.isForAll ? 1 : times
+      case .share(let share):
+        Int((share * Double(world.withState { $0.realms[realm].customers.count })).rounded())
+      }
+    state.withLock { $0[index].wanted = count }
+    guard count > 0 else { return }
+    if case .behave(let behaviour) = event.action {
+      let before = world.withState { state in
+        defer { state.behaviour = behaviour }
+        return state.behaviour
+      }
+      if event.spread > .zero {
+        world.schedule(at: now + event.spread) { world, _ in world.withState { $0.behaviour = before } }
+      }
+      state.withLock { $0[index].done = 1 }
+      return
+    }
+    let customers = world.withState { $0.realms[realm].customers.count }
+    let run = Run(event: event, index: index, realm: realm, start: now, count: count, customers: customers)
+    step(run, number: 0, cursor: 0, at: now)
+  }
+
+  private struct Run: Sendable {
+    let event: ScenarioEvent
+    let index: Int
+    let realm: RealmID
+    let start: Timestamp
+    let count: Int
+    /// Those who were there when it began.
+    let customers: Int
+
+    /// Every event begins with others, so that not everything happens to the same few.
+    func place(_ cursor: Int) -> Int { (cursor + index * 7_919) % max(1, customers) }
+  }
+
+  /// Does it once and plans the next time: a million of them are one entry in the world's queue.
+  private func step(_ run: Run, number: Int, cursor: Int, at now: Timestamp) {
+    var (number, cursor) = (number, cursor)
+    while number < run.count {
+      let due = run.start + run.event.spread * (Double(number) / Double(run.count))
+      guard due <= now else {
+        let (nextNumber, nextCursor) = (number, cursor)
+        world.schedule(at: due) { _, now in self.step(run, number: nextNumber, cursor: nextCursor, at: now) }
+        return
+      }
+      do throws(WorldError) {
+        guard try perform(run, cursor: &cursor, at: due) else {
+          return state.withLock { $0[run.index].problem = "nobody is left to whom it can happen" }
+        }
+      } catch {
+        return state.withLock { $0[run.index].problem = error.description }
+      }
+      state.withLock { $0[run.index].done += 1 }
+      number += 1
+    }
+  }
+
+  /// - Returns: false when nobody is left to whom it can happen.
+  private func perform(
+    _ run: Run, cursor: inout Int, at now: Timestamp
+  ) throws(WorldError) -> Bool {
+    if let result = try performAlone(run.event, in: run.realm, cursor: cursor, at: now) {
+      cursor += 1
+      return result
+    }
+    while cursor < run.customers {
+      defer { cursor += 1 }
+      do throws(WorldError) {
+        if try perform(run.event, for: run.place(cursor), in: run.realm, at: now) { return true }
+      } catch .impossible {
+        // Not this one: the next may be in the state that it takes.
+        continue
+      }
+    }
+    return false
+  }
+
+  /// What needs nobody who is there already; nil for everything else.
+  private func performAlone(
+    _ event: ScenarioEvent, in realm: RealmID, cursor: Int, at now: Timestamp
+  ) throws(WorldError) -> Bool? {
+    try world.withState { state throws(WorldError) in
+      switch event.action {
+      case .purchase(let offer):
+        let places = event.target.storefronts ?? ["USA"]
+        let customer = try state.addCustomer(to: realm, storefront: places[cursor % places.count], at: now)
+        try state.purchase(
+          event.target.productId ?? "", by: customer, offer: offer,
+          appAccountToken: CompactUUID(using: &state.generator), at: now)
+      case .createToken(let type): state.createExternalPurchaseToken(in: realm, type: type, at: now)
+      case .remindOfToken(let isUnreported):
+        let tokens = state.realms[realm].tokens
+        guard tokens.indices.contains(cursor) else { return false }
+        try state.remindOfExternalPurchaseToken(
+          tokens[cursor].id, in: realm, isUnreported: isUnreported, at: now)
+      case .test: state.requestTest(in: realm, at: now)
+      case .setForSale(let isForSale): try state.setForSale(event.target.productId ?? "", in: realm, isForSale)
+      case .send(let kind): try state.tell(kind, in: realm, at: now)
+      default: return nil
+      }
+      return true
+    }
+  }
+
+  private func perform(
+    _ event: ScenarioEvent, for place: Int, in realm: RealmID, at now: Timestamp
+  ) throws(WorldError) -> Bool {
+    let candidate = world.withState { $0.candidate(event, at: place, in: realm) }
+    guard let candidate else { return false }
+    if case .requestRefund(let reason) = event.action {
+      guard let transaction = candidate.transaction else { return false }
+      try customerAsks(transaction, reason, now)
+      return true
+    }
+    return try world.withState { state throws(WorldError) in
+      try state.perform(event.action, for: candidate, at: now)
+    }
+  }
+}
+
+extension ScenarioAction {
+  /// Whether it concerns a whole app, so that doing it again changes nothing.
+  fileprivate var isForAll: Bool {
+    switch self {
+    case .setForSale, .behave: true
+    default: false
+    }
+  }
+}

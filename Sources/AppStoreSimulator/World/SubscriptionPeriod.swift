@@ -1,0 +1,69 @@
+// Periods as App Store Connect offers them, counted on the calendar: a month that begins on 31 January ends on the last
+// day of February.
+
+public import AppStore
+
+/// The length of a subscription's period or of an offer.
+public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
+  /// Calendar units of ISO 8601.
+  public enum Unit: Character, Sendable, Hashable {
+    case day = "D"
+    case week = "W"
+    case month = "M"
+    case year = "Y"
+  }
+
+  /// How many units; at least 1.
+  public let count: Int64
+  /// The unit.
+  public let unit: Unit
+
+  /// So many units, at least one.
+  public init(_ count: Int64, _ unit: Unit) {
+    self.count = max(1, count)
+    self.unit = unit
+  }
+
+  /// Reads an ISO 8601 duration of one unit, such as `P1M`, `P7D`, `P1Y`; nil for anything else.
+  public init?(iso8601 text: String) {
+    guard text.first == "P", let last = text.last, let unit = Unit(rawValue: last),
+      let count = Int64(text.dropFirst().dropLast()), (1...1_000).contains(count)
+    else { return nil }
+    self.init(count, unit)
+  }
+
+  /// The ISO 8601 duration.
+  public var description: String { "P\(count)\(unit.rawValue)" }
+
+  /// The moment one period after `start`.
+  public func end(from start: Timestamp) -> Timestamp {
+    switch unit {
+    case .day: start + .seconds(86_400 * count)
+    case .week: start + .seconds(7 * 86_400 * count)
+    case .month: start.adding(months: count)
+    case .year: start.adding(months: 12 * count)
+    }
+  }
+
+  /// The moment one period before `end`; its own ``end(from:)`` can differ by the length of a month.
+  public func start(before end: Timestamp) -> Timestamp {
+    switch unit {
+    case .day: end - .seconds(86_400 * count)
+    case .week: end - .seconds(7 * 86_400 * count)
+    case .month: end.adding(months: -count)
+    case .year: end.adding(months: -12 * count)
+    }
+  }
+}
+
+extension Timestamp {
+  /// The same day and time so many months later, or the last day of that month.
+  func adding(months: Int64) -> Timestamp {
+    let (day, millisecond) = Self.floorDivision(millisecondsSince1970, 86_400_000)
+    let date = Self.civil(fromDay: day)
+    let (year, monthFromZero) = Self.floorDivision(date.year * 12 + date.month - 1 + months, 12)
+    let month = monthFromZero + 1
+    let target = Self.daysSinceEpoch(year, month, min(date.day, Self.days(in: month, of: year)))
+    return Timestamp(millisecondsSince1970: target * 86_400_000 + millisecond)
+  }
+}

@@ -1,0 +1,159 @@
+// Periods of subscriptions: they begin, are renewed or not, fail, recover and end.
+
+public import AppStore
+
+extension WorldState {
+  /// Apple's billing retry period.
+  static let retryPeriod = Duration.seconds(60 * 86_400)
+  /// The longest time that Apple was seen to renew before a period's end.
+  static let longestLead = Duration.seconds(54)
+
+  /// Starts a period and plans what happens at its end.
+  @discardableResult
+  mutating func beginPeriod(
+    _ original: Int64, id: Int64, product index: Int, offer: Int?, reason: TransactionReason, from start: Timestamp,
+    at now: Timestamp
+  ) -> Int64 {
+    guard var subscription = subscriptions[original] else { return id }
+    let product = app(of: subscription.customer).products[index]
+    let period = offer.map { product.offers[$0].period } ?? product.period
+    let price = offer.map { product.offers[$0].price } ?? subscription.advancedCommerce?.price ?? product.price
+    let isIncreased = subscription.priceIncrease?.isAccepted == true && offer == nil
+    let paid = isIncreased ? subscription.priceIncrease?.price ?? price : price
+    subscription.product = index
+    subscription.nextProduct = index
+    subscription.nextOffer = nil
+    subscription.transactionId = id
+    subscription.renews = true
+    subscription.status = .active
+    subscription.expires = period.end(from: start)
+    subscription.graceExpires = nil
+    subscription.retryEnds = nil
+    subscription.expirationIntent = nil
+    subscription.priceIncrease = nil
+    subscription.renewalPrice = isIncreased ? paid : subscription.advancedCommerce?.price ?? product.price
+    subscription.hasPaidPeriod = subscription.hasPaidPeriod || paid > 0
+    subscriptions[original] = subscription
+    insert(
+      TransactionFacts(
+        id: id, originalId: original, webOrderLineItemId: takeLineItemId(), orderId: takeOrderId(),
+        customer: subscription.customer, product: index, purchaseDate: start,
+        originalPurchaseDate: subscription.originalPurchaseDate, expires: subscription.expires, quantity: 1,
+        reason: reason, ownership: subscription.ownership, offer: offer, price: paid,
+        appAccountToken: subscription.appAccountToken, modified: now))
+    planEnd(of: original)
+    return id
+  }
+
+  /// Plans the renewal of the present period, or its end. Plans of an earlier end find another end and do nothing.
+  mutating func planEnd(of original: Int64) {
+    guard let subscription = subscriptions[original], let transaction = transactions[subscription.transactionId] else {
+      return
+    }
+    let end = subscription.expires
+    // What would have happened before anybody listened did not.
+    if let horizon, end <= horizon { return }
+    let length = end - transaction.purchaseDate
+    let course = behaviour.period(seed: seed, subscription: original, transaction: transaction.id)
+    let lead = min(Self.longestLead, length / 20) * Double(course.lead) / 1_000
+    events.add(.renewalDue(original, periodEnd: end), at: end - lead)
+    guard let part = course.cancellation else { return }
+    let cancellation = transaction.purchaseDate + length * (part * 0.9)
+    if let horizon, cancellation <= horizon { return }
+    events.add(.cancels(original, periodEnd: end), at: cancellation)
+  }
+
+  /// The App Store renews now: DID_RENEW, or DID_RENEW/BILLING_RECOVERY after a failure.
+  ///
+  /// A renewal ahead of the present period's end begins the new one at that end, so its `purchaseDate` lies ahead.
+  @discardableResult
+  public mutating func renew(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
+    let subscription = try self.subscription(original)
+    guard subscription.status != .expired, subscription.status != .revoked else {
+      throw .impossible("subscription \(original) has ended: its customer subscribes again instead")
+    }
+    let isRecovery = subscription.retryEnds != nil
+    // In grace the new period follows the old one; after it, billing begins anew.
+    let keepsDate = !isRecovery || subscription.status == .billingGracePeriod
+    let id = beginPeriod(
+      original, id: takeTransactionId(), product: subscription.nextProduct, offer: subscription.nextOffer,
+      reason: .renewal, from: keepsDate ? subscription.expires : now, at: now)
+    emit(.didRenew, isRecovery ? .billingRecovery : nil, about: id, at: now)
+    return id
+  }
+
+  /// Billing refuses the renewal: the period ends now, and the subscription enters billing retry, in a grace period if
+  /// the product has one. DID_FAIL_TO_RENEW.
+  public mutating func failToRenew(_ original: Int64, at now: Timestamp) throws(WorldError) {
+    var subscription = try self.subscription(original)
+    guard subscription.status == .active else { throw .impossible("subscription \(original) is not active") }
+    let grace = app(of: subscription.customer).products[subscription.product].gracePeriod
+    let course = behaviour.period(seed: seed, subscription: original, transaction: subscription.transactionId)
+    subscription.expires = min(subscription.expires, now)
+    subscription.status = grace == nil ? .billingRetry : .billingGracePeriod
+    subscription.graceExpires = grace.map { now + $0 }
+    subscription.retryEnds = now + Self.retryPeriod
+    subscription.expirationIntent = .billingError
+    setEnd(of: &subscription, at: now)
+    if let grace = subscription.graceExpires { events.add(.graceEnds(original, at: grace), at: grace) }
+    events.add(.retryEnds(original, at: now + Self.retryPeriod), at: now + Self.retryPeriod)
+    if let recovery = course.recovery {
+      events.add(.recovers(original, periodEnd: subscription.expires), at: now + recovery)
+    }
+    emit(.didFailToRenew, grace == nil ? nil : .gracePeriod, about: subscription.transactionId, at: now)
+  }
+
+  /// The billing grace period ends without a renewal: GRACE_PERIOD_EXPIRED.
+  public mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
+    let subscription = try self.subscription(original)
+    guard subscription.status == .billingGracePeriod else {
+      throw .impossible("subscription \(original) is in no grace period")
+    }
+    subscriptions[original]?.status = .billingRetry
+    subscriptions[original]?.graceExpires = nil
+    emit(.gracePeriodExpired, about: subscription.transactionId, at: now)
+  }
+
+  /// The subscription ends: EXPIRED with the subtype of its reason.
+  public mutating func expire(_ original: Int64, _ intent: ExpirationIntent, at now: Timestamp) throws(WorldError) {
+    var subscription = try self.subscription(original)
+    guard subscription.status != .expired, subscription.status != .revoked else {
+      throw .impossible("subscription \(original) has ended already")
+    }
+    subscription.status = .expired
+    subscription.renews = false
+    subscription.expirationIntent = intent
+    subscription.expires = min(subscription.expires, now)
+    subscription.graceExpires = nil
+    subscription.retryEnds = nil
+    setEnd(of: &subscription, at: now)
+    let subtype: Subtype? =
+      switch intent {
+      case .customerCancelled: .voluntary
+      case .billingError: .billingRetry
+      case .customerDidNotConsentToPriceIncrease: .priceIncrease
+      case .productNotAvailable: .productNotForSale
+      default: nil
+      }
+    emit(.expired, subtype, about: subscription.transactionId, at: now)
+  }
+
+  /// The customer switches renewal on or off: DID_CHANGE_RENEWAL_STATUS. Nothing when it is so already.
+  public mutating func setRenewal(_ original: Int64, isOn: Bool, at now: Timestamp) throws(WorldError) {
+    let subscription = try self.subscription(original)
+    guard subscription.renews != isOn else { return }
+    subscriptions[original]?.renews = isOn
+    emit(
+      .didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: subscription.transactionId,
+      at: now)
+  }
+
+  /// Stores a subscription whose period ended earlier than planned, with its transaction.
+  private mutating func setEnd(of subscription: inout SubscriptionFacts, at now: Timestamp) {
+    subscriptions[subscription.originalTransactionId] = subscription
+    if transactions[subscription.transactionId]?.expires != subscription.expires {
+      transactions[subscription.transactionId]?.expires = subscription.expires
+      transactions[subscription.transactionId]?.modified = now
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Money that goes back: requests, decisions, reversals, and the end of family sharing.
+
+public import AppStore
+internal import AppStoreSigning
+
+extension WorldState {
+  /// Milliunits of a price: all of it.
+  public static let wholePrice: Int64 = 100_000
+
+  /// The customer asks for a refund, or Apple asks once more about the same request: CONSUMPTION_REQUEST for a
+  /// consumable or a subscription, nothing for other products.
+  ///
+  /// - Returns: `notificationUUID`; nil when there is no notification.
+  @discardableResult
+  public mutating func requestRefund(
+    _ transactionId: Int64, reason: ConsumptionRequestReason = .unintendedPurchase, at now: Timestamp
+  ) throws(WorldError) -> CompactUUID? {
+    let transaction = try self.transaction(transactionId)
+    guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
+    guard transaction.ownership == .purchased else {
+      throw .impossible("transaction \(transactionId) was not bought by this customer")
+    }
+    refundRequests[transactionId] = RefundRequest(asked: now, reason: reason)
+    let product = product(of: transaction)
+    guard product.isSubscription || product.type == .consumable else { return nil }
+    return emit(.consumptionRequest, about: transactionId, reason: reason, at: now)
+  }
+
+  /// Apple pays back: REFUND, before it DID_CHANGE_RENEWAL_STATUS where renewal was on and the present period is refunded.
+  ///
+  /// A refund of an earlier period leaves the subscription as it is.
+  ///
+  /// - Parameter percentage: milliunits of the price, above 0; less than all of it is a prorated refund.
+  public mutating func refund(
+    _ transactionId: Int64, percentage: Int64 = wholePrice, reason: RevocationReason = .refundedForOtherReason,
+    at now: Timestamp
+  ) throws(WorldError) {
+    let transaction = try self.transaction(transactionId)
+    guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
+    refundRequests[transactionId] = nil
+    let isPresent = subscriptions[transaction.originalId]?.transactionId == transactionId
+    if isPresent { try setRenewal(transaction.originalId, isOn: false, at: now) }
+    let whole = percentage >= Self.wholePrice
+    transactions[transactionId]?.revocation = .init(
+      date: now, reason: reason, type: whole ? .refundFull : .refundProrated,
+      percentage: max(1, min(percentage, Self.wholePrice)))
+    transactions[transactionId]?.modified = now
+    if isPresent { endByRevocation(transaction.originalId) }
+    emit(.refund, about: transactionId, at: now)
+  }
+
+  /// Apple does not pay back: REFUND_DECLINED.
+  public mutating func declineRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+    let transaction = try self.transaction(transactionId)
+    guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
+    refundRequests[transactionId] = nil
+    emit(.refundDeclined, about: transactionId, at: now)
+  }
+
+  /// Apple takes a refund back after a dispute: REFUND_REVERSED. The renewal date stays as it is.
+  public mutating func reverseRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+    let transaction = try self.transaction(transactionId)
+    guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
+      throw .impossible("transaction \(transactionId) is not refunded")
+    }
+    transactions[transactionId]?.revocation = nil
+    transactions[transactionId]?.modified = now
+    if let subscription = subscriptions[transaction.originalId], subscription.transactionId == transactionId,
+      subscription.status == .revoked
+    {
+      subscriptions[transaction.originalId]?.status = subscription.expires > now ? .active : .expired
+      subscriptions[transaction.originalId]?.expirationIntent = subscription.expires > now ? nil : .customerCancelled
+    }
+    emit(.refundReversed, about: transactionId, at: now)
+  }
+
+  /// The family does not share the purchase any more: REVOKE. Only for what was shared.
+  public mutating func revoke(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+    let transaction = try self.transaction(transactionId)
+    guard transaction.ownership == .familyShared, transaction.revocation == nil else {
+      throw .impossible("transaction \(transactionId) is not shared by a family")
+    }
+    transactions[transactionId]?.revocation = .init(
+      date: now, reason: .refundedForOtherReason, type: .familyRevoke, percentage: nil)
+    transactions[transactionId]?.modified = now
+    if subscriptions[transaction.originalId]?.transactionId == transactionId {
+      subscriptions[transaction.originalId]?.renews = false
+      endByRevocation(transaction.originalId)
+    }
+    emit(.revoke, about: transactionId, at: now)
+  }
+
+  private mutating func endByRevocation(_ original: Int64) {
+    subscriptions[original]?.status = .revoked
+    subscriptions[original]?.graceExpires = nil
+    subscriptions[original]?.retryEnds = nil
+  }
+}

@@ -1,0 +1,129 @@
+// Prices, tokens, consent, Advanced Commerce, tests, and the two marks that a team's server sets.
+
+public import AppStore
+internal import AppStoreSigning
+
+extension WorldState {
+  /// The App Store tells the customer of a higher price for the next renewals: PRICE_INCREASE/PENDING where consent is
+  /// needed, PRICE_INCREASE/ACCEPTED where not.
+  public mutating func announcePriceIncrease(
+    _ original: Int64, to price: Int64, needsConsent: Bool, at now: Timestamp
+  ) throws(WorldError) {
+    let subscription = try self.subscription(original)
+    guard subscription.status == .active else { throw .impossible("subscription \(original) is not active") }
+    subscriptions[original]?.priceIncrease = PriceIncrease(price: price, isAccepted: !needsConsent)
+    subscriptions[original]?.renewalPrice = price
+    emit(.priceIncrease, needsConsent ? .pending : .accepted, about: subscription.transactionId, at: now)
+  }
+
+  /// The customer agrees to the higher price: PRICE_INCREASE/ACCEPTED.
+  public mutating func acceptPriceIncrease(_ original: Int64, at now: Timestamp) throws(WorldError) {
+    let subscription = try self.subscription(original)
+    guard subscription.priceIncrease?.isAccepted == false else {
+      throw .impossible("subscription \(original) awaits no consent to a price")
+    }
+    subscriptions[original]?.priceIncrease?.isAccepted = true
+    emit(.priceIncrease, .accepted, about: subscription.transactionId, at: now)
+  }
+
+  /// The team takes a product off sale, or sells it again. Its subscriptions end at their next renewal.
+  public mutating func setForSale(_ productId: String, in realm: RealmID, _ isForSale: Bool) throws(WorldError) {
+    let index = try product(named: productId, in: realm)
+    if isForSale { realms[realm].notForSale.remove(index) } else { realms[realm].notForSale.insert(index) }
+  }
+
+  /// An app asks for a token for external purchases: EXTERNAL_PURCHASE_TOKEN/CREATED.
+  @discardableResult
+  public mutating func createExternalPurchaseToken(
+    in realm: RealmID, type: ExternalPurchaseTokenType = .services, at now: Timestamp
+  ) -> CompactUUID {
+    let token = ExternalPurchaseTokenFacts(
+      id: CompactUUID(using: &generator), created: now, expires: now + .seconds(30 * 86_400), type: type)
+    // A team that never reports must not fill the memory: who asks for more has the newest.
+    if realms[realm].tokens.count >= 1_000 { realms[realm].tokens.removeFirst(500) }
+    realms[realm].tokens.append(token)
+    emit(SampleKind(.externalPurchaseToken, .created), .token(token), in: realm, at: now)
+    return token.id
+  }
+
+  /// Apple reminds of a token: EXTERNAL_PURCHASE_TOKEN/ACTIVE_TOKEN_REMINDER, or UNREPORTED when no report came.
+  public mutating func remindOfExternalPurchaseToken(
+    _ id: CompactUUID, in realm: RealmID, isUnreported: Bool, at now: Timestamp
+  ) throws(WorldError) {
+    guard let token = realms[realm].tokens.last(where: { $0.id == id }) else {
+      throw .impossible("no external purchase token \(id.text)")
+    }
+    emit(
+      SampleKind(.externalPurchaseToken, isUnreported ? .unreported : .activeTokenReminder), .token(token),
+      in: realm, at: now)
+  }
+
+  /// A parent withdraws consent to a child's use of the app: RESCIND_CONSENT.
+  public mutating func rescindConsent(_ customer: CustomerID, at now: Timestamp) throws(WorldError) {
+    guard customers.indices.contains(customer) else { throw .noSuchCustomer }
+    customers[customer].hasRescindedConsent = true
+    emit(SampleKind(.rescindConsent), .consent(customer), in: customers[customer].realm, at: now)
+  }
+
+  /// The team asks for a test: TEST.
+  ///
+  /// - Returns: `notificationUUID`.
+  @discardableResult
+  public mutating func requestTest(in realm: RealmID, at now: Timestamp) -> CompactUUID? {
+    emit(SampleKind(.test), .test, in: realm, at: now)
+  }
+
+  /// The team moves a subscription to Advanced Commerce: MIGRATION.
+  public mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
+    let subscription = try self.subscription(original)
+    guard subscription.advancedCommerce == nil else {
+      throw .impossible("subscription \(original) belongs to Advanced Commerce already")
+    }
+    subscriptions[original]?.advancedCommerce = AdvancedCommerceFacts(
+      reference: CompactUUID(using: &generator), revision: 1, price: subscription.renewalPrice)
+    emit(.migration, about: subscription.transactionId, at: now)
+  }
+
+  /// The team changes the metadata of an Advanced Commerce subscription: METADATA_UPDATE.
+  public mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
+    let subscription = try advancedCommerce(original)
+    subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
+    subscriptions[original]?.advancedCommerce?.revision += 1
+    emit(.metadataUpdate, about: subscription.transactionId, at: now)
+  }
+
+  /// The team changes the price of an Advanced Commerce subscription: PRICE_CHANGE.
+  public mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
+    let subscription = try advancedCommerce(original)
+    subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
+    subscriptions[original]?.advancedCommerce?.price = price
+    subscriptions[original]?.renewalPrice = price
+    emit(.priceChange, about: subscription.transactionId, at: now)
+  }
+
+  /// The team names the customer of a purchase (Set App Account Token): of a subscription the present transaction and
+  /// those to come, of anything else its one transaction.
+  public mutating func setAppAccountToken(
+    _ token: CompactUUID, ofOriginal original: Int64, at now: Timestamp
+  ) throws(WorldError) {
+    subscriptions[original]?.appAccountToken = token
+    let id = subscriptions[original]?.transactionId ?? original
+    _ = try transaction(id)
+    transactions[id]?.appAccountToken = token
+    transactions[id]?.modified = now
+  }
+
+  /// The app, or the team's server, has delivered what was bought.
+  public mutating func finish(_ transactionId: Int64) throws(WorldError) {
+    _ = try transaction(transactionId)
+    transactions[transactionId]?.isFinished = true
+  }
+
+  private func advancedCommerce(_ original: Int64) throws(WorldError) -> SubscriptionFacts {
+    let subscription = try self.subscription(original)
+    guard subscription.advancedCommerce != nil else {
+      throw .impossible("subscription \(original) does not belong to Advanced Commerce")
+    }
+    return subscription
+  }
+}

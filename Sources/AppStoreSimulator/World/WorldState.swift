@@ -1,0 +1,228 @@
+// Everything that is so in the world. Changed only by the operations in the files next to this one, each of which queues
+// the notifications that Apple would send.
+
+public import AppStore
+internal import AppStoreSigning
+
+/// An app in one environment.
+public struct Realm: Sendable {
+  /// The app.
+  public internal(set) var app: SimulatedApp
+  /// Production or Sandbox.
+  public let environment: AppStoreEnvironment
+  /// Its notifications.
+  public internal(set) var log: NotificationLog
+  /// Its customers, in the order they came.
+  public internal(set) var customers: [CustomerID] = []
+  /// `originalTransactionId` of its subscriptions, in the order they began.
+  public internal(set) var subscriptions: [Int64] = []
+  /// Its tokens for external purchases.
+  public internal(set) var tokens: [ExternalPurchaseTokenFacts] = []
+  /// Products that are not sold at present, by their place.
+  public internal(set) var notForSale: Set<Int> = []
+}
+
+/// The state of a world.
+public struct WorldState: Sendable {
+  /// What reproduces it.
+  public let seed: UInt64
+  /// How customers and banks behave.
+  public var behaviour: Behaviour
+  /// Apps, each in each of its environments.
+  public internal(set) var realms: [Realm] = []
+  /// Everybody, by ``CustomerID``.
+  public internal(set) var customers: [CustomerFacts] = []
+  /// By `transactionId`.
+  public internal(set) var transactions: [Int64: TransactionFacts] = [:]
+  /// By `originalTransactionId`.
+  public internal(set) var subscriptions: [Int64: SubscriptionFacts] = [:]
+  /// Refunds that are asked for and not decided, by `transactionId`.
+  public internal(set) var refundRequests: [Int64: RefundRequest] = [:]
+  /// When the last thing happened.
+  public internal(set) var lastEvent: Timestamp
+
+  let limits: WorldLimits
+  var events = TimeOrdered<WorldEvent>()
+  var generator: SeededGenerator
+  var outbox: [NotificationID] = []
+  /// Whether somebody takes what ``outbox`` holds.
+  var hasPostman = false
+  /// Set while the past is made up, of which nobody is told.
+  var isQuiet = false
+  /// The end of the past that is being made up; nil: none is.
+  var horizon: Timestamp?
+  private var nextTransactionId: Int64 = 2_000_000_100_000_000
+  private var nextLineItemId: Int64 = 2_000_000_050_000_000
+  private var nextOrderId: Int64
+  private var nextAppTransactionId: Int64 = 704_000_000_000_000_000
+  private var orders: [Int64: Int64] = [:]
+  private var appTransactions: [Int64: CustomerID] = [:]
+
+  init(apps: [SimulatedApp], seed: UInt64, behaviour: Behaviour, limits: WorldLimits, beginning: Timestamp) {
+    self.seed = seed
+    self.behaviour = behaviour
+    self.limits = limits
+    lastEvent = beginning
+    generator = SeededGenerator(seed: seed)
+    nextOrderId = Int64.random(in: 0..<(1 << 40), using: &generator)
+    for app in apps {
+      for environment in app.environments {
+        realms.append(
+          Realm(app: app, environment: environment, log: NotificationLog(capacity: limits.notifications)))
+      }
+    }
+  }
+}
+
+// Looking things up.
+extension WorldState {
+  /// The app in that environment.
+  public func realm(bundleId: String, environment: AppStoreEnvironment) -> RealmID? {
+    realms.firstIndex { $0.app.bundleId == bundleId && $0.environment == environment }
+  }
+
+  /// The customer that any identifier of Apple's leads to in a realm: a transaction's, an original transaction's or an
+  /// app transaction's.
+  public func customer(of id: Int64, in realm: RealmID) -> CustomerID? {
+    guard let found = transactions[id]?.customer ?? subscriptions[id]?.customer ?? appTransactions[id],
+      customers[found].realm == realm
+    else { return nil }
+    return found
+  }
+
+  /// The transaction of an order; every purchase and every renewal is an order of its own here.
+  public func transaction(ofOrder orderId: Int64) -> TransactionFacts? {
+    orders[orderId].flatMap { transactions[$0] }
+  }
+
+  /// What was bought.
+  public func product(of transaction: TransactionFacts) -> Product {
+    realms[customers[transaction.customer].realm].app.products[transaction.product]
+  }
+
+  /// The offer that the present period of a subscription came with.
+  public func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
+    guard let transaction = transactions[subscription.transactionId], let offer = transaction.offer else { return nil }
+    return product(of: transaction).offers[offer]
+  }
+
+  /// The subscription that a transaction belongs to; nil for a one-time purchase.
+  public func subscription(of transaction: TransactionFacts) -> SubscriptionFacts? {
+    subscriptions[transaction.originalId]
+  }
+
+  /// The notification of that UUID, unless it was forgotten.
+  public func record(uuid: CompactUUID) -> NotificationRecord? {
+    for realm in realms {
+      if let record = realm.log[uuid] { return record }
+    }
+    return nil
+  }
+
+  func transaction(_ id: Int64) throws(WorldError) -> TransactionFacts {
+    guard let transaction = transactions[id] else { throw .noSuchTransaction(id) }
+    return transaction
+  }
+
+  func subscription(_ originalId: Int64) throws(WorldError) -> SubscriptionFacts {
+    guard let subscription = subscriptions[originalId] else { throw .noSuchTransaction(originalId) }
+    return subscription
+  }
+
+  func product(named name: String, in realm: RealmID) throws(WorldError) -> Int {
+    guard let index = realms[realm].app.products.firstIndex(where: { $0.productId == name }) else {
+      throw .noSuchProduct(name)
+    }
+    return index
+  }
+
+  func app(of customer: CustomerID) -> SimulatedApp { realms[customers[customer].realm].app }
+
+  func offer(named name: String?, of product: Product) throws(WorldError) -> Int? {
+    guard let name else { return nil }
+    guard let index = product.offers.firstIndex(where: { $0.identifier == name }) else { throw .noSuchProduct(name) }
+    return index
+  }
+}
+
+// New things and their names.
+extension WorldState {
+  /// Somebody gets an app.
+  ///
+  /// - Parameter storefront: three letters of a country.
+  public mutating func addCustomer(
+    to realm: RealmID, storefront: String = "USA", at now: Timestamp
+  ) throws(WorldError) -> CustomerID {
+    guard realms.indices.contains(realm) else { throw .noSuchCustomer }
+    nextAppTransactionId += Int64.random(in: 1...9_973, using: &generator)
+    customers.append(
+      CustomerFacts(realm: realm, appTransactionId: nextAppTransactionId, storefront: storefront, installed: now))
+    appTransactions[nextAppTransactionId] = customers.count - 1
+    realms[realm].customers.append(customers.count - 1)
+    return customers.count - 1
+  }
+
+  mutating func takeTransactionId() -> Int64 {
+    nextTransactionId += Int64.random(in: 1...997, using: &generator)
+    return nextTransactionId
+  }
+
+  mutating func takeLineItemId() -> Int64 {
+    nextLineItemId += Int64.random(in: 1...997, using: &generator)
+    return nextLineItemId
+  }
+
+  mutating func takeOrderId() -> Int64 {
+    nextOrderId += Int64.random(in: 1...997, using: &generator)
+    return nextOrderId
+  }
+
+  /// Adds a transaction to its customer's and lets the customer's oldest renewals go beyond the limit.
+  mutating func insert(_ transaction: TransactionFacts) {
+    transactions[transaction.id] = transaction
+    orders[transaction.orderId] = transaction.id
+    customers[transaction.customer].transactions.append(transaction.id)
+    let excess = customers[transaction.customer].transactions.count - limits.transactionsPerCustomer
+    guard excess > 0 else { return }
+    var forgotten: [Int64] = []
+    for id in customers[transaction.customer].transactions where forgotten.count < excess {
+      // The present period of a subscription stays, however old it is.
+      if let old = transactions[id], subscriptions[old.originalId]?.transactionId == id { continue }
+      forgotten.append(id)
+    }
+    for id in forgotten {
+      if let old = transactions.removeValue(forKey: id) { orders[old.orderId] = nil }
+      refundRequests[id] = nil
+      customers[transaction.customer].transactions.removeAll { $0 == id }
+    }
+  }
+
+  /// Queues a notification, unless the past is being made up.
+  @discardableResult
+  mutating func emit(
+    _ kind: SampleKind, _ content: NotificationFacts.Content, in realm: RealmID, at now: Timestamp
+  ) -> CompactUUID? {
+    lastEvent = max(lastEvent, now)
+    guard !isQuiet else { return nil }
+    let id = NotificationID(realm: realm, sequence: realms[realm].log.nextSequence)
+    let facts = NotificationFacts(
+      uuid: CompactUUID(using: &generator), sequence: id.sequence, realm: realm, kind: kind, signedDate: now,
+      content: content)
+    realms[realm].log.append(NotificationRecord(facts: facts, openDeliveries: hasPostman ? 1 : 0))
+    if hasPostman { outbox.append(id) }
+    return facts.uuid
+  }
+
+  /// Queues a notification about a transaction as it stands, with its subscription if it has one.
+  @discardableResult
+  mutating func emit(
+    _ type: NotificationTypeV2, _ subtype: Subtype? = nil, about transactionId: Int64,
+    reason: ConsumptionRequestReason? = nil, at now: Timestamp
+  ) -> CompactUUID? {
+    guard let transaction = transactions[transactionId] else { return nil }
+    return emit(
+      SampleKind(type, subtype),
+      .purchase(transaction, subscriptions[transaction.originalId], reason: reason),
+      in: customers[transaction.customer].realm, at: now)
+  }
+}

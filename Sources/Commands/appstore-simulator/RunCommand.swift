@@ -1,0 +1,71 @@
+// `appstore-simulator run`: one scenario until its end, then the report.
+
+import AppStore
+import AppStoreSigning
+import AppStoreSimulator
+import ArgumentParser
+import Clocks
+import Foundation
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run",
+    abstract: "Plays a scenario and reports what was sent, acknowledged, asked and done wrong.",
+    discussion: """
+      Examples:
+        appstore-simulator run scenarios/outage-mass-extension.yaml --target http://127.0.0.1:8080/v2 --port 9999 \\
+          --write-root /tmp/root.pem --write-api-key /tmp/simulator.p8
+      """)
+
+  @OptionGroup var file: ScenarioFile
+  @Option(help: "Where to post version 2 notifications, instead of the scenario's URLs.") var target: String?
+  @Option(help: "Where to post version 1 notifications, instead of the scenario's URLs.") var targetV1: String?
+  @Option(help: "The port of the production API, instead of the scenario's.") var port: Int?
+  @Option(help: "The port of the sandbox API, instead of the scenario's.") var sandboxPort: Int?
+  @Option(help: "How fast time passes, instead of the scenario's rate.") var rate: Double?
+  @Option(help: "What the world begins with, instead of the scenario's seed.") var seed: UInt64?
+  @Option(help: "A chain with its keys in PEM, from an earlier --write-chain; without it a new one.") var chain: String?
+  @Option(help: "Write the chain with its keys, so that another run signs with it.") var writeChain: String?
+  @Option(help: "Write the root certificate in PEM: what receivers are to trust.") var writeRoot: String?
+  @Option(help: "Make a key for the API of apps that have none and write it in PEM.") var writeApiKey: String?
+  @Option(help: "Write the report as JSON.") var report: String?
+  @Flag(help: "Log every request and every delivery that failed.") var verbose = false
+
+  func run() async throws {
+    var scenario = try file.read()
+    scenario.redirect(v2: target, v1: targetV1)
+    scenario.server.productionPort = port ?? scenario.server.productionPort
+    scenario.server.sandboxPort = sandboxPort ?? scenario.server.sandboxPort
+    scenario.rate = rate ?? scenario.rate
+    if let seed { scenario.reseed(seed) }
+    if let writeApiKey { try scenario.addMadeKey().write(toFile: writeApiKey, isSecret: true) }
+
+    LoggingSystem.bootstrap(StreamLogHandler.standardError)
+    var logger = Logger(label: "appstore-simulator")
+    logger.logLevel = verbose ? .debug : .info
+    let clock = MillraceClock(origin: scenario.origin, rate: scenario.rate)
+    let chain =
+      try self.chain.map { try SigningChain(pem: String(contentsOfFile: $0, encoding: .utf8)) }
+      ?? SigningChain.generate(at: clock.wallTime)
+    if let writeChain { try chain.pem.write(toFile: writeChain, isSecret: true) }
+    if let writeRoot { try chain.rootPEM.write(toFile: writeRoot, isSecret: false) }
+
+    let simulator = try Simulator(scenario, chain: chain, clock: clock, logger: logger)
+    var group = ServiceGroupConfiguration(
+      services: [
+        .init(
+          service: simulator, successTerminationBehavior: .gracefullyShutdownGroup)
+      ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    group.maximumGracefulShutdownDuration = .seconds(20)
+    try await ServiceGroup(configuration: group).run()
+
+    let result = simulator.report
+    print(result.text, terminator: "")
+    if let report {
+      try (String(decoding: result.json.serialized(), as: UTF8.self) + "\n").write(toFile: report, isSecret: false)
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import AppStore
+import AppStoreSigning
+import Clocks
+import Logging
+import Synchronization
+import Testing
+
+@testable import AppStoreSimulator
+
+/// A receiver that answers as told and keeps what came.
+private final class Receiver: Sendable {
+  struct Post: Sendable, Hashable {
+    var body: [UInt8]
+    var date: Timestamp
+  }
+
+  private let posts = Mutex<[Post]>([])
+  private let answers: Mutex<[PostOutcome]>
+  private let arrivals = AsyncStream<Void>.makeStream()
+  private let clock: MillraceClock
+
+  /// Answers in that order, then always 200.
+  init(_ clock: MillraceClock, _ answers: [PostOutcome] = []) {
+    self.clock = clock
+    self.answers = Mutex(answers)
+  }
+
+  var received: [Post] { posts.withLock { $0 } }
+
+  func post(_ body: [UInt8]) -> PostOutcome {
+    posts.withLock { $0.append(Post(body: body, date: clock.wallTime)) }
+    defer { arrivals.continuation.yield() }
+    return answers.withLock { $0.isEmpty ? PostOutcome(status: 200) : $0.removeFirst() }
+  }
+
+  /// Returns when so many more have come.
+  func wait(for count: Int) async {
+    var iterator = arrivals.stream.makeAsyncIterator()
+    for _ in 0..<count { await iterator.next() }
+  }
+}
+
+@Suite struct CourierTests {
+  private let time = ManualClock(start: .newYear)
+  private let hour = Duration.seconds(3_600)
+
+  private func courier(
+    _ world: World, _ receiver: Receiver, version: NotificationVersion = .v2,
+    _ change: (inout DeliverySettings) -> Void = { _ in }
+  ) throws -> Courier {
+    var settings = DeliverySettings()
+    settings.latency = .zero ... .zero
+    change(&settings)
+    let destination = Destination(url: "test", version: version)
+    return Courier(
+      world: world, signatory: try Rehearsal.signatory(),
+      destinations: [Rehearsal.production: destination, Rehearsal.sandbox: destination], settings: settings,
+      clock: time.clock, post: { _, body in receiver.post(body) }, logger: Logger(label: "test"))
+  }
+
+  /// Runs the courier while `body` does.
+  private func running(_ courier: Courier, _ body: () async throws -> Void) async throws {
+    try await withThrowingTaskGroup { group in
+      group.addTask { try await courier.run() }
+      try await body()
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `A failure is tried again on Apple's schedule with the same bytes, and every attempt is kept`() async throws {
+    let world = Rehearsal.world()
+    let failures: [PostOutcome] = [
+      PostOutcome(status: 503), PostOutcome(.timedOut), PostOutcome(.socketIssue), PostOutcome(status: 404),
+      PostOutcome(.prematureClose), PostOutcome(status: 500),
+    ]
+    let receiver = Receiver(time.clock, failures)
+    let courier = try courier(world, receiver)
+    try await running(courier) {
+      try world.buy(Rehearsal.monthly, at: .newYear)
+      await receiver.wait(for: 1)
+      for hours in [1, 12, 24, 48, 72] {
+        await time.waitForSleepers(1)
+        time.advance(by: hour * hours - .milliseconds(1))
+        await time.waitForSleepers(1)
+        time.advance(by: .milliseconds(1))
+        await receiver.wait(for: 1)
+      }
+      while courier.tally.abandoned == 0 { await Task.yield() }
+    }
+    let received = receiver.received
+    #expect(received.map { ($0.date - .newYear).components.seconds / 3_600 } == [0, 1, 13, 37, 85, 157])
+    #expect(Set(received.map(\.body)).count == 1)
+    let record = try #require(world.withState { $0.realms[0].log[0] })
+    #expect(record.attempts.map(\.result) == failures.map(\.result))
+    #expect(record.isSettled)
+    #expect(courier.tally.retries == 5 && courier.tally.waiting == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `The sandbox is tried once, and an answer of the 400s ends it on request`() async throws {
+    let world = Rehearsal.world()
+    let receiver = Receiver(time.clock, [PostOutcome(status: 500), PostOutcome(status: 400)])
+    let courier = try courier(world, receiver) { $0.retriesAfterClientError = false }
+    try await running(courier) {
+      try world.buy(Rehearsal.monthly, in: Rehearsal.sandbox, at: .newYear)
+      await receiver.wait(for: 1)
+      try world.buy(Rehearsal.monthly, at: .newYear)
+      await receiver.wait(for: 1)
+      while courier.tally.abandoned < 2 { await Task.yield() }
+    }
+    #expect(courier.tally.waiting == 0)
+    #expect(courier.tally.answers == [400: 1, 500: 1])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `A duplicate is the same bytes, and no attempt of its own`() async throws {
+    let world = Rehearsal.world()
+    let receiver = Receiver(time.clock)
+    let courier = try courier(world, receiver) {
+      $0.duplicates = 1
+      $0.duplicatesWithin = .zero
+    }
+    try await running(courier) {
+      try world.buy(Rehearsal.monthly, at: .newYear)
+      await receiver.wait(for: 2)
+      while courier.tally.duplicates < 1 || courier.tally.acknowledged < 1 { await Task.yield() }
+    }
+    #expect(Set(receiver.received.map(\.body)).count == 1)
+    #expect(world.withState { $0.realms[0].log[0]?.attempts.count } == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `Who registered for version 1 gets its bodies, and nothing for what it does not know`() async throws {
+    let world = Rehearsal.world()
+    let receiver = Receiver(time.clock)
+    let courier = try courier(world, receiver, version: .v1)
+    try await running(courier) {
+      world.withState { _ = $0.requestTest(in: Rehearsal.production, at: .newYear) }
+      let original = try world.buy(Rehearsal.monthly, at: .newYear)
+      try world.withState { try $0.refund(original, at: .newYear) }
+      await receiver.wait(for: 3)
+      while courier.tally.acknowledged < 3 { await Task.yield() }
+    }
+    let types = try receiver.received.compactMap { try ResponseBodyV1(parsing: $0.body).notification_type?.rawValue }
+    #expect(types.sorted() == ["CANCEL", "DID_CHANGE_RENEWAL_STATUS", "INITIAL_BUY"])
+    #expect(courier.tally.unaddressed == 1)
+    #expect(world.withState { $0.realms[0].log.records.allSatisfy { $0.isSettled && $0.attempts.isEmpty } })
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `Nothing is sent in a pause, and everything after it`() async throws {
+    let world = Rehearsal.world()
+    let receiver = Receiver(time.clock)
+    let courier = try courier(world, receiver) {
+      $0.pauses = [.init(from: .newYear, until: .newYear + .seconds(3_600))]
+    }
+    try await running(courier) {
+      for _ in 0..<5 { try world.buy(Rehearsal.coins, at: .newYear) }
+      await time.waitForSleepers(1)
+      #expect(receiver.received.isEmpty)
+      time.advance(by: hour)
+      await receiver.wait(for: 5)
+    }
+    #expect(receiver.received.allSatisfy { $0.date == .newYear + hour })
+  }
+}

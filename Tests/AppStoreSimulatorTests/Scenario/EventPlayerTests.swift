@@ -1,0 +1,105 @@
+import AppStore
+import AppStoreSigning
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct EventPlayerTests {
+  private let hour = Duration.seconds(3_600)
+
+  private func settled(_ count: Int) throws -> World {
+    let world = Rehearsal.world()
+    try world.withState { state in
+      try state.settle(
+        Scenario.Population(
+          bundleId: Rehearsal.app.bundleId, environment: .production, count: count, products: [Rehearsal.yearly],
+          storefronts: ["USA", "DEU"]), at: .newYear)
+    }
+    return world
+  }
+
+  private func player(_ world: World) -> EventPlayer {
+    EventPlayer(world: world) { transaction, reason, now throws(WorldError) in
+      _ = try world.withState { state throws(WorldError) in
+        try state.requestRefund(transaction, reason: reason, at: now)
+      }
+    }
+  }
+
+  @Test func `Nobody is told how the first customers came, and their present periods reach beyond the beginning`()
+    throws
+  {
+    let world = try settled(200)
+    #expect(world.told().isEmpty)
+    world.withState { state in
+      #expect(state.subscriptions.count == 200)
+      #expect(state.subscriptions.values.allSatisfy { $0.expires > .newYear && $0.status == .active })
+      #expect(Set(state.customers.map(\.storefront)) == ["USA", "DEU"])
+      #expect(state.transactions.values.allSatisfy { $0.purchaseDate <= .newYear })
+    }
+  }
+
+  @Test func `An event is spread over its time and concerns as many as it says, each once`() throws {
+    let world = try settled(100)
+    let player = player(world)
+    player.schedule(
+      ScenarioEvent("requestRefund", .requestRefund(.legal), after: hour, spread: hour, count: .share(0.5)),
+      origin: .newYear)
+    try world.run(until: .newYear + hour * 1.5)
+    let half = world.told().count
+    #expect((24...26).contains(half))
+    try world.run(until: .newYear + hour * 2)
+    #expect(world.told() == Array(repeating: "CONSUMPTION_REQUEST", count: 50))
+    #expect(world.withState { $0.refundRequests.count } == 50)
+    #expect(player.outcomes == [EventOutcome(name: "requestRefund", wanted: 50, done: 50)])
+  }
+
+  @Test func `What finds nobody left says so`() throws {
+    let world = try settled(10)
+    let player = player(world)
+    player.schedule(ScenarioEvent("refund", .refund(percentage: 100_000), count: .times(25)), origin: .newYear)
+    try world.run(until: .newYear)
+    let outcome = try #require(player.outcomes.first)
+    #expect(outcome.wanted == 25 && outcome.done == 10)
+    #expect(outcome.problem?.contains("nobody") == true)
+  }
+
+  @Test func `Storefront and product choose whom it concerns`() throws {
+    let world = try settled(20)
+    let player = player(world)
+    var target = ScenarioEvent.Target()
+    target.storefronts = ["DEU"]
+    player.schedule(
+      ScenarioEvent("cancel", .setRenewal(isOn: false), count: .times(20), target: target), origin: .newYear)
+    target.productId = Rehearsal.coins
+    player.schedule(ScenarioEvent("renew", .renew, target: target), origin: .newYear)
+    try world.run(until: .newYear)
+    #expect(player.outcomes.map(\.done) == [10, 0])
+    world.withState { state in
+      #expect(
+        state.subscriptions.values.filter { !$0.renews }.allSatisfy {
+          state.customers[$0.customer].storefront == "DEU"
+        })
+    }
+  }
+
+  @Test func `A change of behaviour ends with its event`() throws {
+    let world = try settled(1)
+    let player = player(world)
+    player.schedule(
+      ScenarioEvent("behave", .behave(Behaviour(billingFails: 1)), after: hour, spread: hour), origin: .newYear)
+    try world.run(until: .newYear + hour)
+    #expect(world.withState { $0.behaviour.billingFails } == 1)
+    try world.run(until: .newYear + hour * 2)
+    #expect(world.withState { $0.behaviour.billingFails } == 0)
+  }
+
+  @Test func `Every kind can be sent by name`() throws {
+    let world = Rehearsal.world()
+    let player = player(world)
+    for kind in SampleKind.all { player.schedule(ScenarioEvent("send", .send(kind)), origin: .newYear) }
+    try world.run(until: .newYear)
+    #expect(world.told().sorted() == SampleKind.all.map(\.description).sorted())
+    #expect(player.outcomes.allSatisfy { $0.done == 1 && $0.problem == nil })
+  }
+}

@@ -1,0 +1,109 @@
+import AppStore
+import Foundation
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct ScenarioReadingTests {
+  private static let smallest = """
+    apps:
+      - bundleId: com.example.app
+        appAppleId: 1
+        products: [{ productId: monthly }]
+
+    """
+
+  @Test func `The scenarios that come with the project can be read, and played without their API`() throws {
+    let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent().appending(
+      path: "../../../scenarios")
+    let files = try FileManager.default.contentsOfDirectory(at: root, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "yaml" }
+    #expect(files.count >= 4)
+    for file in files {
+      let scenario = try Scenario(yaml: try String(contentsOf: file, encoding: .utf8))
+      #expect(!scenario.events.isEmpty && !scenario.destinations.isEmpty, "\(file.lastPathComponent)")
+      #expect(scenario.customerCount > 0 && scenario.duration != nil, "\(file.lastPathComponent)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("colour: blue", "colour: unknown key"),
+      ("world: { behaviour: { bilingFails: 0.1 } }", "world.behaviour.bilingFails: unknown key"),
+      ("world: { behaviour: { billingFails: 1.5 } }", "world.behaviour.billingFails: a number from 0.0 to 1.0"),
+      ("events: [{ do: dance }]", "events[0].do: no such action"),
+      ("events: [{ do: renew, evry: 5m }]", "events[0].evry: unknown key"),
+      ("events: [{ do: renew, app: other }]", "events[0].app: no app other"),
+      ("events: [{ do: renew, product: yearly }]", "events[0]: com.example.app has no product yearly"),
+      ("events: [{ do: changePlan }]", "events[0].to: missing"),
+      ("events: [{ do: send, type: DID_RENEW, subtype: UPGRADE }]", "events[0].type: a type of Apple's"),
+      ("events: [{ do: renew, after: soon }]", "events[0].after: a duration"),
+      ("events: [{ do: renew, count: 2, share: 0.5 }]", "events[0].share: count or share"),
+      ("faults: [{ effect: rain }]", "faults[0].effect: one of"),
+      ("faults: [{ effect: outage, untill: 5m }]", "faults[0].untill"),
+      ("world: { customers: [{ count: 1, products: [other] }] }", "world.customers[0].products: com.example.app has"),
+      ("world: { customers: [{ count: 1, storefronts: [XXX] }] }", "world.customers[0].storefronts: some of"),
+      ("server: { limits: { perSecond: { dance: 1 } } }", "server.limits.perSecond.dance: unknown key"),
+      ("server: { remembers: all }", "server.remembers: one of everything, successes, nothing"),
+      ("clock: { origin: yesterday }", "clock.origin: a moment"),
+      ("delivery: { pauses: [{ after: 1h }] }", "delivery.pauses[0].for: missing"),
+      ("apps: []", "apps: "), ("[1, 2]", "a scenario is a mapping"), ("a: [", "not valid YAML"),
+    ])
+  func `What is wrong is named with its key`(yaml: String, expected: String) throws {
+    let text = yaml.hasPrefix("apps") || yaml.hasPrefix("[") ? yaml : Self.smallest + yaml
+    let error = try #require(throws: ScenarioError.self) { _ = try Scenario(yaml: text) }
+    #expect(error.description.contains(expected), "\(error)")
+  }
+
+  @Test func `Everything that can be said is understood`() throws {
+    let scenario = try Scenario(
+      yaml: """
+        seed: 7
+        clock: { origin: "2026-03-01T00:00:00Z", rate: 600 }
+        duration: 3d
+        signing: { rotateEvery: 30d }
+        apps:
+          - bundleId: com.example.app
+            appAppleId: 42
+            environments: [Sandbox, Production]
+            version: 1.2.3
+            sharedSecretFile: secret.txt
+            api: [{ issuerId: issuer, keyId: 12345, publicKeyFile: key.pem }]
+            notifications:
+              Production: { url: "http://one/v2" }
+              Sandbox: { url: "http://one/v1", version: 1 }
+            products:
+              - productId: monthly
+                group: 123
+                period: P1M
+                gracePeriod: 16d
+                offers: [{ identifier: TRY, type: code, discountType: FREE_TRIAL, period: P1W }]
+              - { productId: coins, type: consumable }
+        world:
+          customers: [{ count: 3, storefronts: [USA, DEU], since: 60d, environment: Production }]
+          behaviour: { billingFails: 0.1, cancels: 0.2 }
+          remember: { notifications: 10 }
+        events:
+          - { do: requestRefund, after: 10m, for: 1h, share: 0.5, product: monthly, reason: LEGAL }
+          - { do: send, type: RENEWAL_EXTENSION, subtype: SUMMARY, environment: Sandbox }
+        delivery: { duplicates: 0.1, burstEvery: 5m, retriesAfterClientError: false, pauses: [{ after: 1h, for: 2h }] }
+        server: { port: 0, sandboxPort: 0, remembers: nothing, limits: { divisor: 60, perSecond: { lookUpOrderId: 2 } } }
+        """, readFile: { $0 == "key.pem" ? "PEM\n" : "  s3cret\n" })
+    #expect(scenario.seed == 7 && scenario.server.seed == 7 && scenario.rate == 600)
+    #expect(scenario.origin == Timestamp(rfc3339: "2026-03-01T00:00:00Z"))
+    #expect(scenario.leafInterval == .seconds(30 * 86_400))
+    let app = try #require(scenario.apps.first)
+    #expect(app.sharedSecret == "s3cret" && app.version == "1.2.3")
+    #expect(app.credentials == [APICredentials(issuerId: "issuer", keyId: "12345", publicKeyPEM: "PEM")])
+    #expect(app.products.first?.group == "123" && app.products.first?.offers.count == 1)
+    #expect(app.products.last?.type == .consumable && app.products.last?.group == nil)
+    let key = Scenario.DestinationKey(bundleId: app.bundleId, environment: .sandbox)
+    #expect(scenario.destinations[key] == Destination(url: "http://one/v1", version: .v1))
+    #expect(scenario.events.first?.action == .requestRefund(.legal))
+    #expect(scenario.events.first?.count == .share(0.5))
+    #expect(scenario.events.last?.target.environment == .sandbox)
+    #expect(scenario.deliveryPauses.first?.until == .seconds(3 * 3_600))
+    #expect(scenario.server.limits.perSecond[.lookUpOrderId] == 2 && scenario.server.requestMemory == .nothing)
+    #expect(scenario.limits.notifications == 10)
+  }
+}

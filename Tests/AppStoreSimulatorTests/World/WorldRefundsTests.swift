@@ -1,0 +1,70 @@
+import AppStore
+import AppStoreSigning
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct WorldRefundsTests {
+  private let day = Duration.seconds(86_400)
+
+  @Test func `A refund of the present period ends the subscription, and a reversal gives it back unchanged`() throws {
+    let world = Rehearsal.world()
+    let original = try world.buy(Rehearsal.monthly, at: .newYear)
+    let end = try world.subscription(original).expires
+    try world.withState { try $0.refund(original, at: .newYear + day) }
+    #expect(try world.subscription(original).status == .revoked)
+    #expect(
+      world.told() == ["SUBSCRIBED/INITIAL_BUY", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "REFUND"])
+    try world.withState { try $0.reverseRefund(original, at: .newYear + day * 2) }
+    let subscription = try world.subscription(original)
+    #expect(subscription.status == .active)
+    #expect(subscription.expires == end)
+    #expect(world.withState { $0.transactions[original]?.revocation } == nil)
+    try world.run(until: end)
+    #expect(world.told().last == "EXPIRED/VOLUNTARY")
+  }
+
+  @Test func `A refund of an earlier period leaves the subscription active`() throws {
+    let world = Rehearsal.world()
+    let original = try world.buy(Rehearsal.monthly, at: .newYear)
+    try world.run(until: .newYear + day * 40)
+    try world.withState { try $0.refund(original, percentage: 40_000, at: .newYear + day * 41) }
+    #expect(try world.subscription(original).status == .active)
+    let revocation = try #require(world.withState { $0.transactions[original]?.revocation })
+    #expect(revocation.type == .refundProrated)
+    #expect(revocation.percentage == 40_000)
+  }
+
+  @Test func `A request can be repeated, and each time is a notification of its own`() throws {
+    let world = Rehearsal.world()
+    let coins = try world.buy(Rehearsal.coins, at: .newYear)
+    let uuids = try world.withState { state in
+      try (1...3).map { try state.requestRefund(coins, at: .newYear + day * $0) }
+    }
+    #expect(Set(uuids.compactMap { $0 }).count == 3)
+    #expect(world.withState { $0.refundRequests[coins]?.asked } == .newYear + day * 3)
+    try world.withState { try $0.declineRefund(coins, at: .newYear + day * 4) }
+    #expect(world.withState { $0.refundRequests.isEmpty })
+    #expect(world.told().last == "REFUND_DECLINED")
+  }
+
+  @Test func `Only what was shared can be revoked, and only once`() throws {
+    let world = Rehearsal.world()
+    let bought = try world.buy(Rehearsal.monthly, at: .newYear)
+    #expect(throws: WorldError.self) { try world.withState { try $0.revoke(bought, at: .newYear) } }
+    let shared = try world.withState { state in
+      let customer = try state.addCustomer(to: Rehearsal.production, at: .newYear)
+      return try state.purchase(Rehearsal.monthly, by: customer, ownership: .familyShared, at: .newYear)
+    }
+    try world.withState { try $0.revoke(shared, at: .newYear + day) }
+    #expect(throws: WorldError.self) { try world.withState { try $0.revoke(shared, at: .newYear + day) } }
+    #expect(try world.subscription(shared).status == .revoked)
+    #expect(world.told().last == "REVOKE")
+  }
+
+  @Test func `What does not exist is an error that names it`() {
+    let world = Rehearsal.world()
+    #expect(throws: WorldError.noSuchTransaction(42)) { try world.withState { try $0.refund(42, at: .newYear) } }
+    #expect(throws: WorldError.noSuchTransaction(42)) { try world.withState { try $0.renew(42, at: .newYear) } }
+  }
+}
