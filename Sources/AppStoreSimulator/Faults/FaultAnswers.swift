@@ -9,7 +9,9 @@ extension FaultEffect {
     case .failure(let status, .empty): .empty(status)
     case .failure(let status, .html): .html(status)
     case .failure(let status, .json(let code, let message)):
-      APIAnswer(status: status, headers: [.json], body: APIFailure.body(code: code, message: message), errorCode: code)
+      APIAnswer(
+        status: status, headers: [.json], body: APIFailure(code, message).body,
+        failure: APIFailure(code, message))
     case .tooManyRequests(let retryAfter):
       .failure(
         .rateLimitExceeded, headers: [retryAfter.value(now: now).map(APIAnswer.Header.retryAfter)].compactMap { $0 })

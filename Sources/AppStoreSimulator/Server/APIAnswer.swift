@@ -8,19 +8,19 @@ struct APIAnswer: Sendable, Hashable {
   /// Names in the spelling that is sent.
   var headers: [Header]
   var body: [UInt8]
-  /// Apple's code in an error body; nil in other bodies.
-  var errorCode: Int64?
+  /// The error that the body states; nil for other bodies.
+  var failure: APIFailure?
 
   struct Header: Sendable, Hashable {
     var name: String
     var value: String
   }
 
-  init(status: Int, headers: [Header] = [], body: [UInt8] = [], errorCode: Int64? = nil) {
+  init(status: Int, headers: [Header] = [], body: [UInt8] = [], failure: APIFailure? = nil) {
     self.status = status
     self.headers = headers
     self.body = body
-    self.errorCode = errorCode
+    self.failure = failure
   }
 
   /// 200 with JSON.
@@ -33,7 +33,7 @@ struct APIAnswer: Sendable, Hashable {
 
   /// Apple's error body under the status of its code.
   static func failure(_ failure: APIFailure, headers: [Header] = []) -> APIAnswer {
-    APIAnswer(status: failure.status, headers: [.json] + headers, body: failure.body, errorCode: failure.code)
+    APIAnswer(status: failure.status, headers: [.json] + headers, body: failure.body, failure: failure)
   }
 
   /// A refused token: no JSON, and no word about what is wrong with it.

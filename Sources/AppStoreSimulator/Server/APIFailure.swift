@@ -19,9 +19,7 @@ struct APIFailure: Error, Sendable, Hashable {
   var status: Int { Int(code / 10_000) }
 
   /// The body, as Apple writes it.
-  var body: [UInt8] { Self.body(code: code, message: message) }
-
-  static func body(code: Int64, message: String) -> [UInt8] {
+  var body: [UInt8] {
     (["errorCode": .integer(code), "errorMessage": .string(message)] as JSONObject).serialized()
   }
 }

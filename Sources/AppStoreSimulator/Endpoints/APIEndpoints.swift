@@ -1,0 +1,88 @@
+// What each endpoint answers. Looks things up under the world's lock and signs outside of it.
+
+internal import AppStore
+
+/// The endpoints on top of a world.
+struct APIEndpoints: Sendable {
+  let world: World
+  let signatory: Signatory
+  let gate: Gatekeeper
+  let tokens: PageTokens
+  let paginationTokenLifetime: Duration
+  let extensions: ExtensionDesk
+  let refundDesk: RefundDesk
+  /// The realms with a URL for notifications; nil: all.
+  let reachable: Set<RealmID>?
+
+  /// The answer to a call.
+  /// - Throws: Apple's error.
+  func answer(_ call: APICall) throws(APIFailure) -> APIAnswer {
+    switch call.endpoint {
+    case .getTransactionInfo: try transactionInfo(call)
+    case .getTransactionHistory, .getTransactionHistoryV1: try transactionHistory(call)
+    case .getAllSubscriptionStatuses: try subscriptionStatuses(call)
+    case .getAppTransactionInfo: try appTransactionInfo(call)
+    case .setAppAccountToken: try setAppAccountToken(call)
+    case .lookUpOrderId: try lookUpOrder(call)
+    case .sendConsumptionInformation, .sendConsumptionInformationV1: try sendConsumption(call)
+    case .getRefundHistory: try refundHistory(call)
+    case .getRefundHistoryV1: try refundHistoryV1(call)
+    case .extendSubscriptionRenewalDate: try extend(call)
+    case .massExtendRenewalDate: try massExtend(call)
+    case .getMassExtendStatus: try massExtendStatus(call)
+    case .getNotificationHistory: try notificationHistory(call)
+    case .requestTestNotification: try requestTest(call)
+    case .getTestNotificationStatus: try testStatus(call)
+    case .finishTransaction: try finish(call)
+    }
+  }
+}
+
+// Finding what a path names.
+extension APIEndpoints {
+  /// An identifier as Apple's are: decimal digits.
+  static func number(_ text: String, else failure: APIFailure) throws(APIFailure) -> Int64 {
+    guard text.utf8.count <= 19, text.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(text), id > 0 else {
+      throw failure
+    }
+    return id
+  }
+
+  /// The call's app in its environment.
+  func realm(_ call: APICall, in state: WorldState) throws(APIFailure) -> RealmID {
+    guard let realm = state.realm(bundleId: call.bundleId, environment: call.environment) else { throw .appNotFound }
+    return realm
+  }
+
+  /// The customer that the call's path names by any identifier.
+  func customer(_ call: APICall, in state: WorldState) throws(APIFailure) -> CustomerID {
+    let id = try Self.number(call.parameter, else: .invalidTransactionId)
+    guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
+      throw .transactionIdNotFound
+    }
+    return customer
+  }
+
+  /// The transaction that the call's path names; an original transaction identifier names its first transaction, or the
+  /// oldest that is kept.
+  func transaction(_ call: APICall, in state: WorldState) throws(APIFailure) -> TransactionFacts {
+    let id = try Self.number(call.parameter, else: .invalidTransactionId)
+    let realm = try self.realm(call, in: state)
+    guard let customer = state.customer(of: id, in: realm) else { throw .transactionIdNotFound }
+    if let transaction = state.transactions[id] { return transaction }
+    guard state.customers[customer].appTransactionId != id else { throw .appTransactionIdNotSupported }
+    guard let subscription = state.subscriptions[id], let transaction = state.transactions[subscription.transactionId]
+    else { throw .transactionIdNotFound }
+    return transaction
+  }
+
+  /// The original transaction identifier in the call's path.
+  func original(_ call: APICall, in state: WorldState) throws(APIFailure) -> Int64 {
+    let id = try Self.number(call.parameter, else: .invalidOriginalTransactionId)
+    guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
+      throw .originalTransactionIdNotFound
+    }
+    guard state.customers[customer].appTransactionId != id else { throw .appTransactionIdNotSupported }
+    return id
+  }
+}

@@ -1,0 +1,162 @@
+// Mass extensions as Apple runs them: taken at once, carried out in time, told subscription by subscription.
+
+internal import AppStore
+internal import AppStoreSigning
+internal import Crypto
+internal import Synchronization
+
+/// The state of one mass extension.
+struct MassExtension: Sendable {
+  let request: MassExtensionRequest
+  let realm: RealmID
+  /// Those that were eligible when the request was taken.
+  let targets: [Int64]
+  /// Decides by chance which extensions fail.
+  var generator: SeededGenerator
+  private(set) var next = 0
+  private(set) var succeeded: Int64 = 0
+  private(set) var failed: Int64 = 0
+  private(set) var completed: Timestamp?
+
+  init(_ request: MassExtensionRequest, realm: RealmID, targets: [Int64], seed: UInt64) {
+    self.request = request
+    self.realm = realm
+    self.targets = targets
+    // Of the identifier's own, so that two jobs do not take each other's luck.
+    let digest = SHA256.hash(data: Array(request.terms.requestIdentifier.utf8))
+    generator = SeededGenerator(seed: digest.prefix(8).reduce(seed) { $0 << 8 ^ UInt64($1) })
+  }
+
+  /// The targets up to that part of the way which were not taken before.
+  mutating func take(upTo step: Int, of steps: Int) -> ArraySlice<Int64> {
+    let end = step >= steps ? targets.count : targets.count * step / steps
+    defer { next = max(next, end) }
+    return targets[next..<max(next, end)]
+  }
+
+  mutating func count(succeeded isSuccess: Bool) {
+    if isSuccess { succeeded += 1 } else { failed += 1 }
+  }
+
+  mutating func complete(at moment: Timestamp) { completed = moment }
+}
+
+/// Takes mass extensions and carries them out in the world's time.
+final class ExtensionDesk: Sendable {
+  /// Steps of a job at most: enough to look steady, few enough for a world that runs fast.
+  private static let steps = 240
+
+  private struct Key: Hashable {
+    var realm: RealmID
+    var productId: String
+    var requestIdentifier: String
+  }
+
+  private struct Jobs {
+    var all: [MassExtension] = []
+    var byKey: [Key: Int] = [:]
+  }
+
+  private let world: World
+  private let settings: MassExtensionSettings
+  private let seed: UInt64
+  private let jobs = Mutex(Jobs())
+
+  init(_ world: World, _ settings: MassExtensionSettings, seed: UInt64) {
+    self.world = world
+    self.settings = settings
+    self.seed = seed
+  }
+
+  /// Begins a job: whoever is eligible now will be tried.
+  func open(_ request: MassExtensionRequest, realm: RealmID, at now: Timestamp) {
+    let targets = world.withState { state in
+      state.realms[realm].subscriptions.filter { id in
+        guard let subscription = state.subscriptions[id],
+          let transaction = state.transactions[subscription.transactionId],
+          state.product(of: transaction).productId == request.productId,
+          request.storefronts?.contains(state.customers[subscription.customer].storefront) ?? true
+        else { return false }
+        return ExtensionFacts(subscription, in: state).refusal(now: now) == nil
+      }
+    }
+    let job = MassExtension(request, realm: realm, targets: targets, seed: seed)
+    let number = jobs.withLock { jobs in
+      jobs.all.append(job)
+      let number = jobs.all.count - 1
+      jobs.byKey[Self.key(realm, request.productId, request.terms.requestIdentifier)] = number
+      return number
+    }
+    let steps = max(1, min(targets.count, Self.steps))
+    let start = now + settings.startDelay
+    for step in 1...steps {
+      world.schedule(at: start + settings.duration * (Double(step) / Double(steps))) { [weak self] world, moment in
+        self?.carryOut(number, step: step, of: steps, in: world, at: moment)
+      }
+    }
+  }
+
+  /// The newest job of that identifier.
+  func status(realm: RealmID, productId: String, requestIdentifier: String) -> MassExtension? {
+    jobs.withLock { jobs in jobs.byKey[Self.key(realm, productId, requestIdentifier)].map { jobs.all[$0] } }
+  }
+
+  /// Every job so far, oldest first.
+  var all: [MassExtension] { jobs.withLock(\.all) }
+
+  /// UUIDs are the same in either case.
+  private static func key(_ realm: RealmID, _ productId: String, _ identifier: String) -> Key {
+    Key(realm: realm, productId: productId, requestIdentifier: identifier.lowercased())
+  }
+
+  private func carryOut(_ number: Int, step: Int, of steps: Int, in world: World, at now: Timestamp) {
+    // Steps come one after the other, so nobody else has the job between taking it and putting it back.
+    var job = jobs.withLock { $0.all[number] }
+    world.withState { state in
+      for id in job.take(upTo: step, of: steps) {
+        job.count(
+          succeeded: extend(id, of: job, isUnlucky: job.draw(below: settings.failureShare), in: &state, at: now))
+      }
+      guard step == steps else { return }
+      job.complete(at: now)
+      state.summarizeExtension(
+        in: job.realm, productId: job.request.productId, requestIdentifier: job.request.terms.requestIdentifier,
+        storefronts: job.request.storefronts, succeeded: job.succeeded, failed: job.failed, at: now)
+    }
+    jobs.withLock { [job] in $0.all[number] = job }
+  }
+
+  /// Whoever lost eligibility meanwhile fails too.
+  private func extend(
+    _ id: Int64, of job: MassExtension, isUnlucky: Bool, in state: inout WorldState, at now: Timestamp
+  ) -> Bool {
+    let isEligible = state.subscriptions[id].map { ExtensionFacts($0, in: state).refusal(now: now) == nil } ?? false
+    do throws(WorldError) {
+      if isEligible, !isUnlucky {
+        try state.extendRenewal(id, byDays: job.request.terms.days, at: now)
+        return true
+      }
+      try state.failExtension(id, at: now)
+    } catch {
+      // A subscription that is gone can be told of in no notification either.
+    }
+    return false
+  }
+}
+
+extension MassExtension {
+  /// One draw for each target, whatever comes of it.
+  fileprivate mutating func draw(below share: Double) -> Bool {
+    Double.random(in: 0..<1, using: &generator) < share
+  }
+}
+
+extension ExtensionFacts {
+  /// What a subscription's state says about its eligibility.
+  init(_ subscription: SubscriptionFacts, in state: WorldState) {
+    self.init(
+      status: subscription.status, ownership: subscription.ownership,
+      isInFreeOffer: state.currentOffer(of: subscription)?.isFree ?? false,
+      hasPaidPeriod: subscription.hasPaidPeriod, expires: subscription.expires, extensions: subscription.extensions)
+  }
+}

@@ -1,0 +1,81 @@
+// The API on its ports.
+
+internal import AppStore
+public import Clocks
+public import Logging
+public import ServiceLifecycle
+
+/// Where a ``SimulatorServer`` can be reached.
+public struct SimulatorPorts: Sendable, Hashable {
+  /// The production API; nil: not served.
+  public var production: Int?
+  /// The sandbox API; nil: not served.
+  public var sandbox: Int?
+}
+
+/// Serves the API: production and sandbox have the same paths, so each has a port.
+public struct SimulatorServer: Service {
+  private let services: APIServices
+  private let control: ControlEndpoints
+  private let logger: Logger
+  private let onListening: @Sendable (SimulatorPorts) async -> Void
+
+  /// A server that listens once it runs.
+  ///
+  /// - Parameters:
+  ///   - control: what `/simulator/…` reports and causes.
+  ///   - onListening: called once with the ports, when requests are accepted on all of them.
+  public init(
+    _ services: APIServices, control: SimulatorControl, clock: MillraceClock, logger: Logger,
+    onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
+  ) {
+    self.services = services
+    self.control = ControlEndpoints(services: services, control: control, now: { clock.wallTime })
+    self.logger = logger
+    self.onListening = onListening
+  }
+
+  /// Serves until shut down.
+  public func run() async throws {
+    let settings = services.settings
+    let wanted: [(environment: AppStoreEnvironment, port: Int)] = [
+      (AppStoreEnvironment.production, settings.productionPort), (.sandbox, settings.sandboxPort),
+    ].compactMap { environment, port in port.map { (environment, $0) } }
+    let ports = ListeningPorts(expected: wanted.count, onListening)
+    let listeners = try wanted.map { environment, port in
+      try APIListener(
+        environment: environment, host: settings.host, port: port, respond: respond,
+        onListening: { [logger] port in
+          logger.info("serving the API", metadata: ["environment": "\(environment.rawValue)", "port": "\(port)"])
+          await ports.listening(port, in: environment)
+        }, logger: logger
+      ).service()
+    }
+    try await ServiceGroup(configuration: .init(services: listeners, logger: logger)).run()
+  }
+
+  private func respond(_ request: IncomingRequest) async throws -> WireOutcome {
+    guard request.path.hasPrefix(ControlEndpoints.prefix) else {
+      return try await services.pipeline.respond(to: request)
+    }
+    return .answer(control.answer(request))
+  }
+}
+
+/// Gathers the ports of all listeners.
+private actor ListeningPorts {
+  private var ports = SimulatorPorts()
+  private var missing: Int
+  private let onListening: @Sendable (SimulatorPorts) async -> Void
+
+  init(expected: Int, _ onListening: @escaping @Sendable (SimulatorPorts) async -> Void) {
+    missing = expected
+    self.onListening = onListening
+  }
+
+  func listening(_ port: Int, in environment: AppStoreEnvironment) async {
+    if environment == .sandbox { ports.sandbox = port } else { ports.production = port }
+    missing -= 1
+    if missing == 0 { await onListening(ports) }
+  }
+}

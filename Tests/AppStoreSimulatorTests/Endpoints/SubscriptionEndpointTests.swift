@@ -1,0 +1,134 @@
+import AppStore
+import AppStoreSignature
+import HTTPTypes
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct SubscriptionEndpointTests {
+  private static let body: JSONObject = [
+    "extendByDays": 14, "extendReasonCode": 3, "requestIdentifier": "campaign/1",
+  ]
+
+  private func path(_ id: Int64) -> String { "/inApps/v1/subscriptions/extend/\(id)" }
+
+  @Test func `Statuses come by group, and a filter takes what it names`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    let other = try simulator.buyAgain("other.monthly", like: id)
+    let path = "/inApps/v1/subscriptions/\(id)"
+    let json = try await simulator.json(.get, path)
+    #expect(json["bundleId"] == .string(simulator.caller.bundleId))
+    #expect(json["environment"] == "Production")
+    guard case .array(let groups) = json["data"] else {
+      Issue.record("no data")
+      return
+    }
+    #expect(groups.count == 2)
+    guard case .object(let group) = groups[1], case .array(let items) = group["lastTransactions"],
+      case .object(let item) = items.first
+    else {
+      Issue.record("no group")
+      return
+    }
+    #expect(group["subscriptionGroupIdentifier"] == "99999999")
+    #expect(item["status"] == 1)
+    #expect(item["originalTransactionId"] == .string(String(other)))
+    #expect(try await simulator.transaction(item["signedTransactionInfo"]).transactionId == String(other))
+    let renewal = try #require(item["signedRenewalInfo"].flatMap(String.init(jsonValue:)))
+    let info = try await simulator.verifier.verifyRenewalInfo(Array(renewal.utf8), identity: .any).payload
+    #expect(info.originalTransactionId == String(other))
+    #expect(try await simulator.json(.get, path, query: [("status", "2"), ("status", "5")])["data"] == [])
+    #expect(try await simulator.answer(.get, path, query: [("status", "6")]).code == 4_000_031)
+  }
+
+  @Test func `An extension moves the renewal date and is told by a notification`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    let before = try simulator.world.withState { try #require($0.subscriptions[id]?.expires) }
+    let json = try await simulator.json(.put, path(id), body: Self.body)
+    let expected = before + .seconds(14 * 86_400)
+    #expect(json["success"] == true)
+    #expect(json["originalTransactionId"] == .string(String(id)))
+    #expect(json["effectiveDate"] == .integer(expected.millisecondsSince1970))
+    #expect(simulator.sent(.renewalExtended).count == 1)
+    #expect(try simulator.world.withState { try #require($0.subscriptions[id]?.expires) } == expected)
+  }
+
+  @Test func `Ineligible subscriptions are refused by the rule they fall under`() async throws {
+    let simulator = try SimulatorFixture()
+    let trial = try simulator.buy(offer: SimulatorFixture.trial)
+    let shared = try simulator.buy(ownership: .familyShared)
+    let coins = try simulator.buy(SimulatorFixture.coins)
+    let twice = try simulator.buy()
+    func code(_ id: Int64, _ identifier: String = "x") async throws -> Int64? {
+      try await simulator.answer(
+        .put, path(id), body: Self.body.with("requestIdentifier", .string("\(identifier)/\(id)"))
+      ).code
+    }
+    #expect(try await code(trial) == 4_030_004)
+    #expect(try await code(shared) == 4_030_007)
+    #expect(try await code(coins) == 4_040_005)
+    #expect(try await code(7) == 4_040_005)
+    #expect(try await code(twice, "first") == nil)
+    #expect(try await code(twice, "second") == nil)
+    #expect(try await code(twice, "third") == 4_030_005)
+    try simulator.world.withState { try $0.refund(twice, at: simulator.now) }
+    #expect(try await code(twice, "fourth") == 4_030_004)
+  }
+
+  @Test func `Apple that remembers everything extends once and answers the same`() async throws {
+    let simulator = try SimulatorFixture { $0.requestMemory = .everything }
+    let id = try simulator.buy()
+    let first = try await simulator.json(.put, path(id), body: Self.body)
+    let second = try await simulator.json(.put, path(id), body: Self.body)
+    #expect(first == second)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+    #expect(simulator.services.report.broken.isEmpty)
+  }
+
+  @Test func `Apple that remembers successes decides a refusal anew`() async throws {
+    let simulator = try SimulatorFixture { $0.requestMemory = .successes }
+    let id = try simulator.buy(offer: SimulatorFixture.trial)
+    #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 403)
+    try simulator.pass(.seconds(8 * 86_400))
+    #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 200)
+    #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 200)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+  }
+
+  @Test func `Apple that remembers nothing extends twice, and the journal says so`() async throws {
+    let simulator = try SimulatorFixture { $0.requestMemory = .nothing }
+    let id = try simulator.buy()
+    for _ in 0..<2 { #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 200) }
+    #expect(simulator.sent(.renewalExtended).count == 2)
+    #expect(simulator.breaches(.effectRepeated) == 1)
+  }
+
+  @Test func `An identifier that was used for something else is noted`() async throws {
+    let simulator = try SimulatorFixture()
+    let (one, other) = (try simulator.buy(), try simulator.buy())
+    _ = try await simulator.json(.put, path(one), body: Self.body)
+    _ = try await simulator.json(.put, path(one), body: Self.body.with("extendByDays", 15))
+    _ = try await simulator.json(.put, path(other), body: Self.body)
+    #expect(simulator.breaches(.requestIdentifierReused) == 2)
+    #expect(simulator.sent(.renewalExtended).count == 2)
+  }
+
+  @Test func `The same request after a final refusal is noted, a first one is not`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy(offer: SimulatorFixture.trial)
+    _ = try await simulator.answer(.put, path(id), body: Self.body)
+    #expect(simulator.breaches(.repeatedAfterFinalAnswer) == 0)
+    _ = try await simulator.answer(.put, path(id), body: Self.body)
+    #expect(simulator.breaches(.repeatedAfterFinalAnswer) == 1)
+  }
+
+  @Test func `A missing reason code is an internal error, as callers have met it`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    let answer = try await simulator.answer(.put, path(id), body: Self.body.with("extendReasonCode", nil))
+    #expect(answer.status == 500)
+    #expect(try await simulator.answer(.put, path(id), body: nil).code == 4_000_000)
+  }
+}

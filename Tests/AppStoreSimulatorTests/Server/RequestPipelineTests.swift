@@ -1,0 +1,174 @@
+import AppStore
+import Clocks
+import HTTPTypes
+import Testing
+
+@testable import AppStoreSimulator
+
+@Suite struct RequestPipelineTests {
+  private static let extend: JSONObject = [
+    "extendByDays": 14, "extendReasonCode": 3, "requestIdentifier": "campaign/1",
+  ]
+
+  @Test func `A refused token is told 401 and nothing else, and the journal says why`() async throws {
+    let simulator = try SimulatorFixture()
+    let answer = try await simulator.answer(.get, "/inApps/v1/transactions/1", authorization: "Bearer x")
+    #expect(answer == .unauthenticated)
+    #expect(throws: JSONError.self) { try JSONObject(parsing: answer.body) }
+    #expect(simulator.breaches(.tokenRefused) == 1)
+  }
+
+  @Test func `The app of a token must exist, be released there and belong to the issuer`() async throws {
+    let simulator = try SimulatorFixture()
+    func answer(_ bundleId: String?, in environment: AppStoreEnvironment = .production) async throws -> APIAnswer {
+      let claims = simulator.caller.claims(now: simulator.now).with("bid", bundleId.map { .string($0) })
+      return try await simulator.answer(
+        .get, "/inApps/v1/transactions/1", in: environment, authorization: simulator.caller.authorization(claims))
+    }
+    #expect(try await answer(nil).code == 4_000_002)
+    #expect(try await answer("com.example.unknown").code == 4_040_003)
+    #expect(try await answer("com.example.sandboxed").status == 401)
+    #expect(try await answer("com.example.sandboxed", in: .sandbox).code == 4_040_010)
+  }
+
+  @Test func `The hour's limit ends in 429 with the hour's end in milliseconds`() async throws {
+    let simulator = try SimulatorFixture {
+      $0.limits = LimitSettings(perSecond: [.getTransactionInfo: 2.0 / 3_600])
+      $0.callerGrace = .seconds(10)
+    }
+    let id = try simulator.buy()
+    func ask() async throws -> APIAnswer { try await simulator.answer(.get, "/inApps/v1/transactions/\(id)") }
+    for _ in 0..<2 { #expect(try await ask().status == 200) }
+    let refused = try await ask()
+    #expect(refused.status == 429)
+    #expect(try refused.code == 4_290_000)
+    #expect(refused.headers.first { $0.name == "Retry-After" }?.value == "1767229200000")
+    #expect(simulator.breaches(.limitExceeded) == 1)
+    #expect(simulator.breaches(.calledBeforeRetryAfter) == 0)
+    try simulator.pass(.seconds(60))
+    #expect(try await ask().status == 429)
+    #expect(simulator.breaches(.calledBeforeRetryAfter) == 1)
+    try simulator.pass(.seconds(3_540))
+    #expect(try await ask().status == 200)
+    let asked = try #require(simulator.services.report.asked.first)
+    #expect(asked.byStatus == [200: 3, 429: 2])
+    #expect(asked.fullestHours.first?.admitted == 2)
+    #expect(asked.fullestHours.first?.limit == 2)
+  }
+
+  @Test func `The sandbox has a tenth of the limit and its own count`() async throws {
+    let simulator = try SimulatorFixture { $0.limits = LimitSettings(perSecond: [.getTransactionInfo: 10.0 / 3_600]) }
+    func status(_ environment: AppStoreEnvironment) async throws -> Int {
+      try await simulator.answer(.get, "/inApps/v1/transactions/1", in: environment).status
+    }
+    #expect(try await status(.sandbox) == 404)
+    #expect(try await status(.sandbox) == 429)
+    for _ in 0..<10 { #expect(try await status(.production) == 404) }
+    #expect(try await status(.production) == 429)
+  }
+
+  @Test func `What the API does not have is told, and noted`() async throws {
+    let simulator = try SimulatorFixture()
+    #expect(try await simulator.answer(.get, "/inApps/v9/x").status == 404)
+    let wrong = try await simulator.answer(.delete, "/inApps/v1/lookup/M")
+    #expect(wrong.status == 405)
+    #expect(wrong.headers.first?.value == "GET")
+    #expect(simulator.breaches(.unknownPath) == 2)
+  }
+
+  static let instead: [(effect: FaultEffect, status: Int)] = [
+    (.failure(status: 503, body: .empty), 503), (.failure(status: 502, body: .html), 502),
+    (.failure(status: 500, body: .json(code: 5_000_001, message: "later")), 500), (.unauthorized, 401),
+    (.tooManyRequests(.milliseconds(from: .seconds(60))), 429),
+  ]
+
+  @Test(arguments: instead.indices)
+  func `A fault in place of an answer leaves the world as it was`(index: Int) async throws {
+    let (effect, status) = Self.instead[index]
+    let simulator = try SimulatorFixture { $0.faults = [Fault(effect, count: 1)] }
+    let id = try simulator.buy()
+    let path = "/inApps/v1/subscriptions/extend/\(id)"
+    #expect(try await simulator.answer(.put, path, body: Self.extend).status == status)
+    #expect(simulator.sent(.renewalExtended).isEmpty)
+    #expect(try await simulator.answer(.put, path, body: Self.extend).status == 200)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+    #expect(simulator.services.report.asked.first?.struckByFaults == 1)
+  }
+
+  @Test func `A reset before the effect leaves the world as it was`() async throws {
+    let simulator = try SimulatorFixture { $0.faults = [Fault(.connectionReset)] }
+    let id = try simulator.buy()
+    #expect(try await simulator.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body: Self.extend) == .reset)
+    #expect(simulator.sent(.renewalExtended).isEmpty)
+    #expect(simulator.services.report.asked.first?.withoutAnswer == 1)
+  }
+
+  @Test func `A lost answer happens after the effect, and the same request finds what was done`() async throws {
+    let simulator = try SimulatorFixture { $0.faults = [Fault(.answerLost, count: 1)] }
+    let id = try simulator.buy()
+    let path = "/inApps/v1/subscriptions/extend/\(id)"
+    #expect(try await simulator.send(.put, path, body: Self.extend) == .reset)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+    #expect(try await simulator.answer(.put, path, body: Self.extend).status == 200)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+  }
+
+  @Test func `A truncated body is part of the true one`() async throws {
+    let simulator = try SimulatorFixture { $0.faults = [Fault(.truncatedBody(share: 0.5))] }
+    let id = try simulator.buy()
+    let outcome = try await simulator.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body: Self.extend)
+    guard case .truncated(let answer, let bytes) = outcome else {
+      Issue.record("\(outcome)")
+      return
+    }
+    #expect(bytes == answer.body.count / 2)
+    #expect(simulator.sent(.renewalExtended).count == 1)
+  }
+
+  @Test func `A latency passes in the clock's time`() async throws {
+    let simulator = try SimulatorFixture { $0.faults = [Fault(.latency(.seconds(30)))] }
+    async let answer = simulator.answer(.get, "/inApps/v1/transactions/1")
+    await simulator.time.waitForSleepers()
+    simulator.time.advance(by: .seconds(30))
+    #expect(try await answer.status == 404)
+    #expect(simulator.services.report.asked.first?.struckByFaults == 1)
+  }
+
+  @Test func `An outage strikes from its first moment to its last`() async throws {
+    let simulator = try SimulatorFixture()
+    simulator.services.inject(
+      Fault(
+        .failure(status: 503, body: .html), from: simulator.now + .seconds(60), until: simulator.now + .seconds(120)))
+    var statuses: [Int] = []
+    for _ in 0..<3 {
+      statuses.append(try await simulator.answer(.get, "/inApps/v1/transactions/1").status)
+      try simulator.pass(.seconds(60))
+    }
+    #expect(statuses == [404, 503, 404])
+  }
+
+  @Test func `A 429 that a fault gives binds like any other`() async throws {
+    let simulator = try SimulatorFixture {
+      $0.faults = [Fault(.tooManyRequests(.milliseconds(from: .seconds(600))), count: 1)]
+    }
+    _ = try await simulator.answer(.get, "/inApps/v1/transactions/1")
+    try simulator.pass(.seconds(60))
+    _ = try await simulator.answer(.get, "/inApps/v1/transactions/1")
+    #expect(simulator.breaches(.calledBeforeRetryAfter) == 1)
+    #expect(simulator.breaches(.limitExceeded) == 0)
+  }
+
+  @Test func `Requests with one identifier that come together extend once`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<32 {
+        group.addTask {
+          try await simulator.answer(.put, "/inApps/v1/subscriptions/extend/\(id)", body: Self.extend).status
+        }
+      }
+      for try await status in group { #expect(status == 200) }
+    }
+    #expect(simulator.sent(.renewalExtended).count == 1)
+  }
+}
