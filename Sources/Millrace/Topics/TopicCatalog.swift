@@ -1,5 +1,7 @@
 // All topics of a deployment, read from their files and checked against each other.
 
+internal import Clocks
+
 /// The topics that the files in one directory declare.
 public struct TopicCatalog: Sendable, Hashable {
   /// By name.

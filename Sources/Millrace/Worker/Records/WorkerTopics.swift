@@ -1,5 +1,7 @@
 // The topics of one worker, by name. Everything it reads and its ledger are lane topics: partition p of all is lane p.
 
+internal import Clocks
+
 /// The names of a worker's topics in Kafka, the deployment's prefix applied.
 public struct WorkerTopics: Sendable, Hashable {
   /// The worker's name.
