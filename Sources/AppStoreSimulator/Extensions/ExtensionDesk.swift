@@ -101,9 +101,6 @@ final class ExtensionDesk: Sendable {
     jobs.withLock { jobs in jobs.byKey[Self.key(realm, productId, requestIdentifier)].map { jobs.all[$0] } }
   }
 
-  /// Every job so far, oldest first.
-  var all: [MassExtension] { jobs.withLock(\.all) }
-
   /// UUIDs are the same in either case.
   private static func key(_ realm: RealmID, _ productId: String, _ identifier: String) -> Key {
     Key(realm: realm, productId: productId, requestIdentifier: identifier.lowercased())

@@ -93,7 +93,6 @@ extension APIFailure {
     4_030_005, "Forbidden - subscription has reached maximum extension count.")
   static let familySharedSubscriptionExtensionIneligible = APIFailure(
     4_030_007, "Subscriptions that users obtain through Family Sharing can't get a renewal date extension directly.")
-  static let accountNotFound = APIFailure(4_040_001, "Account not found.")
   static let appNotFound = APIFailure(4_040_003, "App not found.")
   static let originalTransactionIdNotFound = APIFailure(4_040_005, "Original transaction id not found.")
   static let serverNotificationURLNotFound = APIFailure(
@@ -110,7 +109,6 @@ extension APIFailure {
   static let appTransactionDoesNotExist = APIFailure(4_040_019, "App transaction does not exist.")
   static let rateLimitExceeded = APIFailure(4_290_000, "Rate limit exceeded.")
   static let generalInternal = APIFailure(5_000_000, "An unknown error occurred.")
-  static let generalInternalRetryable = APIFailure(5_000_001, "An unknown error occurred. Please try again.")
 
   // Apple names these errors and publishes no number for them. These numbers are the simulator's own: a client must take
   // them for unknown codes, as it must Apple's.

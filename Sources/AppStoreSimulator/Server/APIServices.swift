@@ -9,7 +9,6 @@ public final class APIServices: Sendable {
   public let settings: SimulatorSettings
   let pipeline: RequestPipeline
   let gate: Gatekeeper
-  let extensions: ExtensionDesk
   private let refunds: RefundDesk
 
   /// The API of a world.
@@ -24,7 +23,7 @@ public final class APIServices: Sendable {
   ) throws {
     self.settings = settings
     gate = Gatekeeper(settings)
-    extensions = ExtensionDesk(world, settings.massExtension, seed: settings.seed)
+    let extensions = ExtensionDesk(world, settings.massExtension, seed: settings.seed)
     refunds = RefundDesk(world, settings.refunds, seed: settings.seed)
     let endpoints = APIEndpoints(
       world: world, signatory: signatory, gate: gate, tokens: PageTokens(seed: settings.seed),

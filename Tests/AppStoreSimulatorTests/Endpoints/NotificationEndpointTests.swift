@@ -72,6 +72,20 @@ import Testing
     #expect(try await code("x") == 4_000_014)
   }
 
+  @Test func `The token of an empty page finds what came later, and once`() async throws {
+    let simulator = try SimulatorFixture()
+    let body = body(simulator)
+    var tokens: [String] = []
+    for expected in [0, 1, 0] {
+      let json = try await simulator.json(
+        .post, Self.history, query: tokens.last.map { [("paginationToken", $0)] } ?? [], body: body)
+      #expect(try items(json).count == expected)
+      tokens.append(try #require(json["paginationToken"].flatMap(String.init(jsonValue:))))
+      if expected == 0 { try simulator.pass(.milliseconds(1)) }
+      if tokens.count == 1 { try simulator.buy() }
+    }
+  }
+
   @Test func `Type, customer and failures filter`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()

@@ -18,7 +18,7 @@ import Testing
     .transactionIdIsNotOriginalTransactionId, .subscriptionExtensionIneligible, .subscriptionMaxExtension,
     .familySharedSubscriptionExtensionIneligible, .appNotFound, .originalTransactionIdNotFound,
     .serverNotificationURLNotFound, .testNotificationNotFound, .statusRequestNotFound, .transactionIdNotFound,
-    .appTransactionDoesNotExist, .rateLimitExceeded, .generalInternal, .generalInternalRetryable,
+    .appTransactionDoesNotExist, .rateLimitExceeded, .generalInternal,
   ]
 
   @Test func `The body is Apple's error object and nothing more`() {
