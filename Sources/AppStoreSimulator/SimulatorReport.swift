@@ -45,7 +45,7 @@ extension SimulatorReport {
   /// Lines for a terminal.
   public var text: String {
     var lines = [
-      "Scenario   \(DurationText.text(now - origin)) from \(origin.rfc3339)",
+      "Scenario   \(DurationText.text(.seconds((now - origin).components.seconds))) from \(origin.rfc3339)",
       "Sent       \(deliveries.sentCount) notifications: \(deliveries.acknowledged) acknowledged, "
         + "\(deliveries.waiting) waiting, \(deliveries.abandoned) given up; \(deliveries.retries) retries, "
         + "\(deliveries.duplicates) duplicates",
