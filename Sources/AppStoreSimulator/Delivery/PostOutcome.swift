@@ -1,5 +1,6 @@
 // One POST, and the name that Apple would give to what came of it.
 
+public import AppStore
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1

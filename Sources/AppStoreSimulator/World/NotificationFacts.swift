@@ -48,21 +48,6 @@ public struct NotificationFacts: Sendable {
   public let content: Content
 }
 
-/// How one attempt to deliver ended (App Store Server API, `sendAttemptResult`).
-public enum SendAttemptResult: String, Sendable, Hashable, CaseIterable {
-  case success = "SUCCESS"
-  case timedOut = "TIMED_OUT"
-  case tlsIssue = "TLS_ISSUE"
-  case circularRedirect = "CIRCULAR_REDIRECT"
-  case noResponse = "NO_RESPONSE"
-  case socketIssue = "SOCKET_ISSUE"
-  case unsupportedCharset = "UNSUPPORTED_CHARSET"
-  case invalidResponse = "INVALID_RESPONSE"
-  case prematureClose = "PREMATURE_CLOSE"
-  case unsuccessfulHTTPResponseCode = "UNSUCCESSFUL_HTTP_RESPONSE_CODE"
-  case other = "OTHER"
-}
-
 /// One attempt to deliver (App Store Server API, `sendAttemptItem`).
 public struct SendAttempt: Sendable, Hashable {
   /// When it was made.
