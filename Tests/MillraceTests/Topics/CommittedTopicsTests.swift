@@ -11,13 +11,24 @@ import Testing
     try TopicCatalog.load(directory: "\(Project.root)/topics", prefix: "", lanes: 12)
   }
 
-  @Test func `The ten families and the quarantine are declared`() throws {
+  @Test func `The ten families, the quarantine and what all processes share are declared`() throws {
     let families = [
       "subscriptions", "purchases", "refunds", "renewal-extensions", "consumption-requests", "external-purchases",
       "advanced-commerce", "consent", "tests", "unrecognized",
     ]
-    let expected = families.map { "appstore.notifications.\($0)" } + ["millrace.quarantine"]
+    let expected = families.map { "appstore.notifications.\($0)" } 
+      + ["millrace.control", "millrace.operations", "millrace.quarantine"]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
+  }
+
+  @Test func `A worker has its tiers, its replay, its dead letters, its ledger and its events`() throws {
+    let catalog = try TopicCatalog.load(
+      directory: "\(Project.root)/topics", prefix: "x.", lanes: 6,
+      workers: [.init(name: "winback", retryDelays: [.seconds(10), .seconds(3_600)])])
+    let own = ["retry.10s", "retry.1h", "replay", "dead-letters", "ledger"].map { "x.millrace.winback.\($0)" }
+    let names = Set(catalog.topics.map(\.topic))
+    #expect(names.isSuperset(of: own + ["x.appstore.events.winback"]))
+    #expect(catalog.topics.filter { own.contains($0.topic) }.allSatisfy { $0.lanes == 6 && $0.keyed && $0.promise })
   }
 
   @Test func `Every documented type of both versions has a topic of its own, not that for unrecognized ones`() throws {
