@@ -16,7 +16,8 @@ import Testing
       "subscriptions", "purchases", "refunds", "renewal-extensions", "consumption-requests", "external-purchases",
       "advanced-commerce", "consent", "tests", "unrecognized",
     ]
-    let expected = families.map { "appstore.notifications.\($0)" } 
+    let expected =
+      families.map { "appstore.notifications.\($0)" }
       + ["millrace.control", "millrace.operations", "millrace.quarantine"]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
   }
