@@ -122,7 +122,8 @@ extension Scenario {
     return settings
   }
 
-  /// Sends every notification of the apps to these URLs, whatever the scenario says; nil leaves a version's as it is.
+  /// Sends every notification of the apps to these URLs, whatever the scenario says; nil leaves a version's as it is. An
+  /// app without a URL gets version 2, or version 1 where only that is given.
   public mutating func redirect(v2: String?, v1: String?) {
     for app in apps {
       for environment in app.environments {
@@ -130,7 +131,12 @@ extension Scenario {
         switch destinations[key]?.version {
         case .v1?: if let v1 { destinations[key]?.url = v1 }
         case .v2?: if let v2 { destinations[key]?.url = v2 }
-        case nil: if let v2 { destinations[key] = Destination(url: v2) }
+        case nil:
+          if let v2 {
+            destinations[key] = Destination(url: v2)
+          } else if let v1 {
+            destinations[key] = Destination(url: v1, version: .v1)
+          }
         }
       }
     }

@@ -165,13 +165,14 @@ public final class Courier: Service {
         state.tally.abandoned += 1
       }
     }
-    if next == nil, outcome.result != .success, !delivery.isDuplicate {
-      logger.notice(
-        "gave up on a notification",
-        metadata: [
-          "notificationUUID": "\(facts.uuid.text)", "type": "\(facts.kind)", "result": "\(outcome.result.rawValue)",
-        ])
-    }
+    guard outcome.result != .success else { return }
+    let gaveUp = next == nil && !delivery.isDuplicate
+    logger.log(
+      level: gaveUp ? .notice : .debug, gaveUp ? "gave up on a notification" : "a delivery failed",
+      metadata: [
+        "notificationUUID": "\(facts.uuid.text)", "type": "\(facts.kind)", "result": "\(outcome.result.rawValue)",
+        "attempt": "\(delivery.attempts + 1)",
+      ])
   }
 
   /// The body to post: signed now, or with the signatures of the first attempt. nil when the record is gone.

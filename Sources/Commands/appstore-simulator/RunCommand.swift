@@ -32,7 +32,7 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "Write the root certificate in PEM: what receivers are to trust.") var writeRoot: String?
   @Option(help: "Make a key for the API of apps that have none and write it in PEM.") var writeApiKey: String?
   @Option(help: "Write the report as JSON.") var report: String?
-  @Flag(help: "Log every request and every delivery that failed.") var verbose = false
+  @Flag(help: "Log every delivery that failed, not only those that were given up.") var verbose = false
 
   func run() async throws {
     var scenario = try file.read()

@@ -106,4 +106,30 @@ import Testing
     #expect(scenario.server.limits.perSecond[.lookUpOrderId] == 2 && scenario.server.requestMemory == .nothing)
     #expect(scenario.limits.notifications == 10)
   }
+
+  @Test func `A target takes the place of the scenario's URLs of its version, and serves apps that have none`() throws {
+    var scenario = try Scenario(
+      yaml: """
+        apps:
+          - bundleId: com.example.app
+            appAppleId: 1
+            notifications:
+              Production: { url: "http://one/v2" }
+              Sandbox: { url: "http://one/v1", version: 1 }
+          - { bundleId: com.example.other, appAppleId: 2, environments: [Production] }
+        """)
+    func destination(_ bundleId: String, _ environment: AppStoreEnvironment) -> Destination? {
+      scenario.destinations[Scenario.DestinationKey(bundleId: bundleId, environment: environment)]
+    }
+    var onlyV1 = scenario
+    onlyV1.redirect(v2: nil, v1: "http://two/v1")
+    scenario.redirect(v2: "http://two/v2", v1: nil)
+    #expect(destination("com.example.app", .production) == Destination(url: "http://two/v2"))
+    #expect(destination("com.example.app", .sandbox) == Destination(url: "http://one/v1", version: .v1))
+    #expect(destination("com.example.other", .production) == Destination(url: "http://two/v2"))
+    scenario = onlyV1
+    #expect(destination("com.example.app", .production) == Destination(url: "http://one/v2"))
+    #expect(destination("com.example.app", .sandbox) == Destination(url: "http://two/v1", version: .v1))
+    #expect(destination("com.example.other", .production) == Destination(url: "http://two/v1", version: .v1))
+  }
 }
