@@ -71,11 +71,16 @@ final class Committer: Sendable {
 
   /// Takes a write. Its receipt, where it has one, is settled in any case.
   func submit(_ write: LaneWrite) {
-    let isTaken = state.withLock { state in
-      !state.isOver && state.batch.add(write, of: write.lane, isUrgent: write.isUrgent, now: clock.now)
+    let (isTaken, isNews) = state.withLock { state in
+      let now = clock.now
+      let before = state.batch.readiness(now: now)
+      let isTaken = !state.isOver && state.batch.add(write, of: write.lane, isUrgent: write.isUrgent, now: now)
+      // Whoever waits for a time need not be woken for every write that comes before it.
+      let after = state.batch.readiness(now: now)
+      return (isTaken, before != after)
     }
     guard isTaken else { return settle([write], .dropped) }
-    bell.ring()
+    if isNews { bell.ring() }
   }
 
   /// Waits until everything that this epoch handed in so far is committed or dropped.
