@@ -38,7 +38,8 @@ public final class Simulator: Service {
     _ scenario: Scenario, chain: SigningChain? = nil, clock: MillraceClock, post: Post? = nil, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
   ) throws {
-    let origin = clock.wallTime
+    // Not what the clock shows by now: the same scenario and seed are the same run.
+    let origin = scenario.origin ?? clock.wallTime
     self.scenario = scenario
     self.origin = origin
     self.clock = clock
@@ -61,9 +62,12 @@ public final class Simulator: Service {
     courier = Courier(
       world: world, signatory: signatory, destinations: destinations,
       settings: scenario.delivery(from: origin), clock: clock, post: post, logger: logger)
-    player = EventPlayer(world: world) { [services] transaction, reason, now throws(WorldError) in
-      try services.customerAsksForRefund(of: transaction, reason: reason, at: now)
-    }
+    player = EventPlayer(
+      world: world,
+      customerAsks: { [services] transaction, reason, now throws(WorldError) in
+        try services.customerAsksForRefund(of: transaction, reason: reason, at: now)
+      },
+      massExtension: { [services] body, realm, now in services.teamAsksForMassExtension(body, realm: realm, at: now) })
     for event in scenario.events { player.schedule(event, origin: origin) }
   }
 

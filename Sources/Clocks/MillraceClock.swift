@@ -67,11 +67,14 @@ extension MillraceClock {
   /// - Parameters:
   ///   - origin: What ``wallTime`` shows at first; nil: what the system's clock shows.
   ///   - rate: Above 0.
-  public init(origin: Timestamp?, rate: Double) {
+  ///   - start: The real moment at which ``wallTime`` shows `origin`, so that processes which start at different moments
+  ///     live in one time; nil: now.
+  public init(origin: Timestamp?, rate: Double, start realStart: Timestamp? = nil) {
     let real = ContinuousClock()
     let start = real.now
-    let begin = origin ?? Self.systemTime()
-    let isReal = origin == nil && rate == 1
+    let present = Self.systemTime()
+    let begin = (origin ?? present) + (realStart.map { present - $0 } ?? .zero) * rate
+    let isReal = origin == nil && rate == 1 && realStart == nil
     let elapsed: @Sendable () -> Duration = {
       let passed = start.duration(to: real.now)
       return rate == 1 ? passed : passed * rate

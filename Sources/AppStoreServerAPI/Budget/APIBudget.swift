@@ -125,8 +125,10 @@ public final class APIBudget: Sendable {
     let wallTime = clock.wallTime
     let until = max(retryAt ?? wallTime + Self.pauseWithoutTime, wallTime + Self.shortestPause)
     let pause = BudgetPause(key, until: until)
+    // Of a crowd of calls that meet the same 429 the first one tells.
+    let isNews = self.pause(of: key).map { $0.until < until } ?? true
     self.pause(pause)
-    onPause(pause)
+    if isNews { onPause(pause) }
     return until
   }
 }

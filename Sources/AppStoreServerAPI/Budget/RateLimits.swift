@@ -47,3 +47,12 @@ public struct RateLimits: Sendable, Hashable {
     .finishTransaction: 10,
   ])
 }
+
+extension RateLimits {
+  /// Apple's documented limits, divided: what a rehearsal in faster time keeps to.
+  public static func divided(by divisor: Double) -> RateLimits {
+    var limits = documented
+    limits.divisor = divisor
+    return limits
+  }
+}

@@ -25,14 +25,13 @@ struct Alarm: Sendable {
         for await _ in news { wake() }
       }
       wake()
-      var armed: Timestamp?
+      // Sleepers that have not woken. One that comes in time serves; a far one is not armed anew after each near one.
+      var armed: Set<Timestamp> = []
       for await _ in bell {
         let now = clock.wallTime
-        if let moment = armed, moment <= now { armed = nil }
-        guard let next = try work(&group, wake), next < armed ?? Timestamp(millisecondsSince1970: .max) else {
-          continue
-        }
-        armed = next
+        armed = armed.filter { $0 > now }
+        guard let next = try work(&group, wake), !armed.contains(where: { $0 <= next }) else { continue }
+        armed.insert(next)
         let deadline = clock.now.advanced(by: max(.zero, next - clock.wallTime))
         group.addTask {
           try await clock.sleep(until: deadline)

@@ -14,6 +14,9 @@ public final class Courier: Service {
   private struct State: Sendable {
     var queue = DeliveryQueue()
     var underWay = 0
+    /// What is being told of for the first time, and what has to wait for it: one subject's news arrive in their order.
+    var told: Set<Int64> = []
+    var held: [Int64: [Delivery]] = [:]
     var tally = DeliveryTally()
   }
 
@@ -49,7 +52,8 @@ public final class Courier: Service {
   public var tally: DeliveryTally {
     state.withLock { state in
       var tally = state.tally
-      tally.waiting = state.queue.count + state.underWay
+      tally.waiting =
+        state.queue.count + state.underWay + state.held.values.reduce(0) { $0 + $1.count }
       return tally
     }
   }
@@ -118,6 +122,8 @@ public final class Courier: Service {
     var deliveries: [Delivery]
     switch destination.version {
     case .v2: deliveries = [Delivery(notification: id, typeV1: nil)]
+    // Apple sends TEST as version 2 wherever the URL expects version 1.
+    case .v1 where record.facts.kind.type == .test: deliveries = [Delivery(notification: id, typeV1: nil)]
     case .v1:
       guard case .purchase(let transaction, _, _) = record.facts.content else { return [] }
       deliveries = record.facts.kind.typesV1(isSubscription: world.product(of: transaction).isSubscription)
@@ -130,15 +136,49 @@ public final class Courier: Service {
   }
 
   private func takeDue(at now: Timestamp) -> Delivery? {
+    while true {
+      let candidate = state.withLock { state in
+        state.underWay < settings.concurrency ? state.queue.popDue(by: now) : nil
+      }
+      guard let delivery = candidate else { return nil }
+      let subject = subject(of: delivery)
+      let isTaken = state.withLock { state in
+        if let subject, !state.told.insert(subject).inserted {
+          state.held[subject, default: []].append(delivery)
+          return false
+        }
+        state.underWay += 1
+        return true
+      }
+      if isTaken { return delivery }
+    }
+  }
+
+  /// What orders a first attempt among others; nil for what has no order: retries, duplicates, news about no purchase.
+  private func subject(of delivery: Delivery) -> Int64? {
+    guard delivery.attempts == 0, !delivery.isDuplicate else { return nil }
+    let id = delivery.notification
+    return world.withState { state in
+      guard case .purchase(let transaction, _, _)? = state.realms[id.realm].log[id.sequence]?.facts.content else {
+        return nil
+      }
+      return transaction.originalId
+    }
+  }
+
+  /// The first attempt is over: the next one about the same may go.
+  private func release(_ subject: Int64?, at now: Timestamp) {
+    guard let subject else { return }
     state.withLock { state in
-      guard state.underWay < settings.concurrency, let delivery = state.queue.popDue(by: now) else { return nil }
-      state.underWay += 1
-      return delivery
+      state.told.remove(subject)
+      for held in state.held.removeValue(forKey: subject) ?? [] { state.queue.add(held, at: now) }
     }
   }
 
   private func deliver(_ delivery: Delivery, _ post: Post) async throws {
     let id = delivery.notification
+    let subject = subject(of: delivery)
+    defer { release(subject, at: clock.wallTime) }
     guard let destination = destinations[id.realm], let (facts, environment, body) = try body(of: delivery) else {
       state.withLock { $0.underWay -= 1 }
       return
@@ -151,7 +191,8 @@ public final class Courier: Service {
       return
     }
     let next = DeliveryQueue.next(
-      after: delivery, outcome: outcome, at: moment, version: destination.version, environment: environment,
+      after: delivery, outcome: outcome, at: moment, version: delivery.typeV1 == nil ? .v2 : .v1,
+      environment: environment,
       settings: settings)
     record(outcome, of: delivery, at: moment, isOver: next == nil)
     state.withLock { state in

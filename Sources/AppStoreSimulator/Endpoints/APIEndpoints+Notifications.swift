@@ -18,7 +18,10 @@ extension APIEndpoints {
         guard let customer = state.customer(of: id, in: realm) else { throw .transactionIdNotFound }
         return customer
       }
-      let records = state.realms[realm].log.records(after: start).lazy.filter { wanted.wants($0, of: customer) }
+      let hasPostman = state.hasPostman
+      let records = state.realms[realm].log.records(after: start).lazy.filter {
+        wanted.wants($0, of: customer, hasPostman: hasPostman)
+      }
       let page = Page(of: records, after: start, position: \.position)
       return (page: page, items: page.elements.map { (state.subject(of: $0), $0.attempts) })
     }
@@ -94,12 +97,14 @@ extension NotificationLog {
 
 extension NotificationHistoryQuery {
   /// - Parameter customer: whose notifications alone; nil: everybody's.
-  fileprivate func wants(_ record: NotificationRecord, of customer: CustomerID?) -> Bool {
+  fileprivate func wants(_ record: NotificationRecord, of customer: CustomerID?, hasPostman: Bool) -> Bool {
     let facts = record.facts
     guard facts.signedDate >= from, facts.signedDate < until else { return false }
     if let type, facts.kind.type != type { return false }
     if let subtype, facts.kind.subtype != subtype { return false }
     if let customer, facts.content.customer != customer { return false }
+    // What waits for its first attempt is nothing that was sent. A world without a postman has no attempts at all.
+    if hasPostman, record.attempts.isEmpty { return false }
     return !onlyFailures || !record.attempts.contains { $0.result == .success }
   }
 }

@@ -20,15 +20,22 @@ public struct EventOutcome: Sendable, Hashable {
 final class EventPlayer: Sendable {
   private let world: World
   private let customerAsks: @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
+  private let massExtension: @Sendable (JSONObject, RealmID, Timestamp) -> String?
   private let state = Mutex<[EventOutcome]>([])
 
-  /// - Parameter customerAsks: what happens when a customer wants a refund.
+  /// - Parameters:
+  ///   - customerAsks: what happens when a customer wants a refund.
+  ///   - massExtension: what happens when the team asks for a mass extension; says what is wrong with the request.
   init(
     world: World,
-    customerAsks: @escaping @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
+    customerAsks: @escaping @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void,
+    massExtension: @escaping @Sendable (JSONObject, RealmID, Timestamp) -> String? = { _, _, _ in
+      "nobody takes requests for mass extensions"
+    }
   ) {
     self.world = world
     self.customerAsks = customerAsks
+    self.massExtension = massExtension
   }
 
   /// Every event that has begun, in the order in which they were given.
@@ -67,9 +74,29 @@ final class EventPlayer: Sendable {
       state.withLock { $0[index].done = 1 }
       return
     }
+    if case .massExtend(let days, let reasonCode) = event.action {
+      var body: JSONObject = [
+        "requestIdentifier": .string(Self.requestIdentifier(of: index)), "extendByDays": .integer(Int64(days)),
+        "extendReasonCode": .integer(reasonCode), "productId": .string(event.target.productId ?? ""),
+      ]
+      if let storefronts = event.target.storefronts {
+        body["storefrontCountryCodes"] = .array(storefronts.map { .string($0) })
+      }
+      let problem = massExtension(body, realm, now)
+      return state.withLock { outcomes in
+        outcomes[index].done = problem == nil ? 1 : 0
+        outcomes[index].problem = problem
+      }
+    }
     let customers = world.withState { $0.realms[realm].customers.count }
     let run = Run(event: event, index: index, realm: realm, start: now, count: count, customers: customers)
     step(run, number: 0, cursor: 0, at: now)
+  }
+
+  /// A UUID that the same scenario gives the same request each time.
+  private static func requestIdentifier(of index: Int) -> String {
+    let digits = String(index)
+    return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
   }
 
   private struct Run: Sendable {

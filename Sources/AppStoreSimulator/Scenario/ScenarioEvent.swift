@@ -37,6 +37,8 @@ public enum ScenarioAction: Sendable, Hashable {
   case revoke
   /// The renewal date moves.
   case extendRenewal(days: Int)
+  /// The team asks for a mass extension of the event's product, as its call would.
+  case massExtend(days: Int, reasonCode: Int64)
   /// A mass extension fails for the subscription.
   case failExtension
   /// The subscription becomes Advanced Commerce's.
@@ -174,6 +176,11 @@ extension ScenarioAction {
     case "reverseRefund": self = .reverseRefund
     case "revoke": self = .revoke
     case "extendRenewal": self = .extendRenewal(days: Int(try value("days", fields.integer("days", in: 1...90))))
+    case "massExtend":
+      _ = try value("product", product)
+      self = .massExtend(
+        days: Int(try value("days", fields.integer("days", in: 1...90))),
+        reasonCode: try fields.integer("reasonCode", in: 0...3) ?? 3)
     case "failExtension": self = .failExtension
     case "migrate": self = .migrate
     case "updateMetadata": self = .updateMetadata

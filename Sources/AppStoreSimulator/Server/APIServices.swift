@@ -10,6 +10,7 @@ public final class APIServices: Sendable {
   let pipeline: RequestPipeline
   let gate: Gatekeeper
   private let refunds: RefundDesk
+  private let extensions: ExtensionDesk
 
   /// The API of a world.
   ///
@@ -23,7 +24,7 @@ public final class APIServices: Sendable {
   ) throws {
     self.settings = settings
     gate = Gatekeeper(settings)
-    let extensions = ExtensionDesk(world, settings.massExtension, seed: settings.seed)
+    extensions = ExtensionDesk(world, settings.massExtension, seed: settings.seed)
     refunds = RefundDesk(world, settings.refunds, seed: settings.seed)
     let endpoints = APIEndpoints(
       world: world, signatory: signatory, gate: gate, tokens: PageTokens(seed: settings.seed),
@@ -40,6 +41,17 @@ public final class APIServices: Sendable {
     of transactionId: Int64, reason: ConsumptionRequestReason = .unintendedPurchase, at now: Timestamp
   ) throws(WorldError) {
     try refunds.customerAsks(transactionId, reason: reason, at: now)
+  }
+
+  /// The team asks for a mass extension, without a call.
+  /// - Returns: what is wrong with the request; nil where its job has begun.
+  func teamAsksForMassExtension(_ body: JSONObject, realm: RealmID, at now: Timestamp) -> String? {
+    do throws(APIFailure) {
+      extensions.open(try MassExtensionRequest(body), realm: realm, at: now)
+      return nil
+    } catch {
+      return error.message
+    }
   }
 
   /// Adds a fault.

@@ -31,8 +31,21 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "Write the chain with its keys, so that another run signs with it.") var writeChain: String?
   @Option(help: "Write the root certificate in PEM: what receivers are to trust.") var writeRoot: String?
   @Option(help: "Make a key for the API of apps that have none and write it in PEM.") var writeApiKey: String?
+  @Option(help: "Write the `clock` that other processes need to live in the scenario's time, as YAML.")
+  var writeClock: String?
   @Option(help: "Write the report as JSON.") var report: String?
   @Flag(help: "Log every delivery that failed, not only those that were given up.") var verbose = false
+
+  func validate() throws {
+    if let rate, !(rate > 0 && rate <= 1_000_000) {
+      throw ValidationError("--rate must be above 0 and at most 1000000, not \(rate)")
+    }
+    for (name, port) in [("--port", port), ("--sandbox-port", sandboxPort)] {
+      if let port, !(0...65_535).contains(port) {
+        throw ValidationError("\(name) must be from 0 to 65535, not \(port)")
+      }
+    }
+  }
 
   func run() async throws {
     var scenario = try file.read()
@@ -46,10 +59,16 @@ struct RunCommand: AsyncParsableCommand {
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
     var logger = Logger(label: "appstore-simulator")
     logger.logLevel = verbose ? .debug : .info
-    let clock = MillraceClock(origin: scenario.origin, rate: scenario.rate)
+    let start = MillraceClock.system.wallTime
+    let origin = scenario.origin ?? start
+    let clock = MillraceClock(origin: origin, rate: scenario.rate, start: start)
+    let shared =
+      "clock: { origin: \"\(origin.rfc3339)\", rate: \(scenario.rate), start: \"\(start.rfc3339)\" }"
+    logger.info("processes that are to live in this time need \(shared)")
+    if let writeClock { try (shared + "\n").write(toFile: writeClock, isSecret: false) }
     let chain =
       try self.chain.map { try SigningChain(pem: String(contentsOfFile: $0, encoding: .utf8)) }
-      ?? SigningChain.generate(at: clock.wallTime)
+      ?? SigningChain.generate(at: origin)
     if let writeChain { try chain.pem.write(toFile: writeChain, isSecret: true) }
     if let writeRoot { try chain.rootPEM.write(toFile: writeRoot, isSecret: false) }
 

@@ -50,6 +50,10 @@ extension MillraceConfiguration {
     Setting("appStore.sandboxURL", \.appStore.sandboxURL, .url, "Base URL of the App Store Server API, Sandbox."),
     Setting(
       "appStore.share", \.appStore.share, .number(above: 0, most: 1),
+      Setting(
+        "appStore.limitDivisor", \.appStore.limitDivisor, .number(above: 0, most: 1_000_000),
+        "What Apple's limits are divided by, as the simulator's are in a rehearsal. Refused with Apple's URLs unless 1."
+      ),
       "The part of Apple's rate limits that Millrace may use; the rest is left to your own servers."),
   ]
 
@@ -108,6 +112,10 @@ extension MillraceConfiguration {
     Setting(
       "clock.origin", \.clock.origin, .timestamp,
       "Wall time at the start of the process, for rehearsals; unset: the real time. Refused with Apple's URLs."),
+    Setting(
+      "clock.start", \.clock.start, .timestamp,
+      "The real moment at which it is `clock.origin`, so that all processes of a rehearsal live in one time; unset: each "
+        + "process's own start."),
     Setting(
       "clock.rate", \.clock.rate, .number(above: 0, most: 1_000_000),
       "Seconds that pass in one real second, for rehearsals. Refused with Apple's URLs unless 1."),

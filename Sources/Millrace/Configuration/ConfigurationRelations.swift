@@ -115,9 +115,16 @@ extension MillraceConfiguration {
   }
 
   private func brokenClockRelations(_ problem: Describe) -> [MillraceError.Problem] {
-    guard !clock.isReal else { return [] }
+    guard !clock.isReal || appStore.limitDivisor != 1 else { return [] }
     let urls = [("appStore.productionURL", appStore.productionURL), ("appStore.sandboxURL", appStore.sandboxURL)]
     guard let (key, _) = urls.first(where: { Self.isApple($0.1) }) else { return [] }
+    guard !clock.isReal else {
+      return [
+        problem(
+          "Apple's limits are not divided, and \(key) is Apple's", "appStore.limitDivisor",
+          "remove it, or point appStore.productionURL and appStore.sandboxURL at a simulator")
+      ]
+    }
     return [
       problem(
         "time runs differently from Apple's, but \(key) is Apple's", "clock.\(clock.rate == 1 ? "origin" : "rate")",

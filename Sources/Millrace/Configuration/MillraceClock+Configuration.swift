@@ -1,8 +1,8 @@
 public import Clocks
 
 extension MillraceClock {
-  /// The clock that `clock: {origin, rate}` describes.
+  /// The clock that `clock: {origin, rate, start}` describes.
   public init(_ settings: ClockSettings) {
-    self.init(origin: settings.origin, rate: settings.rate)
+    self.init(origin: settings.origin, rate: settings.rate, start: settings.start)
   }
 }

@@ -153,6 +153,8 @@ public struct AppStoreSettings: Sendable, Hashable {
   public var sandboxURL = Self.appleSandboxURL
   /// The part of Apple's rate limits that Millrace may use, above 0 and at most 1.
   public var share = 0.8
+  /// What Apple's limits are divided by, for rehearsals in which time passes faster.
+  public var limitDivisor = 1.0
 
   /// The defaults.
   public init() {}
@@ -179,9 +181,11 @@ public struct ClockSettings: Sendable, Hashable {
   public var origin: Timestamp?
   /// How many seconds pass in one real second.
   public var rate = 1.0
+  /// The real moment that ``origin`` belongs to, for processes that are to live in one time; `nil`: the process's start.
+  public var start: Timestamp?
 
   /// Whether this is real time.
-  public var isReal: Bool { origin == nil && rate == 1 }
+  public var isReal: Bool { origin == nil && rate == 1 && start == nil }
 
   /// The defaults.
   public init() {}

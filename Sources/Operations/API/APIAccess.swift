@@ -27,7 +27,9 @@ public enum APIAccess {
     do {
       let client = client(
         app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange,
-        budget: APIBudget(share: configuration.appStore.share, part: part, clock: clock), clock: clock)
+        budget: APIBudget(
+          limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: part,
+          clock: clock), clock: clock)
       let result = try await work(client)
       try await exchange.shutdown()
       return result

@@ -70,7 +70,10 @@ package enum WorkerProcess {
       ?? SignedDataVerifier.configured(
         configuration.trust, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
     let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
-    let budget = APIBudget(share: configuration.appStore.share, part: 0, clock: clock) { told.yield($0) }
+    let budget = APIBudget(
+      limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: 0,
+      clock: clock
+    ) { told.yield($0) }
     let topics = WorkerTopics(type, configuration, policy)
     let clients = try AppStoreClients(
       configuration, verifier: verifier, exchange: exchange, budget: budget, clock: clock, logger: logger)
