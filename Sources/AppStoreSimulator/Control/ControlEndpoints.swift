@@ -44,6 +44,9 @@ struct ControlEndpoints: Sendable {
       return .empty(204)
     case (.post, "events", 1):
       return attempt { .json(["done": .string(try control.cause(try JSONObject(parsing: request.body)))]) }
+    case (.get, "orders", 2):
+      guard let order = path.last.flatMap({ Int64($0) }).flatMap(services.orderNumber) else { return .empty(404) }
+      return .json(["orderId": .string(order)])
     case (.get, "root.pem", 1):
       return APIAnswer(
         status: 200, headers: [.init(name: "Content-Type", value: "application/x-pem-file")],

@@ -11,6 +11,7 @@ struct APIEndpoints: Sendable {
   let paginationTokenLifetime: Duration
   let extensions: ExtensionDesk
   let refundDesk: RefundDesk
+  let messaging: MessagingDesk
   /// The realms with a URL for notifications; nil: all.
   let reachable: Set<RealmID>?
 
@@ -34,6 +35,20 @@ struct APIEndpoints: Sendable {
     case .requestTestNotification: try requestTest(call)
     case .getTestNotificationStatus: try testStatus(call)
     case .finishTransaction: try finish(call)
+    case .uploadImage: try uploadImage(call)
+    case .deleteImage: try deleteImage(call)
+    case .getImageList: try imageList(call)
+    case .uploadMessage: try uploadMessage(call)
+    case .deleteMessage: try deleteMessage(call)
+    case .getMessageList: try messageList(call)
+    case .configureDefaultMessage: try configureDefaultMessage(call)
+    case .deleteDefaultMessage: try deleteDefaultMessage(call)
+    case .getDefaultMessage: try defaultMessage(call)
+    case .configureRealtimeURL: try configureRealtimeURL(call)
+    case .deleteRealtimeURL: try deleteRealtimeURL(call)
+    case .getRealtimeURL: try realtimeURL(call)
+    case .initiatePerformanceTest: try initiatePerformanceTest(call)
+    case .getPerformanceTestResults: try performanceTestResults(call)
     }
   }
 }

@@ -112,6 +112,14 @@ extension Scenario {
         reversalDelay: try refunds.duration("reversalDelay") ?? server.refunds.reversalDelay)
       try refunds.finish()
     }
+    if var messaging = try fields.section("messaging") {
+      server.messaging.reviewDelay = try messaging.duration("reviewDelay") ?? server.messaging.reviewDelay
+      server.messaging.performanceTestDuration =
+        try messaging.duration("performanceTestDuration") ?? server.messaging.performanceTestDuration
+      server.messaging.passesPerformanceTest =
+        try messaging.flag("passesPerformanceTest") ?? server.messaging.passesPerformanceTest
+      try messaging.finish()
+    }
     try fields.finish()
   }
 }

@@ -1,4 +1,4 @@
-// The endpoints of the App Store Server API, by the names of Apple's documentation, with their paths and limits.
+// The endpoints of the App Store Server API and of the Retention Messaging API next to it, by the names of Apple's documentation, with their paths and limits.
 
 internal import HTTPTypes
 
@@ -42,6 +42,34 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
   case getTestNotificationStatus
   /// Finish Transaction, which Apple's libraries know and its documentation does not.
   case finishTransaction
+  /// Upload Image, of the Retention Messaging API.
+  case uploadImage
+  /// Delete Image, of the Retention Messaging API.
+  case deleteImage
+  /// Get Image List, of the Retention Messaging API.
+  case getImageList
+  /// Upload Message, of the Retention Messaging API.
+  case uploadMessage
+  /// Delete Message, of the Retention Messaging API.
+  case deleteMessage
+  /// Get Message List, of the Retention Messaging API.
+  case getMessageList
+  /// Configure Default Message, of the Retention Messaging API.
+  case configureDefaultMessage
+  /// Delete Default Message, of the Retention Messaging API.
+  case deleteDefaultMessage
+  /// Get Default Message, of the Retention Messaging API.
+  case getDefaultMessage
+  /// Configure Realtime URL, of the Retention Messaging API.
+  case configureRealtimeURL
+  /// Delete Realtime URL, of the Retention Messaging API.
+  case deleteRealtimeURL
+  /// Get Realtime URL, of the Retention Messaging API.
+  case getRealtimeURL
+  /// Initiate Performance Test; sandbox only, of the Retention Messaging API.
+  case initiatePerformanceTest
+  /// Get Performance Test Results, of the Retention Messaging API.
+  case getPerformanceTestResults
 
   /// Requests a second that Apple documents for production; nil where it documents none.
   ///
@@ -55,6 +83,10 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     case .lookUpOrderId, .getRefundHistory, .getRefundHistoryV1: 10
     case .massExtendRenewalDate, .requestTestNotification, .getTestNotificationStatus: 1
     case .getMassExtendStatus, .finishTransaction: nil
+    case .uploadImage, .deleteImage, .getImageList, .uploadMessage, .deleteMessage, .getMessageList,
+      .configureDefaultMessage, .deleteDefaultMessage, .getDefaultMessage, .configureRealtimeURL, .deleteRealtimeURL,
+      .getRealtimeURL, .initiatePerformanceTest, .getPerformanceTestResults:
+      nil
     }
   }
 
@@ -79,15 +111,32 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     case .requestTestNotification: "/inApps/v1/notifications/test"
     case .getTestNotificationStatus: "/inApps/v1/notifications/test/{testNotificationToken}"
     case .finishTransaction: "/inApps/v1/transactions/{transactionId}/finish"
+    case .uploadImage: "/inApps/v1/messaging/image/{imageIdentifier}"
+    case .deleteImage: "/inApps/v1/messaging/image/{imageIdentifier}"
+    case .getImageList: "/inApps/v1/messaging/image/list"
+    case .uploadMessage: "/inApps/v1/messaging/message/{messageIdentifier}"
+    case .deleteMessage: "/inApps/v1/messaging/message/{messageIdentifier}"
+    case .getMessageList: "/inApps/v1/messaging/message/list"
+    case .configureDefaultMessage: "/inApps/v1/messaging/default/{productId}/{locale}"
+    case .deleteDefaultMessage: "/inApps/v1/messaging/default/{productId}/{locale}"
+    case .getDefaultMessage: "/inApps/v1/messaging/default/{productId}/{locale}"
+    case .configureRealtimeURL: "/inApps/v1/messaging/realtime/url"
+    case .deleteRealtimeURL: "/inApps/v1/messaging/realtime/url"
+    case .getRealtimeURL: "/inApps/v1/messaging/realtime/url"
+    case .initiatePerformanceTest: "/inApps/v1/messaging/performanceTest"
+    case .getPerformanceTestResults: "/inApps/v1/messaging/performanceTest/result/{requestId}"
     }
   }
 
   var method: HTTPRequest.Method {
     switch self {
     case .setAppAccountToken, .sendConsumptionInformation, .sendConsumptionInformationV1,
-      .extendSubscriptionRenewalDate:
+      .extendSubscriptionRenewalDate, .uploadImage, .uploadMessage, .configureDefaultMessage, .configureRealtimeURL:
       .put
-    case .massExtendRenewalDate, .getNotificationHistory, .requestTestNotification, .finishTransaction: .post
+    case .massExtendRenewalDate, .getNotificationHistory, .requestTestNotification, .finishTransaction,
+      .initiatePerformanceTest:
+      .post
+    case .deleteImage, .deleteMessage, .deleteDefaultMessage, .deleteRealtimeURL: .delete
     default: .get
     }
   }

@@ -26,8 +26,8 @@ struct IncomingRequest: Sendable {
 
 /// Serves one port.
 struct APIListener: Sendable {
-  /// Far above every documented request.
-  private static let maximumBody = 1 << 20
+  /// Far above every documented request; images are the largest.
+  private static let maximumBody = 1 << 24
 
   let environment: AppStoreEnvironment
   let host: String

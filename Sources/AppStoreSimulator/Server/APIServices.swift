@@ -11,6 +11,7 @@ public final class APIServices: Sendable {
   let gate: Gatekeeper
   private let refunds: RefundDesk
   private let extensions: ExtensionDesk
+  private let world: World
 
   /// The API of a world.
   ///
@@ -23,13 +24,14 @@ public final class APIServices: Sendable {
     reachable: Set<RealmID>? = nil
   ) throws {
     self.settings = settings
+    self.world = world
     gate = Gatekeeper(settings)
     extensions = ExtensionDesk(world, settings.massExtension, seed: settings.seed)
     refunds = RefundDesk(world, settings.refunds, seed: settings.seed)
     let endpoints = APIEndpoints(
       world: world, signatory: signatory, gate: gate, tokens: PageTokens(seed: settings.seed),
       paginationTokenLifetime: settings.paginationTokenLifetime, extensions: extensions, refundDesk: refunds,
-      reachable: reachable)
+      messaging: MessagingDesk(settings.messaging, seed: settings.seed), reachable: reachable)
     let apps = world.withState { state in state.realms.map(\.app) }
     pipeline = RequestPipeline(settings, apps: try AppDirectory(apps), endpoints: endpoints, clock: clock)
   }
@@ -52,6 +54,11 @@ public final class APIServices: Sendable {
     } catch {
       return error.message
     }
+  }
+
+  /// The order number that the customer's receipt shows; nil when there is no such transaction.
+  func orderNumber(of transactionId: Int64) -> String? {
+    world.withState { state in state.transactions[transactionId].map { OrderID.text($0.orderId) } }
   }
 
   /// Adds a fault.

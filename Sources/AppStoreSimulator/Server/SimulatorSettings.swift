@@ -24,6 +24,8 @@ public struct SimulatorSettings: Sendable, Hashable {
   public var massExtension = MassExtensionSettings()
   /// How refund requests end.
   public var refunds = RefundPolicy()
+  /// How retention messaging fares.
+  public var messaging = MessagingSettings()
   /// How many of the newest requests are kept in detail.
   public var journalCapacity = 1_000
   /// What decides by chance is decided by this.

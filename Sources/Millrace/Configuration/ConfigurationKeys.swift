@@ -50,11 +50,10 @@ extension MillraceConfiguration {
     Setting("appStore.sandboxURL", \.appStore.sandboxURL, .url, "Base URL of the App Store Server API, Sandbox."),
     Setting(
       "appStore.share", \.appStore.share, .number(above: 0, most: 1),
-      Setting(
-        "appStore.limitDivisor", \.appStore.limitDivisor, .number(above: 0, most: 1_000_000),
-        "What Apple's limits are divided by, as the simulator's are in a rehearsal. Refused with Apple's URLs unless 1."
-      ),
       "The part of Apple's rate limits that Millrace may use; the rest is left to your own servers."),
+    Setting(
+      "appStore.limitDivisor", \.appStore.limitDivisor, .number(above: 0, most: 1_000_000),
+      "What Apple's limits are divided by, as the simulator's are in a rehearsal. Refused with Apple's URLs unless 1."),
   ]
 
   private static let ingressKeys: [Setting<MillraceConfiguration>] = [

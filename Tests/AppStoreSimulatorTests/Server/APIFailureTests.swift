@@ -18,7 +18,12 @@ import Testing
     .transactionIdIsNotOriginalTransactionId, .subscriptionExtensionIneligible, .subscriptionMaxExtension,
     .familySharedSubscriptionExtensionIneligible, .appNotFound, .originalTransactionIdNotFound,
     .serverNotificationURLNotFound, .testNotificationNotFound, .statusRequestNotFound, .transactionIdNotFound,
-    .appTransactionDoesNotExist, .rateLimitExceeded, .generalInternal,
+    .appTransactionDoesNotExist, .rateLimitExceeded, .generalInternal, .invalidImage, .headerTooLong, .bodyTooLong,
+    .invalidLocale, .altTextTooLong, .invalidPerformanceTestRequest, .invalidRequestId, .existingPerformanceTestRun,
+    .badRequestRealtimeURL, .badRequestImageSize, .tooManyBulletPoints, .bulletPointTextTooLong,
+    .aboveImageRequiresAnImage, .maximumNumberOfImagesReached, .maximumNumberOfMessagesReached, .messageNotApproved,
+    .imageNotApproved, .imageInUse, .noPassingTest, .imageNotFound, .messageNotFound, .performanceTestRunNotFound,
+    .defaultMessageNotFound, .realtimeURLNotFound, .imageAlreadyExists, .messageAlreadyExists,
   ]
 
   @Test func `The body is Apple's error object and nothing more`() {

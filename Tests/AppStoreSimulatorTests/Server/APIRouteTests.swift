@@ -23,6 +23,13 @@ import Testing
         == .route(APIRoute(endpoint: .getMassExtendStatus, parameters: ["pro.monthly", "a-b"])))
   }
 
+  @Test func `A list is no image`() {
+    #expect(
+      APIRoute.match(.get, path: "/inApps/v1/messaging/image/list")
+        == .route(APIRoute(endpoint: .getImageList, parameters: [])))
+    #expect(APIRoute.match(.get, path: "/inApps/v1/messaging/image/x") == .wrongMethod(allowed: ["PUT", "DELETE"]))
+  }
+
   @Test func `A parameter may hold what a path cannot`() {
     #expect(
       APIRoute.match(.get, path: "/inApps/v1/lookup/a%2Fb%20%C3%A9")
@@ -52,7 +59,8 @@ import Testing
       return
     }
     var seen: Set<APIEndpoint> = []
-    for case .object(let item) in items where item["group"] == "app-store-server-api" {
+    let groups: [JSON?] = ["app-store-server-api", "retention-messaging"]
+    for case .object(let item) in items where groups.contains(item["group"]) {
       let name = try #require(item["name"].flatMap(String.init(jsonValue:)))
       let endpoint = try #require(APIEndpoint(rawValue: name), "\(name)")
       seen.insert(endpoint)
