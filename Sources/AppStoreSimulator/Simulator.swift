@@ -32,10 +32,12 @@ public final class Simulator: Service {
   ///   - chain: signs; nil makes one that is in use now.
   ///   - clock: time and timers; the scenario's own clock is for the caller to make.
   ///   - post: how notifications are posted; nil: over HTTP.
+  ///   - onAttempt: told of every attempt to deliver when it is over; must not block.
   ///   - onListening: called once with the ports of the API.
   /// - Throws: when the scenario contradicts itself, a key cannot be read or the chain cannot be made.
   public init(
-    _ scenario: Scenario, chain: SigningChain? = nil, clock: MillraceClock, post: Post? = nil, logger: Logger,
+    _ scenario: Scenario, chain: SigningChain? = nil, clock: MillraceClock, post: Post? = nil,
+    onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in }, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
   ) throws {
     // Not what the clock shows by now: the same scenario and seed are the same run.
@@ -61,7 +63,8 @@ public final class Simulator: Service {
       world: world, signatory: signatory, settings: server, clock: clock, reachable: Set(destinations.keys))
     courier = Courier(
       world: world, signatory: signatory, destinations: destinations,
-      settings: scenario.delivery(from: origin), clock: clock, post: post, logger: logger)
+      settings: scenario.delivery(from: origin), clock: clock, post: post, onAttempt: onAttempt,
+      logger: logger)
     player = EventPlayer(
       world: world,
       customerAsks: { [services] transaction, reason, now throws(WorldError) in

@@ -26,6 +26,7 @@ public final class Courier: Service {
   private let settings: DeliverySettings
   private let clock: MillraceClock
   private let post: Post?
+  private let onAttempt: @Sendable (DeliveryAttempt) -> Void
   private let logger: Logger
   private let state = Mutex(State())
 
@@ -34,9 +35,11 @@ public final class Courier: Service {
   /// - Parameters:
   ///   - destinations: for each app and environment its URL; what has none is not sent.
   ///   - post: how to post; nil: over HTTP.
+  ///   - onAttempt: told of every attempt when it is over; must not block.
   public init(
     world: World, signatory: Signatory, destinations: [RealmID: Destination], settings: DeliverySettings,
-    clock: MillraceClock, post: Post? = nil, logger: Logger
+    clock: MillraceClock, post: Post? = nil, onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in },
+    logger: Logger
   ) {
     self.world = world
     self.signatory = signatory
@@ -44,6 +47,7 @@ public final class Courier: Service {
     self.settings = settings
     self.clock = clock
     self.post = post
+    self.onAttempt = onAttempt
     self.logger = logger
     world.withState { $0.hasPostman = true }
   }
@@ -185,7 +189,13 @@ public final class Courier: Service {
     }
     let moment = clock.wallTime
     let outcome = await post(destination.url, body)
-    if Task.isCancelled, outcome.result != .success {
+    let isCutOff = Task.isCancelled && outcome.result != .success
+    onAttempt(
+      DeliveryAttempt(
+        notificationUUID: facts.uuid.text, type: delivery.type(facts.kind), number: delivery.attempts + 1,
+        isDuplicate: delivery.isDuplicate, date: moment, url: destination.url, body: body,
+        outcome: isCutOff ? nil : outcome))
+    if isCutOff {
       // Cut off by our own end: nobody's failure, and nothing Apple would have recorded.
       state.withLock { $0.underWay -= 1 }
       return

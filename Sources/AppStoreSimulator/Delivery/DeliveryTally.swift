@@ -38,9 +38,14 @@ public struct DeliveryTally: Sendable, Hashable {
     } else if delivery.attempts > 0 {
       retries += 1
     } else {
-      sent[delivery.typeV1.map { "V1 " + $0.rawValue } ?? kind.description, default: 0] += 1
+      sent[delivery.type(kind), default: 0] += 1
     }
   }
+}
+
+extension Delivery {
+  /// The name that reports use for what is sent.
+  func type(_ kind: SampleKind) -> String { typeV1.map { "V1 " + $0.rawValue } ?? kind.description }
 }
 
 extension DeliveryTally {

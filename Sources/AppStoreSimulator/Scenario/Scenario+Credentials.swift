@@ -1,4 +1,5 @@
-// A key for callers, made on the spot: a rehearsal must not need App Store Connect, nor a real key.
+// A key for callers, made on the spot, and the secret of version 1: a rehearsal must not need App Store Connect, nor
+// anything real.
 
 internal import Crypto
 
@@ -19,5 +20,10 @@ extension Scenario {
       ]
     }
     return key.pemRepresentation
+  }
+
+  /// Gives the shared secret to every app that has none; version 1 bodies carry it.
+  public mutating func share(_ secret: String) {
+    for index in apps.indices where apps[index].sharedSecret == nil { apps[index].sharedSecret = secret }
   }
 }

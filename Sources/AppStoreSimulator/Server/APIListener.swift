@@ -33,6 +33,7 @@ struct APIListener: Sendable {
   let host: String
   let port: Int
   let respond: @Sendable (IncomingRequest) async throws -> WireOutcome
+  let now: @Sendable () -> Timestamp
   let onListening: @Sendable (Int) async -> Void
   let logger: Logger
 
@@ -43,7 +44,7 @@ struct APIListener: Sendable {
       eventLoopGroup: HTTPClient.defaultEventLoopGroup, logger: logger,
       responder: { request, writer, channel in
         let incoming = try await incoming(request)
-        try await respond(incoming).write(to: writer, of: channel)
+        try await respond(incoming).write(to: writer, of: channel, at: now())
       },
       onServerRunning: { channel in await onListening(channel.localAddress?.port ?? port) })
   }

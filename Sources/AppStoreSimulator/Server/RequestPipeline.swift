@@ -8,7 +8,7 @@ final class RequestPipeline: Sendable {
   private let apps: AppDirectory
   private let endpoints: APIEndpoints
   private let check: TokenCheck
-  private let clock: MillraceClock
+  let clock: MillraceClock
   private let gate: Gatekeeper
 
   init(_ settings: SimulatorSettings, apps: AppDirectory, endpoints: APIEndpoints, clock: MillraceClock) {
@@ -91,7 +91,7 @@ final class RequestPipeline: Sendable {
   private func given(_ answer: APIAnswer, _ entry: inout RequestJournal.Entry) -> WireOutcome {
     entry.status = answer.status
     entry.errorCode = answer.failure?.code
-    return .answer(answer.dated(clock.wallTime))
+    return .answer(answer)
   }
 
   /// A request that no endpoint is for.
@@ -138,14 +138,5 @@ extension FaultEffect {
     case .truncatedBody: "truncatedBody"
     case .answerLost: "answerLost"
     }
-  }
-}
-
-extension APIAnswer {
-  /// The same with the `Date` of the scenario's time: what tells a caller that its clock is wrong.
-  fileprivate func dated(_ now: Timestamp) -> APIAnswer {
-    var answer = self
-    answer.headers.append(Header(name: "Date", value: now.httpDate))
-    return answer
   }
 }

@@ -45,6 +45,7 @@ public struct SimulatorServer: Service {
     let listeners = try wanted.map { environment, port in
       try APIListener(
         environment: environment, host: settings.host, port: port, respond: respond,
+        now: { [clock = services.pipeline.clock] in clock.wallTime },
         onListening: { [logger] port in
           logger.info("serving the API", metadata: ["environment": "\(environment.rawValue)", "port": "\(port)"])
           await ports.listening(port, in: environment)

@@ -1,5 +1,6 @@
 // What becomes of a request on its connection: an answer, a part of one, or none.
 
+internal import AppStore
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
@@ -27,12 +28,14 @@ struct ConnectionGivenUp: Error {}
 extension WireOutcome {
   /// Writes the outcome.
   /// - Throws: ``ConnectionGivenUp`` where the connection must end without a proper end.
-  func write(to writer: consuming ResponseWriter, of channel: any Channel) async throws {
+  /// - Parameter now: the scenario's time for the `Date` of the answer: what tells a caller that its clock is wrong.
+  func write(to writer: consuming ResponseWriter, of channel: any Channel, at now: Timestamp) async throws {
     switch self {
     case .answer(let answer):
-      try await writer.write(response: answer.head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+      try await writer.write(
+        response: answer.head(at: now), body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     case .truncated(let answer, let bytes):
-      var body: any ResponseBodyWriter = try await writer.writeHead(answer.head)
+      var body: any ResponseBodyWriter = try await writer.writeHead(answer.head(at: now))
       try await body.write(ByteBuffer(bytes: answer.body.prefix(bytes)))
       throw ConnectionGivenUp()
     case .reset:
@@ -46,12 +49,13 @@ extension WireOutcome {
 }
 
 extension APIAnswer {
-  fileprivate var head: HTTPResponse {
+  fileprivate func head(at now: Timestamp) -> HTTPResponse {
     var fields = HTTPFields()
     for header in headers {
       if let name = HTTPField.Name(header.name) { fields[name] = header.value }
     }
     fields[.contentLength] = String(body.count)
+    fields[.date] = now.httpDate
     return HTTPResponse(status: HTTPResponse.Status(code: status), headerFields: fields)
   }
 }

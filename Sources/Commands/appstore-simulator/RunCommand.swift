@@ -33,6 +33,9 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "Make a key for the API of apps that have none and write it in PEM.") var writeApiKey: String?
   @Option(help: "Write the `clock` that other processes need to live in the scenario's time, as YAML.")
   var writeClock: String?
+  @Option(help: "A file with the shared secret that version 1 bodies carry, for apps whose scenario names none.")
+  var sharedSecret: String?
+  @Option(help: "Write every attempt to deliver as a line of JSON, the body included.") var writeSent: String?
   @Option(help: "Write the report as JSON.") var report: String?
   @Flag(help: "Log every delivery that failed, not only those that were given up.") var verbose = false
 
@@ -54,6 +57,7 @@ struct RunCommand: AsyncParsableCommand {
     scenario.server.sandboxPort = sandboxPort ?? scenario.server.sandboxPort
     scenario.rate = rate ?? scenario.rate
     if let seed { scenario.reseed(seed) }
+    if let sharedSecret { scenario.share(try ScenarioFile.text(of: sharedSecret)) }
     if let writeApiKey { try scenario.addMadeKey().write(toFile: writeApiKey, isSecret: true) }
 
     LoggingSystem.bootstrap(StreamLogHandler.standardError)
@@ -72,7 +76,9 @@ struct RunCommand: AsyncParsableCommand {
     if let writeChain { try chain.pem.write(toFile: writeChain, isSecret: true) }
     if let writeRoot { try chain.rootPEM.write(toFile: writeRoot, isSecret: false) }
 
-    let simulator = try Simulator(scenario, chain: chain, clock: clock, logger: logger)
+    let sent = try writeSent.map { try SentFile($0) }
+    let simulator = try Simulator(
+      scenario, chain: chain, clock: clock, onAttempt: { sent?.add($0) }, logger: logger)
     var group = ServiceGroupConfiguration(
       services: [
         .init(
@@ -80,6 +86,7 @@ struct RunCommand: AsyncParsableCommand {
       ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = .seconds(20)
     try await ServiceGroup(configuration: group).run()
+    try sent?.close()
 
     let result = simulator.report
     print(result.text, terminator: "")

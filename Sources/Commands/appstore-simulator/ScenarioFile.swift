@@ -23,6 +23,16 @@ struct ScenarioFile: ParsableArguments {
       throw ValidationError("\(scenario): \(error)")
     }
   }
+
+  /// The text of a file without white space around it.
+  static func text(of path: String) throws -> String {
+    do {
+      return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+    } catch {
+      throw ValidationError("\(path) cannot be read")
+    }
+  }
 }
 
 extension String {

@@ -1,4 +1,4 @@
-// Last step: reads every topic from its beginning and holds it against the journal.
+// Last step: reads every topic from its beginning and holds it against the simulator's files and the journal.
 import ArgumentParser
 import Kafka
 import Millrace
@@ -8,6 +8,7 @@ struct Check: AsyncParsableCommand {
     abstract: "Compares what is in Kafka with what was posted, and prints the summary.")
 
   @OptionGroup var options: WorkspaceOptions
+  @Flag(help: "Every type and subtype must have been sent.") var everyKind = false
 
   func run() async throws {
     let configuration = try options.workspace.configuration()
@@ -19,7 +20,7 @@ struct Check: AsyncParsableCommand {
     }
     let records = try await reader.read(partitions)
     let verdict = Verdict(
-      journal: try options.workspace.journal(),
+      journal: try options.workspace.journal(), tally: try options.workspace.tally(), everyKind: everyKind,
       notifications: records.filter { $0.topic != quarantine },
       quarantine: records.filter { $0.topic == quarantine })
     print(verdict.table)

@@ -1,4 +1,4 @@
-// Third step: what somebody else would post. Each must be refused, with the status that its fault has.
+// Third step, after the simulator: what somebody else would post. Each must be refused, with the status that its fault has.
 import AppStoreSigning
 import ArgumentParser
 import Millrace
@@ -14,7 +14,7 @@ struct Forge: AsyncParsableCommand {
     var entries: [JournalEntry] = []
     for forged in try Self.all(workspace) {
       var entry = forged.entry
-      entry.status = try await sender.post(forged.body, to: forged.path).status
+      entry.status = try await sender.post(forged.body, to: forged.path)
       entries.append(entry)
       print(Self.row(entry))
     }

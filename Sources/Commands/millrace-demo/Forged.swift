@@ -45,7 +45,7 @@ struct Forged {
 
   /// Version 1 bodies that do not know the secret, or know it for an app that is not configured.
   static func v1(secret: String, at date: Timestamp) -> [Forged] {
-    func body(_ password: String?, app: SampleApp = Workspace.app) -> [UInt8] {
+    func body(_ password: String?, app: SampleApp = Workspace.legacyApp) -> [UInt8] {
       var bodies = SampleNotificationsV1(app: app, password: password, seed: Workspace.seed &+ 2)
       return bodies.next(.cancel, at: date).body
     }
@@ -53,7 +53,7 @@ struct Forged {
       let body = body(password)
       return Forged(.v1Secret, label, 401, .nowhere, value: body, body: body, path: "/v1")
     }
-    let stranger = SampleApp(bundleId: Workspace.app.bundleId + ".stranger")
+    let stranger = SampleApp(bundleId: Workspace.legacyApp.bundleId + ".stranger")
     return [
       refused("no-secret", nil),
       refused("wrong-secret", String(repeating: "0", count: secret.utf8.count)),

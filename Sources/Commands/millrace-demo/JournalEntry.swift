@@ -1,4 +1,4 @@
-// What was posted and what must come of it, one JSON object a line.
+// What was posted and what must come of it; forgeries as one JSON object a line.
 import AppStore
 
 /// One posted body.
@@ -20,7 +20,7 @@ struct JournalEntry: Sendable, Hashable {
 
   /// Where its bytes must be found afterwards.
   enum Destination: String, Sendable {
-    /// Exactly once in a notification topic.
+    /// In a notification topic, as often as it was accepted.
     case notifications
     /// Exactly once in `millrace.quarantine`.
     case quarantine
@@ -33,7 +33,7 @@ struct JournalEntry: Sendable, Hashable {
   var label: String
   /// The HTTP status that is right for it.
   var expectedStatus: Int
-  /// The HTTP status that came.
+  /// The HTTP status that came; 0: none.
   var status: Int
   var destination: Destination
   /// The bytes that must be in Kafka; for what must not be there, the bytes that must not.
@@ -42,9 +42,12 @@ struct JournalEntry: Sendable, Hashable {
   var key: String?
   /// `ce_type`, where one is expected.
   var type: String?
+  /// Whether it was posted for the first time.
+  var isFirst = true
 
   var isAnsweredAsExpected: Bool { status == expectedStatus }
 
+  /// An entry about a forgery as a line of the journal; genuine ones are in the simulator's file of attempts.
   var line: String {
     var object = JSONObject()
     object["group"] = .string(group.rawValue)
@@ -53,8 +56,6 @@ struct JournalEntry: Sendable, Hashable {
     object["status"] = .integer(Int64(status))
     object["destination"] = .string(destination.rawValue)
     object["value"] = .string(String(decoding: Base64.encodeStandard(value), as: UTF8.self))
-    object["key"] = key.map { .string($0) }
-    object["type"] = type.map { .string($0) }
     return String(decoding: object.serialized(), as: UTF8.self)
   }
 }
@@ -63,22 +64,14 @@ extension JournalEntry {
   /// Reads what ``line`` wrote.
   init(line: String) throws {
     let object = try JSONObject(parsing: Array(line.utf8))
-    func text(_ name: String) -> String? {
-      guard case .string(let text)? = object[name] else { return nil }
-      return text
-    }
-    func number(_ name: String) -> Int? {
-      guard case .integer(let number)? = object[name] else { return nil }
-      return Int(number)
-    }
-    guard let group = text("group").flatMap(Group.init), let label = text("label"),
-      let destination = text("destination").flatMap(Destination.init), let status = number("status"),
-      let expectedStatus = number("expectedStatus"),
-      let value = text("value").flatMap({ Base64.decodeStandard(Array($0.utf8)) })
+    guard let group = object.text("group").flatMap(Group.init), let label = object.text("label"),
+      let destination = object.text("destination").flatMap(Destination.init), let status = object.number("status"),
+      let expectedStatus = object.number("expectedStatus"),
+      let value = object.text("value").flatMap({ Base64.decodeStandard(Array($0.utf8)) })
     else { throw DemoError("the journal has a line that this program did not write") }
     self.init(
       group: group, label: label, expectedStatus: expectedStatus, status: status, destination: destination,
-      value: value, key: text("key"), type: text("type"))
+      value: value)
   }
 }
 

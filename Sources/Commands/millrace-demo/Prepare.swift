@@ -1,4 +1,4 @@
-// First step: a chain of our own, a shared secret, free ports, and the configuration that names them.
+// First step: a chain for the simulator to sign with, a shared secret, free ports, and the configuration that names them.
 import AppStore
 import AppStoreSigning
 import ArgumentParser
@@ -34,11 +34,14 @@ struct Prepare: ParsableCommand {
     topics:
       directory: \(topics)
     trust:
-      roots: [\(workspace.rootPath)] # instead of Apple's
+      roots: [\(workspace.rootPath)] # the simulator's, instead of Apple's
     apps:
       - bundleId: \(Workspace.app.bundleId)
         appAppleId: \(Workspace.app.appAppleId)
         environments: [\(Workspace.app.environment.rawValue)]
+      - bundleId: \(Workspace.legacyApp.bundleId) # still hears version 1
+        appAppleId: \(Workspace.legacyApp.appAppleId)
+        environments: [\(Workspace.legacyApp.environment.rawValue)]
         sharedSecretFiles: [\(workspace.secretPath)]
     ingress: { host: 127.0.0.1, port: \(ingress) }
     admin: { host: 127.0.0.1, port: \(admin) }

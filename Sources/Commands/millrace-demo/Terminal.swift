@@ -24,16 +24,4 @@ enum Terminal {
     let spaces = String(repeating: " ", count: max(0, abs(width) - text.count))
     return width < 0 ? spaces + text : text + spaces
   }
-
-  /// One decimal.
-  static func milliseconds(_ duration: Duration) -> String {
-    let tenths = (duration / .milliseconds(1) * 10).rounded() / 10
-    return "\(tenths) ms"
-  }
-
-  /// A line on standard error.
-  static func note(_ text: String) {
-    let line = Array("    \(text)\n".utf8)
-    line.withUnsafeBytes { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
-  }
 }

@@ -31,7 +31,8 @@ extension Verdict {
     if isAsPromised {
       lines.append(
         Terminal.green("  As promised: ")
-          + "every accepted notification is in Kafka exactly once, byte for byte; nothing else got in.")
+          + "everything the simulator sent is in Kafka byte for byte, as often as it was acknowledged.\n"
+          + "  The simulator's report says the same, type by type; nothing else got in.")
     } else {
       lines += faults.prefix(20).map { Terminal.red("  ✗ ") + $0 }
       if faults.count > 20 { lines.append("  … and \(faults.count - 20) more") }

@@ -7,8 +7,9 @@ import Millrace
 struct Workspace {
   let directory: String
 
-  /// The app that everything genuine is about.
+  /// The apps of scenarios/demo.yaml: one is told of by version 2, one by version 1.
   static let app = SampleApp()
+  static let legacyApp = SampleApp(bundleId: "com.example.legacy", appAppleId: 1_234_567_891)
   /// One seed gives one demonstration: the same identifiers every time.
   static let seed: UInt64 = 1_893_456_000
 
@@ -47,15 +48,21 @@ struct Workspace {
       .configuration
   }
 
-  /// Adds to what was posted.
+  /// Adds to what was posted by us.
   func append(_ entries: [JournalEntry]) throws {
     let known = FileManager.default.fileExists(atPath: journalPath) ? try text(journalPath) : ""
     try write(known + entries.map { $0.line + "\n" }.joined(), to: journalPath)
   }
 
-  /// Everything that was posted, in order.
+  /// Everything that was posted: by the simulator, then by us.
   func journal() throws -> [JournalEntry] {
-    try text(journalPath).split(separator: "\n").map { try JournalEntry(line: String($0)) }
+    try SentNotifications.entries(text(path("sent.jsonl")).split(separator: "\n"), secret: secret())
+      + text(journalPath).split(separator: "\n").map { try JournalEntry(line: String($0)) }
+  }
+
+  /// The simulator's report.
+  func tally() throws -> SimulatorTally {
+    try SimulatorTally(report: JSONObject(parsing: Array(text(path("report.json")).utf8)))
   }
 
   private func text(_ path: String) throws -> String {

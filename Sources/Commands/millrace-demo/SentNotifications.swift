@@ -1,0 +1,64 @@
+// What the simulator sent, from its own file of attempts, and what each attempt must have come to.
+import AppStore
+import Millrace
+
+enum SentNotifications {
+  /// Every attempt of `appstore-simulator run --write-sent`, in order.
+  ///
+  /// - Parameter secret: the version 1 secret, which must be in no record.
+  static func entries(_ lines: [Substring], secret: String) throws -> [JournalEntry] {
+    try lines.map { try entry(try JSONObject(parsing: Array($0.utf8)), secret: secret) }
+  }
+
+  private static func entry(_ attempt: JSONObject, secret: String) throws -> JournalEntry {
+    guard let type = attempt.text("type"), let body = attempt.text("body") else {
+      throw DemoError("the simulator's file of attempts has a line without type or body")
+    }
+    let isV1 = type.hasPrefix("V1 ")
+    var entry =
+      try isV1 ? version1(type, body: body, secret: secret) : version2(type, body: body)
+    entry.status = attempt.number("status") ?? 0
+    entry.isFirst = attempt.number("attempt") == 1 && attempt["duplicate"] == .bool(false)
+    return entry
+  }
+
+  private static func version2(_ type: String, body: String) throws -> JournalEntry {
+    guard let jws = try JSONObject(parsing: Array(body.utf8)).text("signedPayload") else {
+      throw DemoError("the simulator posted a body without signedPayload")
+    }
+    let payload = try Self.payload(of: jws)
+    var entry = genuine(.v2, type, value: Array(jws.utf8))
+    entry.type = payload.text("notificationType").map { "com.apple.appstore.notification.v2." + $0 }
+    if case .object(let data)? = payload["data"], let transaction = data.text("signedTransactionInfo") {
+      entry.key = try Self.payload(of: transaction).text("originalTransactionId")
+    }
+    return entry
+  }
+
+  private static func version1(_ type: String, body: String, secret: String) throws -> JournalEntry {
+    // By text, as the ingress does not: what is expected shares no code with what is judged.
+    let stored = body.replacing("\"password\":\"\(secret)\",", with: "", maxReplacements: 1)
+    guard stored != body, !stored.contains(secret) else {
+      throw DemoError("the simulator's version 1 body does not carry the shared secret once")
+    }
+    let json = try JSONObject(parsing: Array(body.utf8))
+    var entry = genuine(.v1, type, value: Array(stored.utf8))
+    entry.type = json.text("notification_type").map { "com.apple.appstore.notification.v1." + $0 }
+    entry.key = json.text("original_transaction_id")
+    return entry
+  }
+
+  private static func genuine(_ group: JournalEntry.Group, _ label: String, value: [UInt8]) -> JournalEntry {
+    JournalEntry(
+      group: group, label: label, expectedStatus: 200, status: 0, destination: .notifications, value: value)
+  }
+
+  /// The payload of a token, unverified: the ingress verifies, this only looks what should be in the headers.
+  private static func payload(of jws: String) throws -> JSONObject {
+    let segments = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard segments.count == 3, let payload = Base64.decodeURL(Array(segments[1])) else {
+      throw DemoError("the simulator sent something that is no token")
+    }
+    return try JSONObject(parsing: payload)
+  }
+}
