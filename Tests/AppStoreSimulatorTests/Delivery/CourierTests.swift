@@ -46,8 +46,7 @@ private final class Receiver: Sendable {
 
   private func courier(
     _ world: World, _ receiver: Receiver, version: NotificationVersion = .v2,
-    onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in },
-    _ change: (inout DeliverySettings) -> Void = { _ in }
+    onAttempt: (@Sendable (DeliveryAttempt) -> Void)? = nil, change: (inout DeliverySettings) -> Void = { _ in }
   ) throws -> Courier {
     var settings = DeliverySettings()
     settings.latency = .zero ... .zero
@@ -56,7 +55,7 @@ private final class Receiver: Sendable {
     return Courier(
       world: world, signatory: try Rehearsal.signatory(),
       destinations: [Rehearsal.production: destination, Rehearsal.sandbox: destination], settings: settings,
-      clock: time.clock, post: { _, body in receiver.post(body) }, onAttempt: onAttempt, logger: Logger(label: "test"))
+      clock: time.clock, post: { _, body in receiver.post(body) }, onAttempt: onAttempt ?? { _ in }, logger: Logger(label: "test"))
   }
 
   /// Runs the courier while `body` does.
@@ -109,7 +108,7 @@ private final class Receiver: Sendable {
   func `The sandbox is tried once, and an answer of the 400s ends it on request`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock, [PostOutcome(status: 500), PostOutcome(status: 400)])
-    let courier = try courier(world, receiver) { $0.retriesAfterClientError = false }
+    let courier = try courier(world, receiver, change: { $0.retriesAfterClientError = false })
     try await running(courier) {
       try world.buy(Rehearsal.monthly, in: Rehearsal.sandbox, at: .newYear)
       await receiver.wait(for: 1)
@@ -125,10 +124,10 @@ private final class Receiver: Sendable {
   func `A duplicate is the same bytes, and no attempt of its own`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
-    let courier = try courier(world, receiver) {
+    let courier = try courier(world, receiver, change: {
       $0.duplicates = 1
       $0.duplicatesWithin = .zero
-    }
+    })
     try await running(courier) {
       try world.buy(Rehearsal.monthly, at: .newYear)
       await receiver.wait(for: 2)
@@ -163,9 +162,9 @@ private final class Receiver: Sendable {
   func `Nothing is sent in a pause, and everything after it`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
-    let courier = try courier(world, receiver) {
+    let courier = try courier(world, receiver, change: {
       $0.pauses = [.init(from: .newYear, until: .newYear + .seconds(3_600))]
-    }
+    })
     try await running(courier) {
       for _ in 0..<5 { try world.buy(Rehearsal.coins, at: .newYear) }
       await time.waitForSleepers(1)
