@@ -84,7 +84,8 @@ def mass_extension(**changes):
 
 def consumption(**changes):
     return ConsumptionRequest(**{
-        "customerConsented": True, "sampleContentProvided": False, "deliveryStatus": DeliveryStatus.DELIVERED, **changes})
+        "customerConsented": True, "sampleContentProvided": False, "deliveryStatus": DeliveryStatus.DELIVERED,
+        **changes})
 
 
 def consumption_v1(**changes):
@@ -185,7 +186,8 @@ def subscriptions(side):
 def refunds(side):
     refunded = side.transactions("REFUND")[0].transactionId
     _, inside = side.call("get_refund_history", refunded, None)
-    expect([found.transactionId for found in inside["signedTransactions"]] == [refunded], "a refund is not in its history")
+    expect([found.transactionId for found in inside["signedTransactions"]] == [refunded],
+           "a refund is not in its history")
     asked = [transaction.transactionId for transaction in side.transactions("CONSUMPTION_REQUEST")]
     side.call("send_consumption_information", asked[0], consumption(refundPreference=RefundPreference.DECLINE))
     wait("the decision about a refund", lambda: any(

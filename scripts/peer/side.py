@@ -1,4 +1,4 @@
-"""One environment as a team sees it: what arrives is verified by Apple's verifier, what is asked goes through its client."""
+"""One environment as a team sees it: Apple's verifier for what arrives, Apple's client for what is asked."""
 import collections
 import http.server
 import json
@@ -35,7 +35,8 @@ class Side:
         self.environment = environment
         self.lock = threading.Lock()
         self.received, self.failures = collections.defaultdict(list), []
-        self.verified, self.completed, self.refused = collections.Counter(), collections.Counter(), collections.Counter()
+        self.verified, self.completed = collections.Counter(), collections.Counter()
+        self.refused = collections.Counter()
         self.verifier = self.client = self.key = self.url = None
 
     def connect(self, root, key, port):

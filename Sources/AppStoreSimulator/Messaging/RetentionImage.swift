@@ -41,8 +41,8 @@ struct PNGHeader: Sendable, Hashable {
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
 
-  /// Whether Upload Image takes it: no transparency, and for the full size 3840 pixels by 160 to 2160. For bullet points
-  /// no dimensions are checked.
+  /// Whether Upload Image takes it: no transparency, and for the full size 3840 pixels by 160 to 2160. The dimensions of
+  /// bullet points are not checked.
   func isAcceptable(as size: RetentionImageSize) -> Bool {
     guard !hasAlpha else { return false }
     return size == .bulletPoint || (width == 3_840 && (160...2_160).contains(height))
