@@ -44,6 +44,7 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let swiftASN1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -116,7 +117,10 @@ let package = Package(
       ]),
     library(
       "MillraceTesting",
-      ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks", logging]),
+      [
+        "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        coreMetrics, logging,
+      ]),
     library(
       "Ingress",
       [
@@ -168,7 +172,8 @@ let package = Package(
       "Millrace",
       [
         "Millrace", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks", "Kafka",
-        "MillraceTesting", asyncHTTPClient, coreMetrics, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
+        "MillraceTesting", asyncHTTPClient, coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics,
+        nioCore, nioHTTP1, tracing,
       ]),
     tests(
       "Ingress",
@@ -181,7 +186,7 @@ let package = Package(
       "Operations",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "AppStoreSimulator", "Clocks", "MillraceCLI", crypto, lifecycle, logging,
+        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", crypto, lifecycle, logging,
       ]),
   ]
 )

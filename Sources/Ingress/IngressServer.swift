@@ -165,6 +165,6 @@ extension IngressServer {
 
   /// States the help texts of the ingress's metrics.
   public static func describeMetrics(in registry: PrometheusRegistry) {
-    for (name, help) in IngressMetrics.helpTexts { registry.describe(name, help) }
+    for (name, help) in IngressMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
   }
 }

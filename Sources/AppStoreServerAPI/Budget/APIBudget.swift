@@ -20,6 +20,7 @@ public final class APIBudget: Sendable {
     var waiting: [(id: UInt64, wake: CheckedContinuation<BudgetError?, Never>)] = []
     var timer: (at: MillraceClock.Instant, task: Task<Void, Never>)?
     var pausedUntil: Timestamp?
+    var taken: UInt64 = 0
   }
 
   private struct State {
@@ -76,6 +77,18 @@ public final class APIBudget: Sendable {
     return state.withLock { state in
       let line = line(key, in: &state)
       return line.budget.turn(behind: line.waiting.count, at: now).map { now.duration(to: $0) }
+    }
+  }
+
+  /// What was used so far of every budget that somebody asked for.
+  public func use() -> [BudgetUse] {
+    let wallTime = clock.wallTime
+    return state.withLock { state in
+      state.lines.map { key, line in
+        BudgetUse(
+          key: key, taken: line.taken, perSecond: rate(key, part: state.part), waiting: line.waiting.count,
+          isPaused: line.pausedUntil.map { $0 > wallTime } ?? false)
+      }
     }
   }
 
@@ -146,6 +159,7 @@ extension APIBudget {
       if Task.isCancelled { return .some(.cancelled) }
       var line = line(key, in: &state)
       if line.waiting.isEmpty, line.budget.take(at: now) {
+        line.taken += 1
         state.lines[key] = line
         return .some(nil)
       }
@@ -179,6 +193,7 @@ extension APIBudget {
       served += 1
     }
     line.waiting.removeFirst(served)
+    line.taken += UInt64(served)
     let turn = line.waiting.isEmpty ? nil : line.budget.turn(at: now)
     if turn != line.timer?.at {
       line.timer?.task.cancel()

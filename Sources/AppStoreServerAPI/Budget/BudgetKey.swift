@@ -36,6 +36,20 @@ public struct BudgetPause: Sendable, Hashable {
   }
 }
 
+/// What was used of a budget, and what there is.
+public struct BudgetUse: Sendable, Hashable {
+  /// Whose budget.
+  public var key: BudgetKey
+  /// Turns taken since the process began.
+  public var taken: UInt64
+  /// Turns a second that this process has by now.
+  public var perSecond: Double
+  /// Callers that wait for their turn.
+  public var waiting: Int
+  /// Whether a 429 keeps calls back.
+  public var isPaused: Bool
+}
+
 /// Why a turn was not given.
 public enum BudgetError: Error, Sendable, Hashable {
   /// It would come too late for the caller's deadline; nil when there is no turn as things are, because no part of the

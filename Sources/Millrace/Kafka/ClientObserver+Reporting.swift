@@ -4,6 +4,17 @@ public import Kafka
 public import Logging
 public import Metrics
 
+/// What every process counts of its Kafka clients, by the label `client`.
+package enum KafkaMetrics {
+  /// Name and help text of each.
+  package static let helpTexts = [
+    ("millrace_kafka_queued_messages", "Messages a client holds that no broker has acknowledged."),
+    ("millrace_kafka_queued_bytes", "Bytes of them."),
+    ("millrace_kafka_brokers_up", "Brokers that a client is connected to."),
+    ("millrace_kafka_errors_total", "Errors a client met, by code."),
+  ]
+}
+
 extension ClientObserver {
   /// Reports errors and warnings to a log, and queue depth and broker state as metrics.
   ///

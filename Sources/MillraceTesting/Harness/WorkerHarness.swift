@@ -5,6 +5,7 @@ public import AppStoreServerAPI
 internal import AppStoreSigning
 internal import AppStoreSignature
 public import Clocks
+public import CoreMetrics
 public import Kafka
 internal import Logging
 public import Millrace
@@ -33,6 +34,8 @@ public actor WorkerHarness {
     public var seed: UInt64 = 1
     /// How long, in real time, the worker may take to come to rest.
     public var patience = Duration.seconds(30)
+    /// Where the worker's metrics go; nil: nowhere.
+    public var metrics: (any MetricsFactory)?
 
     /// Two lanes, no App Store.
     public init() {}
@@ -116,7 +119,8 @@ public actor WorkerHarness {
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
     for name in [topics.events, topics.operations, topics.control] { try log.createTopic(name, partitions: 1) }
     let runtime = try await WorkerProcess.runtime(
-      type, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(), verifier: fixtures.verifier,
+      type, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
+      metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
       clock: time.clock, logger: Logger(label: Worker.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
       log: log, topics: topics, time: time, worker: Worker.name, runtime: runtime, patience: setup.patience,
@@ -190,6 +194,9 @@ public actor WorkerHarness {
       DeadLetter(record.headers).map { Death(reason: $0.reason, detail: $0.detail, record: record) }
     }
   }
+
+  /// Has the worker measure how far it is behind, as it does every few seconds.
+  public func measureLag() async { await runtime.measureLag() }
 
   /// The records that wait on retry tiers or waited there, by tier in the order of their delays.
   public func parked() -> [[ConsumerRecord]] { topics.retries.map { log.records(in: $0) } }

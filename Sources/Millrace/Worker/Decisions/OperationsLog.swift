@@ -4,9 +4,9 @@
 ///
 /// The first command for an item in the log's order wins, whoever folds it and whenever. The owner of the item's lane
 /// executes it and writes the result in the same transaction; so an open command is one that nobody has executed.
-struct OperationsLog: Sendable {
+package struct OperationsLog: Sendable {
   /// What a record changed.
-  enum Change: Sendable, Hashable {
+  package enum Change: Sendable, Hashable {
     /// The command stands.
     case accepted
     /// Another command for the item came first.
@@ -20,14 +20,14 @@ struct OperationsLog: Sendable {
   }
 
   /// Where an item stands.
-  struct Standing: Sendable, Hashable {
+  package struct Standing: Sendable, Hashable {
     /// The command that won.
-    var command: OperationCommand
+    package var command: OperationCommand
     /// Its last result.
-    var outcome: OperationResult.Outcome?
+    package var outcome: OperationResult.Outcome?
 
     /// Whether its lane's owner still has to do something.
-    var isOpen: Bool {
+    package var isOpen: Bool {
       switch outcome {
       case nil, .progress: true
       case .done, .failed: false
@@ -40,10 +40,10 @@ struct OperationsLog: Sendable {
   // In the log's order.
   private var openItems: [String] = []
 
-  init(worker: String) { self.worker = worker }
+  package init(worker: String) { self.worker = worker }
 
   /// Folds the next record of the topic.
-  mutating func fold(_ record: OperationsRecord) -> Change {
+  package mutating func fold(_ record: OperationsRecord) -> Change {
     switch record {
     case .command(let command):
       guard command.worker == worker else { return .ignored }
@@ -65,7 +65,7 @@ struct OperationsLog: Sendable {
   }
 
   /// Where an item stands; nil: nobody said anything about it.
-  func standing(of item: String) -> Standing? { standings[item] }
+  package func standing(of item: String) -> Standing? { standings[item] }
 
   /// What the owner of a lane has to execute, in the log's order.
   func open(lane: Int32) -> [Standing] {

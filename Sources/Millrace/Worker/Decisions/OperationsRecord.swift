@@ -1,11 +1,11 @@
 // Operators' commands and what became of them, as records of `millrace.operations`: JSON, the item as key.
 
-internal import AppStore
+package import AppStore
 
 /// Something an operator wants done to one item of one worker.
-struct OperationCommand: Sendable, Hashable {
+package struct OperationCommand: Sendable, Hashable {
   /// What is to be done.
-  enum Action: Sendable, Hashable {
+  package enum Action: Sendable, Hashable {
     /// Try a dead letter again.
     case requeue
     /// Leave a dead letter for good.
@@ -15,30 +15,37 @@ struct OperationCommand: Sendable, Hashable {
   }
 
   /// Names the command: a UUID its author made.
-  var id: String
+  package var id: String
   /// What it is about, one command for each: ``OperationCommand/deadLetter(lane:offset:)`` or the id of a replay.
-  var item: String
+  package var item: String
   /// Whose lane executes it.
-  var worker: String
+  package var worker: String
   /// The lane.
-  var lane: Int32
+  package var lane: Int32
   /// What is to be done.
-  var action: Action
+  package var action: Action
   /// The operator's reason.
-  var why: String
+  package var why: String
   /// Who gave it.
-  var by: String
+  package var by: String
   /// When.
-  var at: Timestamp
+  package var at: Timestamp
+
+  package init(
+    id: String, item: String, worker: String, lane: Int32, action: Action, why: String, by: String, at: Timestamp
+  ) {
+    (self.id, self.item, self.worker, self.lane, self.action) = (id, item, worker, lane, action)
+    (self.why, self.by, self.at) = (why, by, at)
+  }
 
   /// The item that a dead letter is, by its place in the worker's dead-letter topic.
-  static func deadLetter(lane: Int32, offset: Int64) -> String { "dead-letters/\(lane)/\(offset)" }
+  package static func deadLetter(lane: Int32, offset: Int64) -> String { "dead-letters/\(lane)/\(offset)" }
 }
 
 /// What became of a command; written by the lane's owner together with what it did.
-struct OperationResult: Sendable, Hashable {
+package struct OperationResult: Sendable, Hashable {
   /// How far it is.
-  enum Outcome: Sendable, Hashable {
+  package enum Outcome: Sendable, Hashable {
     /// A replay went that far; the next offset to send.
     case progress(next: Int64)
     /// Done.
@@ -48,24 +55,24 @@ struct OperationResult: Sendable, Hashable {
   }
 
   /// The command.
-  var command: String
+  package var command: String
   /// Its item.
-  var item: String
+  package var item: String
   /// Its worker.
-  var worker: String
+  package var worker: String
   /// How far it is.
-  var outcome: Outcome
+  package var outcome: Outcome
   /// When.
-  var at: Timestamp
+  package var at: Timestamp
 }
 
 /// One record of the topic.
-enum OperationsRecord: Sendable, Hashable {
+package enum OperationsRecord: Sendable, Hashable {
   case command(OperationCommand)
   case result(OperationResult)
 
   /// The record's key.
-  var key: [UInt8] {
+  package var key: [UInt8] {
     switch self {
     case .command(let command): Array("\(command.worker)/\(command.item)".utf8)
     case .result(let result): Array("\(result.worker)/\(result.item)".utf8)
@@ -73,7 +80,7 @@ enum OperationsRecord: Sendable, Hashable {
   }
 
   /// The record's value.
-  var json: JSON {
+  package var json: JSON {
     switch self {
     case .command(let command): .object(command.members)
     case .result(let result): .object(result.members)
@@ -81,7 +88,7 @@ enum OperationsRecord: Sendable, Hashable {
   }
 
   /// Reads a record's value; nil for anything else: the topic is for people, too.
-  init?(_ json: JSON) {
+  package init?(_ json: JSON) {
     guard case .object(let object) = json else { return nil }
     if let command = OperationCommand(object) {
       self = .command(command)

@@ -33,6 +33,19 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let logger: Logger
 
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+    await HandlerSpan.run("\(Worker.name) handle", item) { await handle(item, journal) }
+  }
+
+  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
+    var logger = logger
+    logger[metadataKey: "timer"] = "\(timer.name)"
+    let context = context(logger, attempt: 0, isReapplied: false, journal)
+    return await HandlerSpan.run("\(Worker.name) timer", timer) {
+      await limited("timer") { try await worker.timerFired(timer, in: context) }
+    }
+  }
+
+  private func handle(_ item: LaneItem, _ journal: any EffectJournal) async -> HandlerResult {
     let notification: Notification
     do {
       notification = try await decoder.decode(item.record, envelope: item.envelope, provenance: item.provenance)
@@ -50,13 +63,6 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     return await limited(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
-  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
-    var logger = logger
-    logger[metadataKey: "timer"] = "\(timer.name)"
-    let context = context(logger, attempt: 0, isReapplied: false, journal)
-    return await limited("timer") { try await worker.timerFired(timer, in: context) }
-  }
-
   private func context(
     _ logger: Logger, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal
   ) -> HandlerContext {
@@ -71,14 +77,22 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   ) async -> HandlerResult {
     let start = clock.now
     defer { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
+    let run = HandlerRun(metrics)
     do {
-      guard let outcome = try await clock.result(within: policy.handlerTimeout, of: body) else {
+      let outcome = try await clock.result(within: policy.handlerTimeout) {
+        defer { run.end() }
+        return try await body()
+      }
+      guard let outcome else {
+        run.giveUp()
         return .failed(
           .retryBySchedule, reason: "handler-timeout",
           detail: "no outcome within \(DurationText.text(policy.handlerTimeout))")
       }
       return .decided(outcome)
     } catch {
+      // Cancelled with its lane, it may run on as well.
+      run.giveUp()
       let disposition = FailureDisposition.of(error)
       let reason = if case .wait = disposition { "waits-for-apple" } else { "handler-error" }
       return .failed(disposition, reason: reason, detail: "\(error)")

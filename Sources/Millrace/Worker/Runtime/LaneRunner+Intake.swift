@@ -43,6 +43,9 @@ extension LaneRunner {
         item.provenance.deadline = parts.deadline(
           item.envelope, Timestamp(millisecondsSince1970: item.provenance.firstTimestamp))
       }
+      let written = Timestamp(millisecondsSince1970: item.record.timestamp ?? 0)
+      // What waits as long as it is to wait is no lag.
+      ages.take(item.position, since: max(written, item.provenance.due ?? written))
       if case .retry(let tier) = item.source {
         await put(aside: item, on: tier)
       } else {

@@ -151,6 +151,7 @@ extension LaneRunner: CommitLane {
       if let job = write.job { keys.settled(job) }
     }
     keys.isOneAtATime = watch.isOneAtATime
+    ages.finish(watermarks.offsets)
     parts.metrics.inFlight(keys.count, lane: epoch.lane)
     parts.metrics.ledger(ledger.count, lane: epoch.lane)
     openGates()

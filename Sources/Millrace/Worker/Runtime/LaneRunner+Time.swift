@@ -68,6 +68,11 @@ extension LaneRunner {
 }
 
 extension LaneRunner {
+  /// How far the lane is, and how old the oldest record is that it has not finished.
+  func progress() -> (taken: [String: Int64], age: Duration) {
+    (taken, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero)
+  }
+
   /// A ledger to build upon when the lane comes back to this worker.
   func keptLedger() -> KeptLedger {
     ledger.dropStaged()

@@ -39,6 +39,7 @@ actor LaneRunner {
   nonisolated let bell = LaneBell()
 
   var watermarks: LaneWatermarks
+  var ages = LaneAges()
   var keys: KeyLanes<LaneItem>
   /// What is with a handler, for whoever starts the lane after a crash.
   var inHand: Set<SourcePosition> = []
@@ -46,7 +47,7 @@ actor LaneRunner {
   var isEnding = false
   var ledger: Ledger
   /// The offset behind the last record taken, by source.
-  var taken: [String: Int64] = [:]
+  var taken: [String: Int64]
   var waiting: [DueHeap<LaneItem>]
   var timers = DueHeap<String>(places: .max)
   var runningTimers = 0
@@ -70,6 +71,7 @@ actor LaneRunner {
     self.ledgerEnd = ledgerEnd
     sweptAt = parts.clock.wallTime
     watermarks = LaneWatermarks(startingAt: starts)
+    taken = starts
     let policy = parts.policy
     keys = KeyLanes(
       limits: .init(

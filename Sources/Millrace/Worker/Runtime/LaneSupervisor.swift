@@ -76,6 +76,40 @@ actor LaneSupervisor {
     return rest
   }
 
+  /// Measures how far lanes are behind, again and again. In real time: what it asks are brokers.
+  func watchLag() async throws {
+    while true {
+      try await MillraceClock.system.sleep(for: Self.lagInterval)
+      await measureLag()
+    }
+  }
+
+  private static let lagInterval = Duration.seconds(10)
+
+  /// Measures how far lanes are behind.
+  func measureLag() async {
+    var taken: [TopicPartition: Int64] = [:]
+    for (epoch, lane) in lanes where lifecycle.phase(of: epoch) == .running {
+      guard let progress = await lane.runner?.progress() else { continue }
+      parts.metrics.lag(age: progress.age, lane: epoch.lane)
+      for (topic, offset) in progress.taken { taken[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
+    }
+    do {
+      let ranges = try await parts.log.highWatermarks(of: Array(taken.keys), timeout: Self.lagInterval)
+      for (partition, range) in ranges {
+        // A lane that left meanwhile is another's to measure.
+        guard let offset = taken[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
+          continue
+        }
+        let next = max(offset, range.lowerBound)
+        parts.metrics.lag(
+          records: max(0, range.upperBound - next), topic: partition.topic, lane: partition.partition)
+      }
+    } catch {
+      parts.logger.warning("lag is not known", metadata: ["error": "\(error)"])
+    }
+  }
+
   private func carryOut(_ actions: [LaneLifecycle.Action]) async {
     var leaving: [(LaneEpoch, isDrop: Bool)] = []
     for action in actions {
@@ -132,6 +166,7 @@ actor LaneSupervisor {
     lane.work.cancel()
     await lane.work.value
     lanes[epoch] = nil
+    parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
     budget?.setPart(share.part)
     parts.logger.info("lane left", metadata: ["lane": "\(epoch.lane)", "lost": "\(isDrop)"])

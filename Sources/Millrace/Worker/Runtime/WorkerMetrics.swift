@@ -17,12 +17,13 @@ struct WorkerMetrics: Sendable {
   static let helpTexts = [
     ("millrace_worker_records_total", "Records that ended, by type and by how."),
     ("millrace_worker_handler_duration_seconds", "Time of one run of a handler, in seconds."),
+    ("millrace_worker_handlers_stuck", "Handlers that run on although their time limit is over."),
     ("millrace_worker_retries_total", "Records parked, by tier and reason."),
     ("millrace_worker_retry_lateness_seconds", "From when a parked record was due to when its handler started."),
     ("millrace_worker_dead_letters_total", "Dead letters made, by reason."),
     ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
-    ("millrace_worker_lag_records", "Records behind the newest one that were not taken yet, by topic and lane."),
-    ("millrace_worker_lag_seconds", "Age of the oldest record that is not finished, by lane."),
+    ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
+    ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
     ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
     ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
     ("millrace_worker_commit_duration_seconds", "Time of one commit, in seconds."),
@@ -37,6 +38,7 @@ struct WorkerMetrics: Sendable {
   private let restoreTime: Metrics.Timer
   private let lateness: Metrics.Timer
   private let lanes: Gauge
+  private let stuck: Meter
 
   init(worker: String, factory: any MetricsFactory = MetricsSystem.factory) {
     self.factory = factory
@@ -46,6 +48,8 @@ struct WorkerMetrics: Sendable {
     restoreTime = Timer(label: "millrace_worker_ledger_restore_duration_seconds", dimensions: labels, factory: factory)
     lateness = Timer(label: "millrace_worker_retry_lateness_seconds", dimensions: labels, factory: factory)
     lanes = Gauge(label: "millrace_worker_lanes", dimensions: labels, factory: factory)
+    stuck = Meter(label: "millrace_worker_handlers_stuck", dimensions: labels, factory: factory)
+    stuck.set(0)
   }
 
   func ended(_ ending: Ending, type: String) {
@@ -59,7 +63,7 @@ struct WorkerMetrics: Sendable {
   }
 
   func skipped(_ reason: String, type: String) {
-    count("millrace_worker_records_total", [("type", type), ("outcome", reason)])
+    count("millrace_worker_records_total", [("type", type), ("outcome", "skipped-\(reason)")])
   }
 
   func parked(tier: String, reason: String, type: String) {
@@ -96,6 +100,31 @@ struct WorkerMetrics: Sendable {
   func ledger(_ entries: Int, lane: Int32) {
     Gauge(label: "millrace_worker_ledger_entries", dimensions: [worker, ("lane", String(lane))], factory: factory)
       .record(entries)
+  }
+
+  /// A handler's time is over and it runs on.
+  func handlerStuck() { stuck.increment() }
+  /// A handler whose time was over has ended at last.
+  func handlerFreed() { stuck.decrement() }
+
+  func lag(records: Int64, topic: String, lane: Int32) {
+    Gauge(
+      label: "millrace_worker_lag_records", dimensions: [worker, ("topic", topic), ("lane", String(lane))],
+      factory: factory
+    ).record(records)
+  }
+
+  func lag(age: Duration, lane: Int32) {
+    Gauge(label: "millrace_worker_lag_seconds", dimensions: [worker, ("lane", String(lane))], factory: factory)
+      .record(max(.zero, age) / .seconds(1))
+  }
+
+  /// A lane is another's now: what is not ours to tell must not stay as it was.
+  func left(lane: Int32, topics: [String]) {
+    inFlight(0, lane: lane)
+    ledger(0, lane: lane)
+    lag(age: .zero, lane: lane)
+    for topic in topics { lag(records: 0, topic: topic, lane: lane) }
   }
 
   private func count(_ label: String, _ dimensions: [(String, String)]) {

@@ -5,7 +5,7 @@ package import AppStoreSignature
 package import Clocks
 internal import Kafka
 package import Logging
-internal import Metrics
+package import CoreMetrics
 
 /// Wires a worker and runs it.
 package enum WorkerProcess {
@@ -20,8 +20,9 @@ package enum WorkerProcess {
     }
     let clock = MillraceClock(configuration.clock)
     let logger = configuration.logging.logger(label: Worker.name, clock: clock)
+    let services = try Worker.bootstrap()
     let registry = PrometheusRegistry()
-    for (name, help) in WorkerMetrics.helpTexts { registry.describe(name, help) }
+    for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
     for collector in ProcessMetrics.collectors { registry.add(collector) }
     MetricsSystem.bootstrap(registry)
 
@@ -39,6 +40,7 @@ package enum WorkerProcess {
 
     let heartbeat = Heartbeat(clock: .system)
     registry.add(heartbeat.collector)
+    for collector in runtime.collectors { registry.add(collector) }
     let topics = WorkerTopics(Worker.self, configuration, policy)
     let readiness = ReadinessBoard(
       [
@@ -52,7 +54,7 @@ package enum WorkerProcess {
       configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
     let runner = ProcessRunner(
       name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run([admin, heartbeat, runtime])
+    let status = await runner.run(services + [admin, heartbeat, runtime])
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
@@ -61,10 +63,11 @@ package enum WorkerProcess {
   /// The runtime of a worker over a log.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
-    exchange: any HTTPExchange, verifier given: SignedDataVerifier? = nil, instance: String? = nil,
+    exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
+    verifier given: SignedDataVerifier? = nil, instance: String? = nil,
     clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
-    let metrics = WorkerMetrics(worker: Worker.name)
+    let metrics = WorkerMetrics(worker: Worker.name, factory: factory)
     let verifier =
       try given
       ?? SignedDataVerifier.configured(

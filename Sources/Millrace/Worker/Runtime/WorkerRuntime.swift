@@ -44,6 +44,12 @@ package struct WorkerRuntime: Service {
     return await supervisor.rest()
   }
 
+  /// Measures how far lanes are behind, which otherwise happens every few seconds.
+  package func measureLag() async { await state.supervisor.withLock { $0 }?.measureLag() }
+
+  /// What is used of Apple's budgets.
+  var collectors: [MetricCollector] { parts.budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
+
   /// Works until shut down gracefully or cancelled.
   /// - Throws: ``MillraceError`` for topics that do not fit; ``KafkaError`` where the process has to start anew.
   package func run() async throws {
@@ -92,6 +98,7 @@ package struct WorkerRuntime: Service {
           do {
             try await withThrowingTaskGroup(of: Void.self) { followers in
               followers.addTask { try await desk.follow() }
+              followers.addTask { try await supervisor.watchLag() }
               if let channel = parts.pauses { followers.addTask { try await channel.run() } }
               defer { followers.cancelAll() }
               try await followers.next()

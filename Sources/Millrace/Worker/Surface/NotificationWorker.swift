@@ -3,6 +3,7 @@
 public import AppStore
 public import Clocks
 public import Logging
+public import ServiceLifecycle
 
 /// A process that acts on notifications.
 ///
@@ -32,6 +33,11 @@ public protocol NotificationWorker: Sendable {
   /// How it is run where the configuration says nothing.
   static var policy: WorkerPolicy { get }
 
+  /// Sets up what belongs to the process and not to the worker: a tracer, for instance (see `docs/tracing.md`). Called
+  /// once, before anything else runs.
+  /// - Returns: what is to run beside the worker, and to end after it.
+  static func bootstrap() throws -> [any Service]
+
   /// When a notification is worth nothing any more; nil: never. Ready records run in the order of their deadlines, and
   /// one that would miss its deadline on the next retry tier runs at once or becomes a dead letter. Asked before anything
   /// is verified, so it has the headers alone.
@@ -54,6 +60,9 @@ public protocol NotificationWorker: Sendable {
 }
 
 extension NotificationWorker {
+  /// Nothing.
+  public static func bootstrap() throws -> [any Service] { [] }
+
   /// Ten-second tiers upwards, free order.
   public static var policy: WorkerPolicy { WorkerPolicy() }
 

@@ -1,0 +1,43 @@
+// The page of metrics is an interface: it and the code say the same.
+
+import Clocks
+import Foundation
+import Testing
+
+@testable import Ingress
+@testable import Millrace
+
+@Suite struct MetricsPageTests {
+  private struct Row: Hashable {
+    var name: String
+    var kind: String
+    var meaning: String
+  }
+
+  private func page() throws -> [Row] {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("docs/metrics.md")
+    return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").compactMap { line in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count >= 3, line.hasPrefix("| `") else { return nil }
+      return Row(
+        name: cells[0].trimmingCharacters(in: ["`"]), kind: cells[1], meaning: cells[cells.count - 1])
+    }
+  }
+
+  @Test func `every metric has its row, with the help text that Prometheus shows, and nothing else has`() throws {
+    let collectors = ProcessMetrics.collectors + [Heartbeat(clock: .system).collector]
+    let texts =
+      WorkerMetrics.helpTexts + KafkaMetrics.helpTexts + BudgetMetrics.helpTexts + IngressMetrics.helpTexts
+      + collectors.map { ($0.name, $0.help) }
+      + [("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind.")]
+    let rows = try page()
+    #expect(Set(rows.map(\.name)) == Set(texts.map(\.0)))
+    #expect(rows.count == texts.count)
+    for (name, help) in texts {
+      let row = try #require(rows.first { $0.name == name }, "\(name)")
+      #expect(row.meaning.hasPrefix(help), "\(name)")
+      #expect(name.hasSuffix("_total") == (row.kind == "counter"), "\(name)")
+    }
+  }
+}

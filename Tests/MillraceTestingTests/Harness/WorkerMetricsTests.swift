@@ -1,0 +1,76 @@
+// What a running worker says of itself.
+
+import AppStore
+import Clocks
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+/// Waits for a word that a test gives, whatever its task is told.
+private struct Sleeper: NotificationWorker {
+  static let name = "sleeper"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    guard case .expired = notification.event, context.attempt == 0 else { return .ignore }
+    await withCheckedContinuation { waiter in Self.waiters.withLock { $0.append(waiter) } }
+    return .ignore
+  }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WorkerMetricsTests {
+  private func value(_ name: String, _ labels: [String], in page: String) -> Double? {
+    page.split(separator: "\n").first { line in
+      line.hasPrefix("\(name){") && labels.allSatisfy { line.contains($0) }
+    }?.split(separator: " ").last.flatMap { Double($0) }
+  }
+
+  @Test func `lag is 0 where everything is done, and a parked record is none before it is due`() async throws {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    setup.lanes = 1
+    try await WorkerHarness.run(Winback.self, setup) { harness in
+      try await harness.receive(.expired, .voluntary)
+      try await harness.receive(.didFailToRenew)
+      try await harness.advance(by: .seconds(59))
+      await harness.measureLag()
+      let page = registry.render()
+      #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: page) == 0)
+      let topic = NotificationFamily.subscriptions.topic
+      #expect(value("millrace_worker_lag_records", [#"topic="\#(topic)""#, #"lane="0""#], in: page) == 0)
+      #expect(value("millrace_worker_handlers_stuck", [#"worker="winback""#], in: page) == 0)
+    }
+  }
+
+  @Test func `a handler that ignores its limit is counted until it returns, and its record ages`() async throws {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    setup.lanes = 1
+    var worker = WorkerSettings()
+    worker.name = Sleeper.name
+    worker.handlerTimeout = .seconds(30)
+    setup.configuration.workers = [worker]
+    try await WorkerHarness.run(Sleeper.self, setup) { harness in
+      // Both come to rest only when the handler's time is over.
+      async let received = harness.receive(.expired, .voluntary)
+      while Sleeper.waiters.withLock({ $0.isEmpty }) { await Task.yield() }
+      let start = harness.clock.wallTime
+      async let advanced: Void = harness.advance(by: .seconds(20))
+      while harness.clock.wallTime < start + .seconds(20) { await Task.yield() }
+      await harness.measureLag()
+      #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: registry.render()) == 20)
+      #expect(value("millrace_worker_handlers_stuck", [], in: registry.render()) == 0)
+      try await harness.advance(by: .seconds(10))
+      _ = try await (received, advanced)
+      #expect(value("millrace_worker_handlers_stuck", [], in: registry.render()) == 1)
+      for waiter in Sleeper.waiters.withLock({ $0 }) { waiter.resume() }
+      while value("millrace_worker_handlers_stuck", [], in: registry.render()) != 0 { await Task.yield() }
+    }
+  }
+}
