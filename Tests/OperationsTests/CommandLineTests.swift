@@ -21,13 +21,15 @@ struct CommandLineTests {
       ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
       ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"], ["api"],
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
-      ["api", "app-transaction"], ["api", "test-notification"],
+      ["api", "app-transaction"], ["api", "test-notification"], ["replay"], ["dead-letters"],
+      ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      if command.count == 2 || !["topics", "quarantine", "api"].contains(command[0]) {
+      let hasParts = ["topics", "quarantine", "api", "dead-letters"].contains(command[0])
+      if command.count == 2 || !hasParts, command[0] != "new" {
         #expect(result.out.contains("--config"), "\(command)")
       }
     }
@@ -56,6 +58,12 @@ struct CommandLineTests {
       (["api", "history", "1", "--type", "Consumable"], "auto-renewable"),
       (["api", "statuses", "1", "--status", "1"], "grace-period"),
       (["api", "test-notification", "--wait", "0"], "--wait"),
+      (["dead-letters", "requeue", "three", "--worker", "w", "--why", "y"], "three"),
+      (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", " "], "--why"),
+      (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", "y", "--wait", "0s"], "--wait"),
+      (["replay", "--worker", "w", "--topic", "t", "--partition", "0", "--from", "0"], "--to"),
+      (["new", "consumer", "winback"], "--millrace-path"),
+      (["new", "consumer", "Win Back", "--millrace-path", "."], "Win Back"),
       (["nonsense"], "nonsense"),
     ]
     for (arguments, part) in table {

@@ -17,6 +17,6 @@ struct MillraceCommand: AsyncParsableCommand {
     version: MillraceVersion.current,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
-      ConfigCommand.self, EmbeddedClusterCommand.self,
+      DeadLettersCommand.self, ReplayCommand.self, NewCommand.self, ConfigCommand.self, EmbeddedClusterCommand.self,
     ])
 }

@@ -15,6 +15,14 @@ public struct ConsumerPackage: Sendable, Hashable {
       case .path(let path): ".package(name: \"millrace\", path: \"\(path)\")"
       }
     }
+
+    /// Where the topic files are once SwiftPM has fetched what there is to fetch.
+    var topics: String {
+      switch self {
+      case .version: ".build/checkouts/millrace/topics"
+      case .path(let path): "\(path)/topics"
+      }
+    }
   }
 
   /// One file.
@@ -31,13 +39,14 @@ public struct ConsumerPackage: Sendable, Hashable {
   /// The package of a consumer.
   public init(_ name: ConsumerName, dependency: Dependency) {
     files = [
+      File(path: ".dockerignore", text: ".build/\n"),
       File(path: ".gitignore", text: ".build/\nPackage.resolved\n"),
       File(path: "Dockerfile", text: Self.dockerfile(name)),
       File(path: "Package.swift", text: Self.manifest(name, dependency)),
       File(path: "README.md", text: Self.readme(name)),
       File(path: "Sources/\(name.type)/\(name.type).swift", text: Self.source(name)),
       File(path: "Tests/\(name.type)Tests/\(name.type)Tests.swift", text: Self.test(name)),
-      File(path: "millrace.yaml", text: Self.configuration(name)),
+      File(path: "millrace.yaml", text: Self.configuration(name, dependency)),
     ]
   }
 
@@ -119,14 +128,14 @@ public struct ConsumerPackage: Sendable, Hashable {
     """
   }
 
-  private static func configuration(_ name: ConsumerName) -> String {
+  private static func configuration(_ name: ConsumerName, _ dependency: Dependency) -> String {
     """
     # All keys: docs/configuration.md, or `millrace config --reference`.
     kafka:
       bootstrapServers: localhost:9092
       durability: relaxed # development: one broker
     topics:
-      directory: topics
+      directory: \(dependency.topics)
     apps:
       - bundleId: com.example.app
         environments: [Sandbox]
@@ -138,6 +147,7 @@ public struct ConsumerPackage: Sendable, Hashable {
 
   private static func dockerfile(_ name: ConsumerName) -> String {
     """
+    # The build takes Millrace from its repository: with a path in Package.swift, put a URL there first.
     ARG BUILD_IMAGE=swift:6.3-bookworm
     ARG RUN_IMAGE=debian:bookworm-slim
 
@@ -152,6 +162,8 @@ public struct ConsumerPackage: Sendable, Hashable {
     RUN apt-get update && apt-get install -y --no-install-recommends librdkafka1 ca-certificates \\
       && rm -rf /var/lib/apt/lists/*
     COPY --from=build /\(name.name) /usr/local/bin/\(name.name)
+    COPY --from=build /package/.build/checkouts/millrace/topics /etc/millrace/topics
+    ENV MILLRACE_TOPICS_DIRECTORY=/etc/millrace/topics
     USER 65532:65532
     ENTRYPOINT ["/usr/local/bin/\(name.name)"]
 

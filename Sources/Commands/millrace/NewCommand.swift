@@ -1,0 +1,68 @@
+// `millrace new consumer`
+
+import ArgumentParser
+import Millrace
+import Operations
+
+struct NewCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "new",
+    abstract: "Write the beginning of something of your own.",
+    discussion: """
+      Examples:
+        millrace new consumer winback --millrace-path ../millrace
+      """,
+    subcommands: [Consumer.self])
+
+  struct Consumer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Write a consumer's package: source, tests, configuration, Dockerfile.",
+      discussion: """
+        It builds, its tests pass, and it runs; docs/writing-a-consumer.md goes on from there.
+
+        Examples:
+          millrace new consumer winback --millrace-path ../millrace
+          millrace new consumer winback --directory consumers/winback --millrace-path ../../millrace
+        """)
+
+    @Argument(help: "Lower-case letters, digits and hyphens. It is the worker's identity: choose it for good.")
+    var name: String
+
+    @Option(help: ArgumentHelp("Where to; by default a directory of that name, here.", valueName: "path"))
+    var directory: String?
+
+    @Option(
+      help: ArgumentHelp("A checkout of Millrace, absolute or relative to the package.", valueName: "path"))
+    var millracePath: String?
+
+    @Option(help: ArgumentHelp("Millrace's Git repository, taken from this version on.", valueName: "url"))
+    var millraceURL: String?
+
+    func validate() throws {
+      if millracePath != nil, millraceURL != nil {
+        throw ValidationError("Millrace comes from --millrace-path or from --millrace-url; name one.")
+      }
+      if millracePath == nil, millraceURL == nil {
+        throw ValidationError("Say where Millrace comes from: --millrace-path or --millrace-url.")
+      }
+    }
+
+    func run() async throws {
+      let command = self
+      try await conclude { console in
+        let name = try ConsumerName(command.name)
+        let directory = command.directory ?? name.name
+        let package = ConsumerPackage(name, dependency: command.dependency)
+        try package.write(to: directory)
+        try console.out.lines(package.files.map { "\(directory)/\($0.path)" })
+        console.err.note("next: cd \(directory) && swift test")
+        return .success
+      }
+    }
+
+    private var dependency: ConsumerPackage.Dependency {
+      if let millraceURL { return .version(url: millraceURL, MillraceVersion.current) }
+      return .path(millracePath ?? "")
+    }
+  }
+}

@@ -1,0 +1,126 @@
+// Follows `millrace.operations` for the commands of one operator.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Millrace
+
+/// What became of commands, told as it is read.
+actor OperationsFollower {
+  private let commands: [OperationCommand]
+  private let clock: MillraceClock
+  private let report: @Sendable (OperationReport) throws -> Void
+  private var operations: OperationsLog
+  private var open: Set<String>
+  private var summary = OperationSummary()
+  private var heardAt: MillraceClock.Instant
+
+  init(
+    worker: String, _ commands: [OperationCommand], clock: MillraceClock,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) {
+    self.commands = commands
+    self.clock = clock
+    self.report = report
+    operations = OperationsLog(worker: worker)
+    open = Set(commands.map(\.id))
+    heardAt = clock.now
+  }
+
+  /// Reads on; records that are no command are left to those who warn of them.
+  /// - Returns: whether every command has its answer.
+  func fold(_ page: [ConsumerRecord]) throws -> Bool {
+    for record in page {
+      guard let value = record.value, let json = try? JSON(parsing: value), let operation = OperationsRecord(json)
+      else { continue }
+      let change = operations.fold(operation)
+      switch operation {
+      case .command(let command) where open.contains(command.id): try answer(command, change)
+      case .result(let result) where open.contains(result.command): try answer(result, change)
+      case .command, .result: break
+      }
+    }
+    return open.isEmpty
+  }
+
+  /// Tells of the items that others were first for.
+  /// - Returns: the commands whose items are free.
+  func giveUpTaken() throws -> [OperationCommand] {
+    try commands.filter { command in
+      guard operations.standing(of: command.item) != nil else { return true }
+      try lose(command)
+      return false
+    }
+  }
+
+  /// Returns once nothing was heard for that long.
+  func waitForSilence(of patience: Duration) async throws {
+    while true {
+      let end = heardAt.advanced(by: patience)
+      guard end > clock.now else { return }
+      try await clock.sleep(until: end)
+    }
+  }
+
+  /// Tells of what is left without an answer.
+  func conclude() throws -> OperationSummary {
+    for command in commands where open.contains(command.id) {
+      summary.unanswered += 1
+      try tell(command, .unanswered)
+    }
+    return summary
+  }
+
+  private func answer(_ command: OperationCommand, _ change: OperationsLog.Change) throws {
+    switch change {
+    case .accepted: try tell(command, .accepted)
+    case .refused: try lose(command)
+    case .advanced, .finished, .ignored: break
+    }
+  }
+
+  private func answer(_ result: OperationResult, _ change: OperationsLog.Change) throws {
+    guard change == .advanced || change == .finished,
+      let command = commands.first(where: { $0.id == result.command })
+    else { return }
+    switch result.outcome {
+    case .progress(let next):
+      guard case .replay(_, let from, let to, _) = command.action else { return }
+      try tell(command, .progress(next: next, sent: next - from, of: to - from))
+    case .done:
+      open.remove(command.id)
+      summary.done += 1
+      try tell(command, .done)
+    case .failed(let detail):
+      open.remove(command.id)
+      summary.failed += 1
+      try tell(command, .failed(detail))
+    }
+  }
+
+  private func lose(_ command: OperationCommand) throws {
+    open.remove(command.id)
+    summary.lost += 1
+    guard let standing = operations.standing(of: command.item) else { return }
+    let winner = standing.command
+    try tell(command, .lost(by: winner.by, at: winner.at, why: winner.why, standing: standing.words))
+  }
+
+  private func tell(_ command: OperationCommand, _ event: OperationReport.Event) throws {
+    heardAt = clock.now
+    try report(OperationReport(item: command.item, command: command.id, lane: command.lane, event: event))
+  }
+}
+
+extension OperationsLog.Standing {
+  /// How far it is, in a word or two.
+  var words: String {
+    let verb = if case .discard = command.action { "discarded" } else { "sent again" }
+    return switch outcome {
+    case .done?: verb
+    case .failed(let detail)?: "failed (\(detail))"
+    case .progress?: "going on"
+    case nil: "not executed yet"
+    }
+  }
+}

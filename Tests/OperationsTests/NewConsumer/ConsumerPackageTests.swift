@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+@testable import Operations
+
+@Suite struct ConsumerPackageTests {
+  @Test func `examples/winback is what the command writes`() throws {
+    let example = packageRoot.appendingPathComponent("examples/winback")
+    let package = ConsumerPackage(try ConsumerName("winback"), dependency: .path("../.."))
+    for file in package.files {
+      let text = try String(contentsOf: example.appendingPathComponent(file.path), encoding: .utf8)
+      #expect(text == file.text, "examples/winback/\(file.path): write it anew with millrace new consumer")
+    }
+  }
+
+  @Test func `names become types, and what is no name is refused`() throws {
+    #expect(try ConsumerName("win-back-2").type == "WinBack2")
+    for text in ["", "Winback", "-a", "a-", "a--b", "2a", "a_b", String(repeating: "a", count: 41)] {
+      #expect(throws: OperationError.self, "\(text)") { try ConsumerName(text) }
+    }
+  }
+
+  @Test func `a package goes into a new directory and never over anything`() throws {
+    let fixture = try Fixture()
+    let directory = fixture.directory.appendingPathComponent("deep/new").path
+    let package = ConsumerPackage(
+      try ConsumerName("winback"), dependency: .version(url: "https://example.com/millrace", "1.2.3"))
+    try package.write(to: directory)
+    for file in package.files {
+      #expect(try String(contentsOfFile: "\(directory)/\(file.path)", encoding: .utf8) == file.text)
+    }
+    let manifest = try #require(package.files.first { $0.path == "Package.swift" })
+    #expect(manifest.text.contains(".package(url: \"https://example.com/millrace\", from: \"1.2.3\")"))
+    #expect(throws: OperationError.self) { try package.write(to: directory) }
+  }
+}
