@@ -121,10 +121,7 @@ public final class KafkaConsumer: Sendable {
       let offsets = starts.map { CommittedOffset($0.key, offset: $0.value.native) }.sorted {
         $0.partition < $1.partition
       }
-      try await assign(offsets) { handle, list in
-        let error = rd_kafka_assign(handle.rk, list)
-        return error == RD_KAFKA_RESP_ERR_NO_ERROR ? nil : KafkaError(error, operation: "assign partitions")
-      }
+      try await assign(offsets)
     }
   }
 
@@ -179,49 +176,41 @@ public final class KafkaConsumer: Sendable {
   private func rebalance(_ event: OpaquePointer) async {
     guard let list = rd_kafka_event_topic_partition_list(event) else { return }
     let offsets = UnsafePointer(list).elements.map { CommittedOffset($0) }
-    let isIncremental =
-      rd_kafka_rebalance_protocol(handle.rk).map { String(cString: $0) == "COOPERATIVE" } ?? false
     if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
       do {
-        try await assign(offsets) { handle, list in
-          RebalanceCall.assign(list, incrementally: isIncremental, on: handle)
-        }
+        try await assign(offsets)
       } catch {
         pump.observer.error(error)
       }
     } else {
-      revoke(offsets.map(\.partition), isIncremental: isIncremental)
+      revoke(offsets.map(\.partition))
     }
   }
 
-  private func assign(
-    _ offsets: [CommittedOffset],
-    by call: @escaping @Sendable (ClientHandle, UnsafePointer<rd_kafka_topic_partition_list_t>) -> KafkaError?
-  ) async throws(KafkaError) {
+  /// Replaces the assignment: `range` is protected, and its protocol is the eager one.
+  private func assign(_ offsets: [CommittedOffset]) async throws(KafkaError) {
     // Before the assignment starts fetching, or the first records would go to the consumer's own queue.
     let queues = offsets.compactMap { PartitionQueue($0.partition, of: handle) }
     state.withLock { state in
       for queue in queues { state.queues[queue.partition] = queue }
     }
-    let failure = await handle.blocking.run { [handle] in
+    let error = await handle.blocking.run { [handle] in
       let list = TopicPartitionList(offsets)
-      return call(handle, list.native)
+      return rd_kafka_assign(handle.rk, list.native).rawValue
     }
-    if let failure { throw failure }
+    guard error == 0 else { throw KafkaError(rd_kafka_resp_err_t(error), operation: "assign partitions") }
     feed.send(.assigned(queues))
   }
 
-  private func revoke(_ partitions: [TopicPartition], isIncremental: Bool) {
+  private func revoke(_ partitions: [TopicPartition]) {
     let isLost = rd_kafka_assignment_lost(handle.rk) != 0
     let queues = state.withLock { state in partitions.compactMap { state.queues.removeValue(forKey: $0) } }
     for queue in queues { queue.close() }
     let observer = pump.observer
     let revocation = Revocation(partitions, isLost: isLost) { [handle] in
       handle.blocking.schedule {
-        let list = TopicPartitionList(partitions)
-        if let error = RebalanceCall.unassign(list.native, incrementally: isIncremental, on: handle) {
-          observer.error(error)
-        }
+        let error = rd_kafka_assign(handle.rk, nil)
+        if error != RD_KAFKA_RESP_ERR_NO_ERROR { observer.error(KafkaError(error, operation: "unassign partitions")) }
         handle.wake.signal()
       }
     }
