@@ -22,6 +22,9 @@ public struct WorkerTopics: Sendable, Hashable {
   public let operations: String
   /// What processes tell each other, such as the time of a 429.
   public let control: String
+  /// The consumer group, and what the worker's transactional ids begin with. It has the prefix too: deployments that
+  /// share a cluster must not hand each other's lanes around, nor fence each other.
+  public let group: String
 
   /// Whether a worker may be called so: 1 to 40 lower-case letters, digits and hyphens, beginning with a letter.
   public static func isName(_ text: String) -> Bool {
@@ -47,6 +50,7 @@ public struct WorkerTopics: Sendable, Hashable {
     events = "\(prefix)appstore.events.\(worker)"
     operations = prefix + "millrace.operations"
     control = prefix + "millrace.control"
+    group = "\(prefix)millrace.\(worker)"
   }
 
   /// What the worker reads as a member of its group.
@@ -60,7 +64,4 @@ public struct WorkerTopics: Sendable, Hashable {
 
   /// Everything whose partition p is lane p.
   public var laneTopics: [String] { sources + [deadLetters, ledger] }
-
-  /// The consumer group.
-  public var group: String { "millrace.\(worker)" }
 }

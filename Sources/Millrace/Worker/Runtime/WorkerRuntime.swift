@@ -18,7 +18,7 @@ package struct WorkerRuntime: Service {
     var prefix: String
     var policy: WorkerPolicy
     var commit: KafkaSettings.Commit
-    /// Tells the instances of a worker apart: `transactional.id` is `millrace.<worker>.<instance>`.
+    /// Tells the instances of a worker apart: `transactional.id` is the group's name and this.
     var instance: String
     var staticMember: String?
     var handler: any LaneHandling
