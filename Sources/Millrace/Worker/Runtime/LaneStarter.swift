@@ -4,6 +4,7 @@
 internal import AppStore
 internal import Clocks
 internal import Kafka
+internal import Logging
 internal import Synchronization
 
 /// Makes runners of lanes that are owned.
@@ -26,9 +27,8 @@ struct LaneStarter: Sendable {
     let ranges = try await log.highWatermarks(of: sources, timeout: Self.questionTimeout)
     var starts: [String: Int64] = [:]
     for source in sources {
-      let range = ranges[source] ?? 0..<0
-      starts[source.topic] =
-        committed.first { $0.partition == source }?.offset ?? beginning(of: source.topic, range)
+      starts[source.topic] = try start(
+        of: source, committed: committed.first { $0.partition == source }?.offset, available: ranges[source])
     }
     let began = parts.clock.now
     let restored = Mutex(kept?.ledger ?? Ledger())
@@ -57,10 +57,33 @@ struct LaneStarter: Sendable {
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 
-  /// Where a source begins that nobody has committed an offset of. What a worker sent to itself is never skipped.
-  private func beginning(of topic: String, _ range: Range<Int64>) -> Int64 {
-    guard parts.policy.start == .latest, case .live = parts.topics.source(of: topic) else { return range.lowerBound }
-    return range.upperBound
+  private func start(of source: TopicPartition, committed: Int64?, available: Range<Int64>?) throws -> Int64 {
+    // What a worker sent to itself is never skipped.
+    let isAtEnd = parts.policy.start == .latest && parts.topics.source(of: source.topic) == .live
+    switch SourceStart(committed: committed, available: available ?? 0..<0, isAtEnd: isAtEnd) {
+    case .at(let offset): return offset
+    case .behind(let lost):
+      // Waiting brings nothing back and loses more.
+      parts.metrics.lost(lost.count, topic: source.topic)
+      parts.logger.error(
+        """
+        records were deleted before this worker read them; keep them longer (`retention.ms`), and fetch what is missing \
+        from Apple's notification history
+        """,
+        metadata: [
+          "source": "\(source)", "committed": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
+          "records-at-most": "\(lost.count)",
+        ])
+      return lost.upperBound
+    case .beyondEnd(let committed, let end):
+      throw MillraceError(
+        .topics, "the group \(parts.topics.group) has committed offset \(committed), and the partition ends at \(end)",
+        at: "\(source)",
+        remedy: """
+          where the topic was made anew, set the group's offset of it to the earliest (the ledger keeps what was handled \
+          from being handled again)
+          """)
+    }
   }
 }
 

@@ -24,6 +24,9 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
     ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
+    ("millrace_worker_lag_records", "Records behind the newest one that were not taken yet, by topic and lane."),
+    ("millrace_worker_lag_seconds", "Age of the oldest record that is not finished, by lane."),
+    ("millrace_worker_records_lost_total", "Records deleted before this worker read them, at most, by topic."),
     ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
     ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
     ("millrace_worker_commit_duration_seconds", "Time of one commit, in seconds."),
@@ -76,6 +79,11 @@ struct WorkerMetrics: Sendable {
   func died(reason: String, type: String) {
     ended(.dead, type: type)
     count("millrace_worker_dead_letters_total", [("reason", reason)])
+  }
+
+  func lost(_ records: Int, topic: String) {
+    Counter(label: "millrace_worker_records_lost_total", dimensions: [worker, ("topic", topic)], factory: factory)
+      .increment(by: records)
   }
 
   func restored(in duration: Duration) { restoreTime.record(duration: duration) }
