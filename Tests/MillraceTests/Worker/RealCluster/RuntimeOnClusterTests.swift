@@ -1,0 +1,139 @@
+// The runtime over a broker that nobody of ours wrote: what the log in memory cannot find. One process.
+
+import AppStore
+import Kafka
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(4))) struct RuntimeOnClusterTests {
+  @Test(arguments: ClusterKind.available)
+  func `an event is read once, however often its notification comes`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind)
+    let worker = try await cluster.start()
+    let notifications = try await cluster.receive(.didRenew, .expired, .subscribed)
+    try await cluster.events(for: notifications)
+    try await cluster.write(notifications.map(\.producerRecord))
+    let last = try await cluster.receive(.didRenew)
+    try await cluster.events(for: last)
+    try await worker.leave()
+    let events = try await cluster.events()
+    #expect(events.map(\.notification).sorted() == (notifications + last).map(\.id).sorted())
+    #expect(Set(events.map(\.id)).count == events.count)
+    #expect(try await cluster.records(in: cluster.topics.deadLetters).isEmpty)
+  }
+
+  @Test(arguments: ClusterKind.available)
+  func `what a process handled is not handled by the next one`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind)
+    let first = try await cluster.start()
+    let before = try await cluster.receive(.didRenew, .expired)
+    try await cluster.events(for: before)
+    try await first.leave()
+    // The same again, as Apple's retries come: now only the ledger knows.
+    try await cluster.write(before.map(\.producerRecord))
+    let after = try await cluster.receive(.didRenew)
+    let second = try await cluster.start()
+    try await cluster.events(for: after)
+    try await second.leave()
+    #expect(try await cluster.events().map(\.notification).sorted() == (before + after).map(\.id).sorted())
+  }
+
+  @Test(arguments: ClusterKind.available)
+  func `a failed record waits on its tier, and not shorter than the tier says`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind)
+    let worker = try await cluster.start()
+    let notifications = try await cluster.receive(.didFailToRenew)
+    let event = try #require(try await cluster.events(for: notifications).first)
+    try await worker.leave()
+    #expect(event.attempt == 1)
+    let parked = try await cluster.records(in: cluster.topics.retries[0])
+    #expect(parked.map(\.value) == notifications.map(\.bytes))
+    let history = Provenance(try #require(parked.first))
+    #expect(history.attempt == 1 && history.first.topic == cluster.input)
+    let time = try #require(event.record.text("ce_time").flatMap { Timestamp(rfc3339: $0) })
+    #expect(time >= (try #require(history.due)))
+  }
+
+  @Test(arguments: ClusterKind.available)
+  func `a dead letter that is requeued is handled, and its command executed once`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind)
+    let worker = try await cluster.start()
+    let notifications = try await cluster.receive(.gracePeriodExpired)
+    let letter = try #require(
+      try await cluster.records(in: cluster.topics.deadLetters) { !$0.isEmpty }.first)
+    #expect(DeadLetter(letter.headers)?.reason == "no-use")
+    #expect(letter.value == notifications.first?.bytes)
+
+    _ = Tally.mended.withLock { $0.insert(notifications[0].id) }
+    let item = OperationCommand.deadLetter(lane: letter.partition, offset: letter.offset)
+    let commands = ["first", "second"].map { id in
+      OperationsRecord.command(
+        OperationCommand(
+          id: id, item: item, worker: Tally.name, lane: letter.partition, action: .requeue, why: "mended", by: "test",
+          at: Timestamp(millisecondsSince1970: 0)))
+    }
+    try await cluster.write(
+      commands.map {
+        ProducerRecord(
+          topic: cluster.topics.operations, partition: 0, key: $0.key, value: $0.json.serialized())
+      })
+    let events = try await cluster.events(for: notifications)
+    try await worker.leave()
+    #expect(events.map(\.attempt) == [0])
+    let results = try await cluster.records(in: cluster.topics.operations).compactMap { record in
+      try OperationsRecord(JSON(parsing: record.value ?? []))
+    }.compactMap { if case .result(let result) = $0 { result } else { nil } }
+    #expect(results.map(\.command) == ["first"])
+    #expect(results.map(\.outcome) == [.done])
+    #expect(try await cluster.records(in: cluster.topics.replay).count == 1)
+  }
+
+  @Test func `records that were deleted unread are reported, and the worker goes on`() async throws {
+    // The embedded cluster keeps 5 MiB of a partition: its retention is quick.
+    let cluster = try await WorkerCluster(.embedded, lanes: 1)
+    let first = try await cluster.start()
+    try await cluster.events(for: try await cluster.receive(.didRenew))
+    try await first.leave()
+    let filler = ProducerRecord(
+      topic: cluster.input, partition: 0, key: [1], value: [UInt8](repeating: 7, count: 900_000))
+    for _ in 0..<8 { try await cluster.write([filler]) }
+    let notifications = try await cluster.receive(.didRenew)
+
+    let errors = ErrorLog()
+    let second = try await cluster.start(logger: errors.logger)
+    try await cluster.events(for: notifications)
+    try await second.leave()
+    let line = errors.lines.first { $0.hasPrefix("records were deleted") }
+    #expect(line?.contains("source=\(cluster.input)[0]") == true, "\(errors.lines)")
+  }
+
+  @Test(arguments: ClusterKind.available)
+  func `a lane does not start behind its topic's end`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind, lanes: 1)
+    try await cluster.receive(.didRenew)
+    try await cluster.commit(1_000)
+    let worker = try await cluster.start()
+    let error = try #require(await worker.failure() as? MillraceError)
+    #expect(error.problems.first?.place == "\(cluster.input)[0]")
+    #expect(try await cluster.events().isEmpty)
+  }
+}
+
+extension WorkerCluster {
+  /// Commits an offset of the first input's first partition for the worker's group.
+  fileprivate nonisolated func commit(_ offset: Int64) async throws {
+    let reader = try log.makeReader(group: topics.group, topics: topics.sources, options: LogReaderOptions())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await reader.run() }
+      defer { reader.shutDown() }
+      for await event in reader.events {
+        guard case .assigned = event else { continue }
+        try await reader.commit([CommittedOffset(TopicPartition(topic: input, partition: 0), offset: offset)])
+        return
+      }
+    }
+  }
+}

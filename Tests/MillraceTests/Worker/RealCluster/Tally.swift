@@ -1,0 +1,59 @@
+// The worker of these tests: says what it handled and which process it is.
+
+import AppStore
+import Kafka
+@testable import Millrace
+import Synchronization
+
+struct Tally: NotificationWorker {
+  static let name = "tally"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static var policy: WorkerPolicy {
+    var policy = WorkerPolicy()
+    policy.retryDelays = [.milliseconds(300), .seconds(2)]
+    return policy
+  }
+
+  /// Notifications whose handler was mended meanwhile.
+  static let mended = Mutex<Set<String>>([])
+
+  let process: String
+
+  init(_ setup: WorkerSetup) {
+    var generator = SystemRandomNumberGenerator()
+    process = String(generator.next(), radix: 36)
+  }
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    switch notification.event {
+    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("first try")
+    case .gracePeriodExpired where !Self.mended.withLock({ $0.contains(notification.id) }):
+      throw PermanentFailure("no-use", "cannot be handled yet")
+    default: return try .emit(Counted(process: process, attempt: context.attempt))
+    }
+  }
+
+  struct Counted: WorkerEvent {
+    static let eventName = "counted"
+    var process: String
+    var attempt: Int
+  }
+}
+
+/// One event of ``Tally`` as it stands in Kafka.
+struct CountedEvent: Sendable {
+  var id: String
+  var notification: String
+  var process: String
+  var attempt: Int
+  var record: ConsumerRecord
+
+  init?(_ record: ConsumerRecord) {
+    guard let value = record.value, case .object(let data)? = try? JSON(parsing: value),
+      case .string(let process)? = data["process"], case .integer(let attempt)? = data["attempt"],
+      let id = record.text("ce_id"), let notification = record.text("ce_notificationid")
+    else { return nil }
+    (self.id, self.notification, self.process, self.attempt) = (id, notification, process, Int(attempt))
+    self.record = record
+  }
+}

@@ -1,0 +1,179 @@
+// A worker's topics on a cluster, its processes, and what they wrote. Waits by following topics, never by the clock.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Clocks
+import Kafka
+import Logging
+@testable import Millrace
+import MillraceTesting
+import ServiceLifecycle
+import Testing
+
+actor WorkerCluster {
+  nonisolated let log: KafkaLog
+  nonisolated let topics: WorkerTopics
+  nonisolated let lanes: Int
+
+  private let connection: Connection
+  private let configuration: MillraceConfiguration
+  private let policy: WorkerPolicy
+  private let clock = MillraceClock.system
+  private var fixtures: NotificationFixtures
+
+  init(_ kind: ClusterKind, lanes: Int = 2, _ change: (inout WorkerPolicy) -> Void = { _ in }) async throws {
+    var generator = SystemRandomNumberGenerator()
+    let prefix = "test-\(String(generator.next(), radix: 36))."
+    connection = try await Connection(kind, clientID: prefix)
+    log = connection.log
+    fixtures = try NotificationFixtures(from: clock.wallTime, seed: 1)
+    var configuration = MillraceConfiguration()
+    configuration.topics.prefix = prefix
+    var app = AppSettings()
+    app.bundleId = fixtures.app.bundleId
+    app.appAppleId = fixtures.app.appAppleId
+    app.environments = [fixtures.app.environment]
+    configuration.apps = [app]
+    self.configuration = configuration
+    var policy = Tally.policy
+    change(&policy)
+    self.policy = policy
+    topics = WorkerTopics(Tally.self, configuration, policy)
+    self.lanes = lanes
+    for name in topics.laneTopics { try await connection.createTopic(name, partitions: lanes) }
+    for name in [topics.events, topics.operations, topics.control] {
+      try await connection.createTopic(name, partitions: 1)
+    }
+  }
+
+  nonisolated var input: String { topics.inputs.first ?? "" }
+
+  // MARK: - In
+
+  /// Notifications as the ingress writes them, each about a subscription of its own.
+  @discardableResult
+  func receive(_ types: NotificationTypeV2...) async throws -> [NotificationFixture] {
+    var fixtures = fixtures
+    var made: [NotificationFixture] = []
+    for type in types { made.append(try await fixtures.next(SampleKind(type), to: input)) }
+    self.fixtures = fixtures
+    try await write(made.map(\.producerRecord))
+    return made
+  }
+
+  nonisolated func write(_ records: [ProducerRecord]) async throws {
+    let writer = try log.makeWriter()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await writer.run() }
+      defer { writer.shutDown() }
+      _ = try await writer.send(contentsOf: records)
+    }
+  }
+
+  // MARK: - Processes
+
+  /// A process of the worker, from its start on.
+  func start(instance: String? = nil, logger: Logger? = nil) async throws -> WorkerInstance {
+    let logger = logger ?? Logger(label: Tally.name) { _ in SwiftLogNoOpLogHandler() }
+    return WorkerInstance(
+      try await WorkerProcess.runtime(
+        Tally.self, configuration, policy, log: log, exchange: NoAppStore(), verifier: fixtures.verifier,
+        instance: instance, clock: clock, logger: logger))
+  }
+
+  // MARK: - Out
+
+  /// What `read_committed` finds, as soon as it is enough.
+  nonisolated func records(
+    in topic: String, until isEnough: ([ConsumerRecord]) -> Bool
+  ) async throws -> [ConsumerRecord] {
+    let partitions = try await partitions(of: topic)
+    let (pages, feed) = AsyncThrowingStream.makeStream(of: [ConsumerRecord].self)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+      for partition in partitions {
+        group.addTask { [log] in
+          do {
+            try await log.scan(partition, from: .earliest, to: .never, upTo: 1_000) { feed.yield($0) }
+          } catch {
+            feed.finish(throwing: error)
+          }
+        }
+      }
+      defer { group.cancelAll() }
+      var found: [ConsumerRecord] = []
+      for try await page in pages {
+        found += page
+        if isEnough(found) { break }
+      }
+      return found
+    }
+  }
+
+  /// What `read_committed` finds now, once no transaction is open.
+  nonisolated func records(in topic: String) async throws -> [ConsumerRecord] {
+    let found = Found()
+    for partition in try await partitions(of: topic) {
+      try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: 1_000) { found.add($0) }
+    }
+    return found.records
+  }
+
+  private nonisolated func partitions(of topic: String) async throws -> [TopicPartition] {
+    let count = try await log.partitionCounts(of: [topic], timeout: .seconds(30))[topic] ?? 0
+    return (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
+  }
+
+  /// The events, once every one of these notifications has one.
+  @discardableResult
+  nonisolated func events(for fixtures: [NotificationFixture]) async throws -> [CountedEvent] {
+    let wanted = Set(fixtures.map(\.id))
+    let records = try await records(in: topics.events) { records in
+      wanted.isSubset(of: records.compactMap { CountedEvent($0)?.notification })
+    }
+    return records.compactMap { CountedEvent($0) }
+  }
+
+  nonisolated func events() async throws -> [CountedEvent] {
+    try await records(in: topics.events).compactMap { CountedEvent($0) }
+  }
+}
+
+/// One process of the worker.
+struct WorkerInstance {
+  let runtime: WorkerRuntime
+  private let group: ServiceGroup
+  private let running: Task<Void, any Error>
+
+  init(_ runtime: WorkerRuntime) {
+    self.runtime = runtime
+    let group = ServiceGroup(
+      configuration: .init(services: [runtime], logger: Logger(label: "group") { _ in SwiftLogNoOpLogHandler() }))
+    self.group = group
+    running = Task { try await group.run() }
+  }
+
+  /// Leaves as on SIGTERM.
+  func leave() async throws {
+    await group.triggerGracefulShutdown()
+    try await running.value
+  }
+
+  /// What ended it.
+  func failure() async -> (any Error)? {
+    do { try await running.value } catch { return error }
+    return nil
+  }
+
+  /// Ends it as it is.
+  func kill() async {
+    running.cancel()
+    _ = await running.result
+  }
+}
+
+private struct NoAppStore: HTTPExchange {
+  func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+    throw TransportFailure("the test has no App Store", .notSent)
+  }
+}
