@@ -27,7 +27,8 @@ actor WorkerCluster {
     let prefix = "test-\(String(generator.next(), radix: 36))."
     connection = try await Connection(kind, clientID: prefix)
     log = connection.log
-    fixtures = try NotificationFixtures(from: clock.wallTime, seed: 1)
+    // Tests run side by side, and handlers know notifications by their ids.
+    fixtures = try NotificationFixtures(from: clock.wallTime, seed: generator.next())
     var configuration = MillraceConfiguration()
     configuration.topics.prefix = prefix
     var app = AppSettings()
