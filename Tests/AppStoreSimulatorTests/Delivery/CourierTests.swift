@@ -55,7 +55,8 @@ private final class Receiver: Sendable {
     return Courier(
       world: world, signatory: try Rehearsal.signatory(),
       destinations: [Rehearsal.production: destination, Rehearsal.sandbox: destination], settings: settings,
-      clock: time.clock, post: { _, body in receiver.post(body) }, onAttempt: onAttempt ?? { _ in }, logger: Logger(label: "test"))
+      clock: time.clock, post: { _, body in receiver.post(body) }, onAttempt: onAttempt ?? { _ in },
+      logger: Logger(label: "test"))
   }
 
   /// Runs the courier while `body` does.
@@ -124,10 +125,12 @@ private final class Receiver: Sendable {
   func `A duplicate is the same bytes, and no attempt of its own`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
-    let courier = try courier(world, receiver, change: {
-      $0.duplicates = 1
-      $0.duplicatesWithin = .zero
-    })
+    let courier = try courier(
+      world, receiver,
+      change: {
+        $0.duplicates = 1
+        $0.duplicatesWithin = .zero
+      })
     try await running(courier) {
       try world.buy(Rehearsal.monthly, at: .newYear)
       await receiver.wait(for: 2)
@@ -162,9 +165,11 @@ private final class Receiver: Sendable {
   func `Nothing is sent in a pause, and everything after it`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
-    let courier = try courier(world, receiver, change: {
-      $0.pauses = [.init(from: .newYear, until: .newYear + .seconds(3_600))]
-    })
+    let courier = try courier(
+      world, receiver,
+      change: {
+        $0.pauses = [.init(from: .newYear, until: .newYear + .seconds(3_600))]
+      })
     try await running(courier) {
       for _ in 0..<5 { try world.buy(Rehearsal.coins, at: .newYear) }
       await time.waitForSleepers(1)

@@ -24,8 +24,6 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
     ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
-    ("millrace_worker_lag_records", "Records behind the newest one that were not taken yet, by topic and lane."),
-    ("millrace_worker_lag_seconds", "Age of the oldest record that is not finished, by lane."),
     ("millrace_worker_records_lost_total", "Records deleted before this worker read them, at most, by topic."),
     ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
     ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
