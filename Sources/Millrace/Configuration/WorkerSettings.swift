@@ -52,6 +52,9 @@ extension WorkerPolicy {
 extension MillraceConfiguration {
   /// The policy of the worker called `name`.
   public func policy(of name: String, standard: WorkerPolicy) -> WorkerPolicy {
-    workers.first { $0.name == name }.map { standard.applying($0) } ?? standard
+    var policy = workers.first { $0.name == name }.map { standard.applying($0) } ?? standard
+    // Tiers are numbered in this order everywhere.
+    policy.retryDelays = RetrySchedule(delays: policy.retryDelays, maximumAttempts: 1).delays
+    return policy
   }
 }

@@ -50,9 +50,15 @@ struct OutcomeRecords: Sendable {
 
   /// A record given to a person.
   func deadLetter(_ record: ConsumerRecord, _ letter: DeadLetter, history: Provenance) -> ProducerRecord {
-    ProducerRecord(
+    let whole = ProducerRecord(
       topic: topics.deadLetters, partition: record.partition, key: record.key, value: record.value,
       headers: Provenance.original(record.headers) + history.headers + letter.headers)
+    guard whole.isTooLarge else { return whole }
+    // Better a letter that names where the record stands than none.
+    var letter = letter
+    letter.remedy += "; the record is too large to be copied and stands only where it was read"
+    return ProducerRecord(
+      topic: topics.deadLetters, partition: record.partition, value: nil, headers: history.headers + letter.headers)
   }
 }
 

@@ -9,6 +9,8 @@ internal import Synchronization
 
 /// Where a batch's lanes say what belongs to it.
 protocol CommitLane: Sendable {
+  /// The lane and the epoch of its ownership.
+  var epoch: LaneEpoch { get }
   /// Seals writes of this lane: the offsets to commit once they are done, and the ledger's records for them. Nil where
   /// the lane was stopped. Changes nothing, so that it can be asked again.
   func seal(_ writes: [LaneWrite]) async -> SealedWrites?
@@ -103,6 +105,9 @@ final class Committer: Sendable {
     }
   }
 
+  /// Whether nothing can be committed any more.
+  var isOver: Bool { state.withLock { $0.isOver } }
+
   /// Commits what is left and lets ``run()`` return.
   func shutDown() {
     state.withLock { $0.isClosing = true }
@@ -155,11 +160,14 @@ final class Committer: Sendable {
         }
       case .committed, .written:
         metrics.committed(in: start.duration(to: clock.now))
-        _ = state.withLock { $0.batch.committed() }
+        let items = state.withLock { $0.batch.committed() }
         for part in parts {
           await part.lane.committed(part.writes)
           settle(part.writes, .committed)
         }
+        // A lane that was stopped before it sealed its writes has waiters too.
+        let sealed = Set(parts.map(\.lane.epoch))
+        settle(items.filter { !sealed.contains($0.lane) }.map(\.write), .dropped)
         return
       case .aborted:
         metrics.commitFailed()
@@ -175,7 +183,11 @@ final class Committer: Sendable {
     var parts: [Part] = []
     for epoch in batch.lanes {
       let writes = batch.items.filter { $0.lane == epoch }.map(\.write)
-      guard let lane = state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else { continue }
+      guard let lane = state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else {
+        // Stopped: nothing of it is committed any more, now or when this batch is produced again.
+        detach(epoch)
+        continue
+      }
       parts.append(Part(lane: lane, writes: writes, sealed: sealed))
     }
     return parts

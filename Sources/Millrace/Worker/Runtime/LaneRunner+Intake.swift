@@ -22,10 +22,8 @@ extension LaneRunner {
     while !isDraining {
       let isOpen =
         switch source {
-        case .live: keys.hasRoom(for: 0)
+        case .live, .replay: hasPlace(for: source)
         case .retry(let tier): waiting.indices.contains(tier) && waiting[tier].hasRoom(for: 0)
-        // Live traffic goes first: what is sent again comes in only while there is room to spare.
-        case .replay: keys.count < max(1, parts.policy.recordsInFlight / 4)
         }
       if isOpen { return true }
       await waitForRoom()
@@ -76,10 +74,7 @@ extension LaneRunner {
   /// A record whose time has come takes its place among those of its key.
   func arrive(_ item: LaneItem) async {
     while !isDraining {
-      let isIn = keys.admit(
-        item, key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
-        deadline: item.provenance.deadline)
-      if isIn { return }
+      if admit(item) { return }
       dispatch()
       await waitForRoom()
     }
@@ -90,22 +85,25 @@ extension LaneRunner {
     while !isDraining, let job = keys.next() {
       let item = job.record
       let id = LedgerKey(id: item.id)
-      if watch.isCondemned(item.position) {
-        finish(job.number, item, id, parts.planner.crashed(item, now: parts.clock.wallTime), replacing: nil)
-        continue
-      }
-      if let plan = isBehind(item, id) {
-        finish(job.number, item, id, plan, replacing: nil)
-        continue
-      }
+      // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
       switch ledger.verdict(for: id, arriving: item.arrival) {
-      case .run(let attempt): hand(job.number, item, attempt: attempt, replacing: nil)
-      case .reapply(let attempt, let digest): hand(job.number, item, attempt: attempt, replacing: digest)
+      case .run(let attempt): handOut(job.number, item, id, attempt: attempt, replacing: nil)
+      case .reapply(let attempt, let digest): handOut(job.number, item, id, attempt: attempt, replacing: digest)
       case .skip(let reason):
         parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
         keys.decided(job.number)
         submit(LaneWrite(lane: epoch, job: job.number, finishes: item.position))
       }
+    }
+  }
+
+  private func handOut(_ number: UInt64, _ item: LaneItem, _ id: LedgerKey, attempt: Int, replacing digest: UInt32?) {
+    if watch.isCondemned(item.position) {
+      finish(number, item, id, parts.planner.crashed(item, now: parts.clock.wallTime), replacing: digest)
+    } else if let plan = isBehind(item, id) {
+      finish(number, item, id, plan, replacing: digest)
+    } else {
+      hand(number, item, attempt: attempt, replacing: digest)
     }
   }
 

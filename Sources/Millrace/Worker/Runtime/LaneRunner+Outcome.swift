@@ -8,6 +8,8 @@ internal import Logging
 extension LaneRunner: CommitLane {
   /// Runs a handler; on the handler's own task.
   nonisolated func work(on job: LaneJob) async {
+    // What was handed out and not begun when the lane was handed back is the next owner's.
+    guard await acceptsOutcomes else { return }
     switch job {
     case .record(let number, let item, let replacing):
       // A lane that suspects its records names each before it runs.
@@ -55,12 +57,14 @@ extension LaneRunner: CommitLane {
       parts.metrics.ended(.done, type: item.typeLabel)
     case .parked(let tier, let reason):
       // A notification that is done stays done while it waits to be run again.
-      if replacing == nil {
-        write.entries += parking(id, item, Handled(.parked(attempt: plan.attempt, tier: tier), at: now))
-      }
+      if replacing == nil { write.entries += parking(id, item, attempt: plan.attempt, tier: tier) }
       parts.metrics.parked(tier: parts.topics.retries[tier], reason: reason, type: item.typeLabel)
     case .dead(let reason):
-      if replacing == nil { write.entries += resolving(id, item, Handled(.dead, at: now)) }
+      // Whatever claims an id without being that notification must not keep the genuine one out.
+      let isKnown = ledger[id] != nil
+      if replacing == nil, isKnown || !plan.isForeign {
+        write.entries += resolving(id, item, Handled(.dead, at: now))
+      }
       parts.metrics.died(reason: reason, type: item.typeLabel)
     case .again: break
     }
@@ -74,22 +78,27 @@ extension LaneRunner: CommitLane {
 
   private func ended(_ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult, journal: LaneJournal) {
     guard acceptsOutcomes else { return }
-    runningTimers -= 1
+    firing.remove(fired.name)
     close(journal)
     defer { noteIdleness() }
     let now = parts.clock.wallTime
-    guard case .decided(let outcome) = result, outcome.decision == .done else {
+    guard case .decided(let outcome) = result, outcome.decision == .done,
+      let plan = parts.planner.plan(fired, outcome, now: now)
+    else {
       // A timer has no record to park: it is set again, and stands in the ledger until it has worked.
       let again = now + parts.planner.schedule.delays[0]
-      parts.logger.warning("a timer failed and is tried again", metadata: ["timer": "\(fired.name)"])
-      _ = timers.insert(fired.name, due: again)
-      bell.ring()
-      return
+      parts.logger.warning(
+        "a timer failed and is tried again", metadata: ["timer": "\(fired.name)", "result": "\(result)"])
+      return expect(fired.name, due: again)
     }
-    let plan = parts.planner.plan(fired, outcome, now: now)
     var write = LaneWrite(lane: epoch, records: plan.records)
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
-    if !isSetAgain { write.entries.append(.timer(fired.name, nil)) }
+    if ledger.timer(fired.name) == timer {
+      if !isSetAgain { write.entries.append(.timer(fired.name, nil)) }
+    } else if let moved = ledger.timer(fired.name) {
+      // Set by a notification while it ran: that one is still to come.
+      expect(fired.name, due: moved.at)
+    }
     write.entries += timerEntries(plan.timers, key: timer.key)
     stage(write)
     submit(write)
@@ -102,7 +111,11 @@ extension LaneRunner: CommitLane {
     return ledger.entries(resolving: id, key: LedgerKey(hashing: item.key), as: handled)
   }
 
-  private func parking(_ id: LedgerKey, _ item: LaneItem, _ handled: Handled) -> [LedgerEntry] {
+  /// What the ledger is to know of a record that waits on a tier. A dead letter that was requeued stands outside of the
+  /// order: its key went on without it.
+  func parking(_ id: LedgerKey, _ item: LaneItem, attempt: Int, tier: Int) -> [LedgerEntry] {
+    let tier = item.provenance.replay?.mode == .requeue ? nil : tier
+    let handled = Handled(.parked(attempt: attempt, tier: tier), at: parts.clock.wallTime)
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }
     return ledger.entries(parking: id, key: LedgerKey(hashing: item.key), as: handled)
   }
@@ -110,13 +123,17 @@ extension LaneRunner: CommitLane {
   private func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
     changes.map { change in
       guard let at = change.at else { return .timer(change.name, nil) }
-      _ = timers.insert(change.name, due: at)
-      bell.ring()
+      expect(change.name, due: at)
       return .timer(change.name, LaneTimer(at: at, key: key, payload: change.payload))
     }
   }
 
-  private func stage(_ write: LaneWrite) {
+  private func expect(_ timer: String, due: Timestamp) {
+    _ = timers.insert(timer, due: due)
+    bell.ring()
+  }
+
+  func stage(_ write: LaneWrite) {
     for entry in write.entries { ledger.stage(entry) }
   }
 
@@ -143,12 +160,11 @@ extension LaneRunner: CommitLane {
 
   func committed(_ writes: [LaneWrite]) {
     for write in writes {
-      if let position = write.finishes {
-        watermarks.finish(position)
-        watch.settled(position)
-      }
       for entry in write.entries { ledger.settle(entry) }
-      if let job = write.job { keys.settled(job) }
+      guard let position = write.finishes else { continue }
+      watermarks.finish(position)
+      watch.settled(position)
+      release(write.job, position)
     }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)

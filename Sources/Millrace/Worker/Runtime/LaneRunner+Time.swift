@@ -12,13 +12,18 @@ extension LaneRunner {
 
   /// Serves due times until the lane stops.
   func keepTime() async throws {
-    while !isOver {
+    // A lane that drains starts nothing any more, and what is due then stays due.
+    while !isDraining {
       try Task.checkCancellation()
-      await release()
+      let isHeldUp = await release()
       fireTimers()
       sweep()
       let wait = nextTime - parts.clock.wallTime
-      if wait > .zero { await bell.wait(until: parts.clock.now.advanced(by: wait), on: parts.clock) }
+      if wait > .zero {
+        await bell.wait(until: parts.clock.now.advanced(by: wait), on: parts.clock)
+      } else if isHeldUp {
+        await bell.wait()
+      }
     }
   }
 
@@ -28,27 +33,43 @@ extension LaneRunner {
   }
 
   /// Records whose time on their tier is over run, or go on to the next tier.
-  private func release() async {
+  /// - Returns: whether as many are on their way to another tier as may be.
+  private func release() async -> Bool {
+    var isHeldUp = false
     for tier in waiting.indices {
-      while !isDraining, let item = waiting[tier].popDue(at: parts.clock.wallTime) {
-        guard let next = item.nextTier else {
-          await arrive(item)
-          continue
-        }
-        let record = parts.planner.moved(item, to: next, now: parts.clock.wallTime)
-        submit(LaneWrite(lane: epoch, finishes: item.position, records: [record]))
+      while !isDraining {
+        isHeldUp = moving >= parts.policy.recordsInFlight
+        guard !isHeldUp, let item = waiting[tier].popDue(at: parts.clock.wallTime) else { break }
+        if let next = item.nextTier { move(item, to: next) } else { await arrive(item) }
       }
     }
     openGates()
     dispatch()
+    return isHeldUp
+  }
+
+  /// The ledger follows a record from tier to tier: those behind it are appended to the tier it waits on.
+  private func move(_ item: LaneItem, to tier: Int) {
+    let now = parts.clock.wallTime
+    let id = LedgerKey(id: item.id)
+    var write = LaneWrite(lane: epoch, finishes: item.position)
+    switch ledger.verdict(for: id, arriving: item.arrival) {
+    case .skip(let reason): parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
+    case .reapply: write.records = [parts.planner.moved(item, to: tier, now: now)]
+    case .run(let attempt):
+      write.records = [parts.planner.moved(item, to: tier, now: now)]
+      write.entries = parking(id, item, attempt: attempt, tier: tier)
+    }
+    moving += 1
+    stage(write)
+    submit(write)
   }
 
   private func fireTimers() {
     let now = parts.clock.wallTime
     while !isDraining, let name = timers.popDue(at: now) {
       // Moved or withdrawn since: another entry of the heap stands for it, or none.
-      guard let timer = ledger.timer(name), timer.at <= now else { continue }
-      runningTimers += 1
+      guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
       feed.yield(.timer(name, timer))
     }
   }

@@ -50,9 +50,13 @@ actor LaneRunner {
   var taken: [String: Int64]
   var waiting: [DueHeap<LaneItem>]
   var timers = DueHeap<String>(places: .max)
-  var runningTimers = 0
+  /// Timers whose handlers run.
+  var firing: Set<String> = []
+  /// Records on their way to another tier.
+  var moving = 0
+  private var places = LanePlaces()
   var sweptAt: Timestamp
-  /// What the ledger's topic holds that this lane has read or written.
+  /// The offset in the ledger's topic up to which the lane was restored; what it wrote since stands behind it.
   var ledgerEnd: Int64
   private(set) var isDraining = false
   private var isHandedBack = false
@@ -78,6 +82,7 @@ actor LaneRunner {
         records: policy.recordsInFlight, bytes: policy.bytesInFlight, handlers: policy.parallelism,
         waiting: policy.parallelism))
     keys.isOneAtATime = watch.isOneAtATime
+    places = LanePlaces(records: policy.recordsInFlight)
     self.watch = watch
     waiting = parts.planner.schedule.delays.map { _ in
       DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
@@ -103,6 +108,8 @@ actor LaneRunner {
       }
       while let end = await group.nextResult() {
         guard case .failure(let error) = end, !(error is CancellationError) else { continue }
+        // Also wakes what waits for room, or the group would never end and nobody would hear of the error.
+        stop()
         group.cancelAll()
         throw error
       }
@@ -113,6 +120,7 @@ actor LaneRunner {
   /// - Returns: How many handlers still run.
   func stopTaking() -> Int {
     isDraining = true
+    bell.ring()
     openGates()
     return runningHandlers
   }
@@ -160,10 +168,35 @@ actor LaneRunner {
   var isQuiet: Bool {
     let now = parts.clock.wallTime
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
-    return keys.count == 0 && runningTimers == 0 && ledger.stagedCount == 0 && !isAnythingDue
+    return keys.count == 0 && firing.isEmpty && moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
   }
 
-  private var runningHandlers: Int { keys.working + keys.waiting + runningTimers }
+  private var runningHandlers: Int { keys.working + keys.waiting + firing.count }
+
+  // MARK: - Places
+
+  /// Takes a record in among those of its key.
+  /// - Returns: false where it has to wait.
+  func admit(_ item: LaneItem) -> Bool {
+    guard places.hasRoom(for: item.source) else { return false }
+    let isIn = keys.admit(
+      item, key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
+      deadline: item.provenance.deadline)
+    if isIn { places.take(item.source) }
+    return isIn
+  }
+
+  func hasPlace(for source: LaneSource) -> Bool { places.hasRoom(for: source) && keys.hasRoom(for: 0) }
+
+  /// What followed from a record is in Kafka.
+  func release(_ job: UInt64?, _ position: SourcePosition) {
+    guard let job else {
+      moving -= 1
+      return bell.ring()
+    }
+    keys.settled(job)
+    places.free(parts.topics.source(of: position.topic))
+  }
 
   // MARK: - Waiting
 

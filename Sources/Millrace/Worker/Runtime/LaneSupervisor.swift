@@ -50,13 +50,22 @@ actor LaneSupervisor {
   /// Hands partitions over: what runs may finish, what is decided is committed; then the group goes on.
   func revoked(_ revocation: Revocation) async {
     for partition in revocation.partitions { partitions[partition] = nil }
+    // A process that can commit nothing has nothing to finish.
     let actions =
-      revocation.isLost
+      revocation.isLost || parts.committer.isOver
       ? lifecycle.lose(revocation.partitions) : lifecycle.revoke(revocation.partitions)
     await carryOut(actions)
     parts.metrics.rebalanced(revocation.isLost ? "lost" : "revoked", lanes: lanes.count)
     report()
     revocation.complete()
+  }
+
+  /// Drops what is left when the group's events end without having revoked it: the process is cancelled, or its reader
+  /// failed.
+  func close() async {
+    await carryOut(lifecycle.lose(partitions.keys))
+    partitions = [:]
+    report()
   }
 
   /// The runner of a lane that runs.
@@ -161,10 +170,10 @@ actor LaneSupervisor {
       // Only what is known to be committed may be built upon when the lane comes back.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
       await runner.stop()
-      await parts.desk.forget(epoch)
     }
     lane.work.cancel()
     await lane.work.value
+    await parts.desk.forget(epoch)
     lanes[epoch] = nil
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
@@ -176,7 +185,7 @@ actor LaneSupervisor {
   private func drain(_ runner: LaneRunner) async {
     var drain = Drain(limit: parts.policy.drainTimeout)
     var actions = drain.begin(now: parts.clock.now, handlers: await runner.stopTaking())
-    while !drain.hasLeft {
+    while !drain.hasLeft, !Task.isCancelled {
       if actions.contains(.cancelHandlers) { await runner.handBack() }
       if actions.contains(.commit) {
         await runner.writeEnd()

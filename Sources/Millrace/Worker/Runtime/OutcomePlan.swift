@@ -23,6 +23,8 @@ struct OutcomePlan: Sendable {
   var attempt = 0
   var records: [ProducerRecord] = []
   var timers: [Outcome.Timer] = []
+  /// Whether the record is not the notification whose id it bears, as far as anybody can tell.
+  var isForeign = false
   /// Tells outcomes apart: what is compared before `--reapply` emits again.
   var digest: UInt32 = 0
 }
@@ -42,16 +44,26 @@ struct OutcomePlanner: Sendable {
           id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
           traceParent: item.envelope.traceParent,
           revision: item.provenance.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
-        return done(outcome, cause, now: now)
+        do throws(Oversize) {
+          return try done(outcome, cause, now: now)
+        } catch {
+          // Written, it would abort its transaction and every one after it.
+          return dead(
+            item, Failure("outcome-too-large", error.description),
+            remedy: "let the handler write less, then requeue it",
+            now: now)
+        }
       case .retry(let delay, let reason):
         return later(item, after: delay, Failure(reason, reason), began: began, now: now)
       case .deadLetter(let reason, let detail):
         return dead(item, Failure(reason, detail), remedy: "decide, then requeue or discard it", now: now)
       }
     case .undecodable(let error):
-      return dead(
+      var plan = dead(
         item, Failure(error.reason.rawValue, error.description),
         remedy: "find out who wrote it; it cannot be acted on as it is", now: now)
+      plan.isForeign = true
+      return plan
     case .failed(.deadLetter(let code), _, let detail):
       return dead(item, Failure(code, detail), remedy: "mend what it names, then requeue it", now: now)
     case .failed(.retry(after: let delay), let reason, let detail):
@@ -65,11 +77,11 @@ struct OutcomePlanner: Sendable {
     }
   }
 
-  /// What follows from a timer that fired.
-  func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan {
+  /// What follows from a timer that fired; nil where it is more than Kafka takes.
+  func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan? {
     let cause = OutcomeRecords.Cause(
       id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
-    return done(outcome, cause, now: now)
+    do throws(Oversize) { return try done(outcome, cause, now: now) } catch { return nil }
   }
 
   /// A record behind one of its key that waits: to the same tier, without having run.
@@ -79,9 +91,7 @@ struct OutcomePlanner: Sendable {
     history.behind = Hex.text(predecessor.id.bytes)
     history.due = now + schedule.delays[tier]
     history.parkedAt = now
-    return OutcomePlan(
-      ending: .parked(tier: tier, reason: OutcomePlan.behindItsKey), attempt: history.attempt,
-      records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+    return parked(item, tier, history, reason: OutcomePlan.behindItsKey, now: now)
   }
 
   /// A record that goes on to another tier, unchanged but for when it came there.
@@ -94,7 +104,7 @@ struct OutcomePlanner: Sendable {
   /// A record that was in flight when its process died too often.
   func crashed(_ item: LaneItem, now: Timestamp) -> OutcomePlan {
     dead(
-      item, Failure("crashed-the-process", "in flight at three unclean starts"),
+      item, Failure(PoisonWatch.reason, "in flight at three unclean starts"),
       remedy: "find what in it ends the process before you requeue it", now: now)
   }
 
@@ -108,17 +118,47 @@ struct OutcomePlanner: Sendable {
     }
   }
 
-  private func done(_ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp) -> OutcomePlan {
+  /// More than Kafka takes in one record.
+  private struct Oversize: Error {
+    var description: String
+  }
+
+  private func done(
+    _ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp
+  ) throws(Oversize) -> OutcomePlan {
     let events = outcome.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
+    let written = events + outcome.records.map { records.output($0) }
+    for record in written where record.isTooLarge {
+      throw Oversize(
+        description: "a record for \(record.topic) has \(record.bytes) bytes; the limit is \(ProducerRecord.limit)")
+    }
+    for timer in outcome.timers where timer.name.utf8.count + timer.payload.count > Outcome.Timer.maximumBytes {
+      throw Oversize(
+        description: "a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
+    }
     return OutcomePlan(
-      ending: .done, records: events + outcome.records.map { records.output($0) }, timers: outcome.timers,
-      digest: Self.digest(of: outcome))
+      ending: .done, records: written, timers: outcome.timers, digest: Self.digest(of: outcome))
+  }
+
+  /// Puts a record aside. Its history makes it longer, and what came with next to the most that Kafka takes has no room
+  /// for one.
+  private func parked(
+    _ item: LaneItem, _ tier: Int, _ history: Provenance, reason: String, now: Timestamp
+  ) -> OutcomePlan {
+    let record = records.parked(item.record, on: records.topics.retries[tier], history: history)
+    guard !record.isTooLarge else {
+      return dead(
+        item, Failure("too-large-to-park", "\(record.bytes) bytes with its history, and it had to wait: \(reason)"),
+        remedy: "requeue it once what it waited for is there", history: history, now: now)
+    }
+    return OutcomePlan(ending: .parked(tier: tier, reason: reason), attempt: history.attempt, records: [record])
   }
 
   private func later(
     _ item: LaneItem, after delay: Duration?, _ failure: Failure, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
     var history = item.provenance
+    history.behind = nil
     history.attempt += 1
     history.causes.append("\(now.rfc3339) \(failure.reason): \(failure.detail.prefix(300))")
     let run = RetrySchedule.FailedRun(
@@ -127,9 +167,7 @@ struct OutcomePlanner: Sendable {
     case .park(let tier, let due):
       history.due = due
       history.parkedAt = now
-      return OutcomePlan(
-        ending: .parked(tier: tier, reason: failure.reason), attempt: history.attempt,
-        records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+      return parked(item, tier, history, reason: failure.reason, now: now)
     case .runNow:
       return OutcomePlan(ending: .again(attempt: history.attempt))
     case .deadLetter(let ending):
@@ -145,11 +183,10 @@ struct OutcomePlanner: Sendable {
       return OutcomePlan(ending: .again(attempt: item.provenance.attempt))
     }
     var history = item.provenance
+    history.behind = nil
     history.due = due
     history.parkedAt = now
-    return OutcomePlan(
-      ending: .parked(tier: tier, reason: reason), attempt: history.attempt,
-      records: [records.parked(item.record, on: records.topics.retries[tier], history: history)])
+    return parked(item, tier, history, reason: reason, now: now)
   }
 
   private func dead(

@@ -60,7 +60,7 @@ package struct WorkerRuntime: Service {
     let committer = Committer(
       calls: CommitCalls(writer: writer, reader: reader), clock: parts.clock, count: parts.policy.commitCount,
       interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
-    let failure = Failure()
+    let ending = Ending(of: reader)
     let desk = OperationsDesk(
       worker: parts.name, topic: parts.topics.operations, log: parts.log, logger: parts.logger)
     var generator = SystemRandomNumberGenerator()
@@ -75,53 +75,45 @@ package struct WorkerRuntime: Service {
         handler: parts.handler, deadline: parts.deadline, committer: committer, clock: parts.clock,
         metrics: parts.metrics, logger: parts.logger), owner: UInt32.random(in: .min ... .max, using: &generator))
     let supervisor = LaneSupervisor(
-      starter: starter, lanes: lanes, budget: parts.budget, state: state,
-      fail: { error in
-        failure.note(error)
-        reader.shutDown()
-      })
+      starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
     state.supervisor.withLock { $0 = supervisor }
     defer { state.supervisor.withLock { $0 = nil } }
     try await writer.whileRunning { client in
       try await writer.initialize(client)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await committer.run() }
-        group.addTask {
-          // The pump of the group ends when the group is left, after every lane was handed over.
-          try await withGracefulShutdownHandler {
-            try await reader.run()
-          } onGracefulShutdown: {
-            reader.shutDown()
-          }
-        }
-        let followers = Task {
-          do {
-            try await withThrowingTaskGroup(of: Void.self) { followers in
-              followers.addTask { try await desk.follow() }
-              followers.addTask { try await supervisor.watchLag() }
-              if let channel = parts.pauses { followers.addTask { try await channel.run() } }
-              defer { followers.cancelAll() }
-              try await followers.next()
-            }
-          } catch is CancellationError {
-            // The worker leaves.
-          } catch {
-            failure.note(error)
-            reader.shutDown()
-          }
-        }
-        defer { followers.cancel() }
-        for await event in reader.events {
-          switch event {
-          case .assigned(let partitions): await supervisor.assigned(partitions)
-          case .revoked(let revocation): await supervisor.revoked(revocation)
-          }
-        }
-        committer.shutDown()
-        try await group.waitForAll()
+      await withTaskGroup(of: Void.self) { followers in
+        followers.addTask { await ending.onFailure(of: desk.follow) }
+        followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
+        if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
+        await serve(reader, committer, supervisor, ending)
+        followers.cancelAll()
       }
     }
-    if let error = failure.first { throw error }
+    if let error = ending.cause { throw error }
+  }
+
+  /// Lets lanes come and go until the group was left. Whatever fails beside them makes the worker leave.
+  private func serve(
+    _ reader: any LogReader, _ committer: Committer, _ supervisor: LaneSupervisor, _ ending: Ending
+  ) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await ending.onFailure(of: committer.run) }
+      group.addTask {
+        // The pump of the group ends when the group is left, after every lane was handed over.
+        await withGracefulShutdownHandler {
+          await ending.onFailure { try await reader.run() }
+        } onGracefulShutdown: {
+          reader.shutDown()
+        }
+      }
+      for await event in reader.events {
+        switch event {
+        case .assigned(let partitions): await supervisor.assigned(partitions)
+        case .revoked(let revocation): await supervisor.revoked(revocation)
+        }
+      }
+      await supervisor.close()
+      committer.shutDown()
+    }
   }
 
   private var readerOptions: LogReaderOptions { LogReaderOptions(instance: parts.staticMember) }
@@ -136,12 +128,29 @@ package struct WorkerRuntime: Service {
     }
   }
 
-  /// The first error that ended a lane; it ends the process.
-  private final class Failure: Sendable {
-    private let error = Mutex<(any Error)?>(nil)
+  /// Makes the worker leave its group when a part of it fails, and keeps the first error: it ends the process.
+  private final class Ending: Sendable {
+    private let reader: any LogReader
+    private let first = Mutex<(any Error)?>(nil)
 
-    func note(_ error: any Error) { self.error.withLock { $0 = $0 ?? error } }
-    var first: (any Error)? { error.withLock { $0 } }
+    init(of reader: any LogReader) { self.reader = reader }
+
+    var cause: (any Error)? { first.withLock { $0 } }
+
+    func failed(_ error: any Error) {
+      first.withLock { $0 = $0 ?? error }
+      reader.shutDown()
+    }
+
+    func onFailure(of part: @Sendable () async throws -> Void) async {
+      do {
+        try await part()
+      } catch is CancellationError {
+        // The worker leaves.
+      } catch {
+        failed(error)
+      }
+    }
   }
 }
 

@@ -51,7 +51,7 @@ public struct HandlerContext: Sendable {
   ///
   /// - Parameters:
   ///   - name: Names the effect for ever, for instance `extend/<campaign>/<originalTransactionId>`. At most 256 bytes.
-  ///   - body: What is to be sent.
+  ///   - body: What is to be sent. At most 256 KiB, as what `perform` returns.
   ///   - perform: Sends it, and returns what is worth keeping of the answer. Throw for an answer that is none.
   /// - Returns: what `perform` returned, now or then.
   /// - Throws: what `perform` throws; `CancellationError` where the lane is gone; ``PermanentFailure`` for a bad name.
@@ -62,10 +62,18 @@ public struct HandlerContext: Sendable {
       throw PermanentFailure(
         "effect-name", "an effect's name has 1 to \(EffectIntent.maximumNameBytes) bytes, not \(name.utf8.count)")
     }
+    guard body.count <= EffectIntent.maximumBodyBytes else {
+      throw PermanentFailure(
+        "effect-body", "the body of \(name) has \(body.count) bytes, more than \(EffectIntent.maximumBodyBytes)")
+    }
     switch try await journal.begin(name, body: body) {
     case .ended(let result): return result
     case .intended(let intent):
       let result = try await perform(intent)
+      guard result.count <= EffectIntent.maximumBodyBytes else {
+        throw PermanentFailure(
+          "effect-result", "\(name) was done; keep less of its answer than \(result.count) bytes, then requeue")
+      }
       try await journal.end(name, result: result)
       return result
     }
@@ -76,6 +84,8 @@ public struct HandlerContext: Sendable {
 public struct EffectIntent: Sendable, Hashable {
   /// The longest name, in bytes.
   public static let maximumNameBytes = 256
+  /// The longest body, and the longest result, in bytes: they stand in the ledger for ever.
+  public static let maximumBodyBytes = 256 << 10
 
   /// Names the effect.
   public var name: String

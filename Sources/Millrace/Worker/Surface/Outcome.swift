@@ -23,6 +23,9 @@ public struct Outcome: Sendable {
     /// What it gives back when it fires.
     public var payload: [UInt8]
 
+    /// The longest name and payload together, in bytes: they stand in the ledger.
+    public static let maximumBytes = 256 << 10
+
     /// A timer.
     public init(name: String, at: Timestamp?, payload: [UInt8] = []) {
       self.name = name

@@ -1,0 +1,269 @@
+// Handlers and records that misbehave: each has a test that says what happens, and that the others are served.
+
+import AppStore
+import Clocks
+import Kafka
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(4))) struct BadHandlersTests {
+  /// Runs a closure, under the time limit of the product's own handler.
+  private struct Limited: LaneHandling {
+    let clock: MillraceClock
+    let inner: MillHandler
+
+    func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+      let result = try? await clock.result(within: .seconds(60)) { await inner.run(item, journal: journal) }
+      return result ?? .failed(.retryBySchedule, reason: "handler-timeout", detail: "")
+    }
+    func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
+      await inner.run(timer, journal: journal)
+    }
+  }
+
+  @Test func `a handler that hangs and ignores its cancellation is left behind, and its effect is free again`()
+    async throws
+  {
+    let mill = try Mill(lanes: 1)
+    let book = Book()
+    let hung = MillProcess.Shared<CheckedContinuation<Void, Never>?>(nil)
+    let handler = MillHandler(book) { item, journal in
+      if item.id == "bad", item.provenance.attempt == 0 {
+        _ = try await journal.begin("effect", body: [1])
+        await withCheckedContinuation { hung.set($0) }
+        // What is left behind begins nothing any more.
+        await #expect(throws: CancellationError.self) { _ = try await journal.begin("another", body: [1]) }
+        return .ignore
+      }
+      if item.id == "bad" { try await MillHandler.cause("effect", journal, in: book) }
+      return try await MillHandler.answer(item, journal)
+    }
+    let process = mill.start("p", Limited(clock: mill.time.clock, inner: handler))
+    try mill.put("bad", key: "k")
+    for number in 0..<20 { try mill.put("n\(number)", key: "k\(number)") }
+    let others = await mill.until { mill.answered().count == 20 }
+    #expect(try #require(others) < .seconds(10))
+    #expect(await mill.until { mill.answered().contains("bad") } != nil)
+    #expect(book.calls == ["effect": [[1]]])
+    hung.get()?.resume()
+    await process.crash()
+  }
+
+  @Test func `a lane that hands over does not wait for ever for a handler that ignores cancellation`() async throws {
+    let mill = try Mill(lanes: 1) { $0.drainTimeout = .seconds(8) }
+    let hung = MillProcess.Shared<CheckedContinuation<Void, Never>?>(nil)
+    let handler = MillHandler(Book()) { _, _ in
+      await withCheckedContinuation { hung.set($0) }
+      return .ignore
+    }
+    let process = mill.start("p", Limited(clock: mill.time.clock, inner: handler))
+    try mill.put("bad", key: "k")
+    await mill.until { hung.get() != nil }
+    // Waits on a tier and falls due while the lane drains.
+    await process.leave()
+    let isOver = MillProcess.Shared(false)
+    let watch = Task {
+      _ = await process.end()
+      isOver.set(true)
+    }
+    let time = await mill.until(within: .seconds(60)) { isOver.get() }
+    #expect(try #require(time) < .seconds(12))
+    hung.get()?.resume()
+    if isOver.get() { await watch.value }
+    let next = mill.start("q", MillHandler(Book()))
+    #expect(await mill.until { mill.answered() == ["bad"] } != nil)
+    await next.crash()
+  }
+
+  @Test func `records that fall due while a lane drains hold nothing up`() async throws {
+    let mill = try Mill(lanes: 1) { $0.drainTimeout = .seconds(8) }
+    let clock = mill.time.clock
+    let book = Book()
+    let handler = MillHandler(book) { item, journal in
+      if item.id == "slow" { try await clock.sleep(until: clock.now.advanced(by: .seconds(4))) }
+      if item.id == "late", item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+      return try await MillHandler.answer(item, journal)
+    }
+    let process = mill.start("p", handler)
+    try mill.put("late", key: "a")
+    await mill.until { mill.log.records(in: mill.topics.retries[0]).count == 1 }
+    try mill.put("slow", key: "b")
+    await mill.until { book.runs["slow"] == 1 }
+    await process.leave()
+    let isOver = MillProcess.Shared(false)
+    let watch = Task {
+      _ = await process.end()
+      isOver.set(true)
+    }
+    #expect(await mill.until(within: .seconds(60)) { isOver.get() } != nil)
+    await watch.value
+    #expect(mill.answered() == ["slow"])
+    let next = mill.start("q", handler)
+    #expect(await mill.until { mill.answered() == ["slow", "late"] } != nil)
+    #expect(book.runs == ["slow": 1, "late": 2])
+    await next.crash()
+  }
+
+  @Test func `what is in hand when a process dies for the third time in a row is given to a person`() async throws {
+    let mill = try Mill(lanes: 1)
+    let book = Book()
+    var deaths = 0
+    var last: MillProcess?
+    for life in 0..<6 {
+      let log = MillProcess.Shared<InMemoryLog?>(nil)
+      let process = mill.start(
+        "p\(life)", isKept: false,
+        MillHandler(book) { item, journal in
+          if item.id == "killer" {
+            log.get()?.crash()
+            throw CancellationError()
+          }
+          return try await MillHandler.answer(item, journal)
+        })
+      log.set(process.log)
+      if life == 0 {
+        for number in 0..<10 { try mill.put(number == 5 ? "killer" : "n\(number)", key: "k\(number)") }
+      }
+      last = process
+      let isOver = await mill.until { process.log.isCrashed || (mill.answered().count == 9 && !mill.dead().isEmpty) }
+      #expect(isOver != nil)
+      guard process.log.isCrashed else { break }
+      deaths += 1
+      await process.crash()
+      // The group and the open transaction of the dead.
+      mill.time.advance(by: .seconds(12))
+    }
+    #expect(deaths == 3)
+    #expect(mill.dead() == ["killer": "crashed-the-process"])
+    #expect(Set(mill.answered()) == Set((0..<10).filter { $0 != 5 }.map { "n\($0)" }))
+    #expect(mill.answered().count == 9)
+    await last?.crash()
+  }
+
+  @Test func `an outcome larger than Kafka takes is a dead letter, and others are committed`() async throws {
+    let mill = try Mill(lanes: 1)
+    let process = mill.start(
+      "p",
+      MillHandler(Book()) { item, journal in
+        guard item.id == "large" else { return try await MillHandler.answer(item, journal) }
+        return .ignore.writing(OutputRecord(topic: "table", key: "k", value: [UInt8](repeating: 0, count: 5 << 20)))
+      })
+    try mill.put("large", key: "k")
+    try mill.put("next", key: "k")
+    #expect(await mill.until { mill.answered() == ["next"] && mill.isRead() } != nil)
+    #expect(mill.dead() == ["large": "outcome-too-large"])
+    await process.crash()
+  }
+
+  @Test func `a record of a megabyte is handled, parked and handled again`() async throws {
+    let mill = try Mill(lanes: 1)
+    let process = mill.start(
+      "p",
+      MillHandler(Book()) { item, journal in
+        if item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+        return try await MillHandler.answer(item, journal)
+      })
+    try mill.put("large", key: "k", padding: 1 << 20)
+    #expect(await mill.until { mill.answered() == ["large"] } != nil)
+    #expect(mill.log.records(in: mill.topics.retries[0]).map { $0.value?.count } == [(1 << 20) + 5])
+    await process.crash()
+  }
+
+  @Test func `a record without room for its history is a letter that names where it stands`() async throws {
+    let mill = try Mill(lanes: 1)
+    let process = mill.start(
+      "p",
+      MillHandler(Book()) { item, journal in
+        if item.id == "large" { throw RetryableFailure("not yet") }
+        return try await MillHandler.answer(item, journal)
+      })
+    try mill.put("large", key: "k", padding: (4 << 20) - 1_000)
+    try mill.put("next", key: "k")
+    #expect(await mill.until { mill.answered() == ["next"] && mill.isRead() } != nil)
+    #expect(mill.dead().values.map { $0 } == ["too-large-to-park"])
+    let letter = try #require(mill.log.records(in: mill.topics.deadLetters).first)
+    #expect(letter.value == nil)
+    #expect(Provenance(letter).first.topic == Mill.live)
+    await process.crash()
+  }
+
+  @Test func `something that only claims a notification's id does not keep the notification out`() async throws {
+    let mill = try Mill(lanes: 1)
+    let genuine = mill.record("n", key: "k").value
+    let book = Book()
+    let inner = MillHandler(book)
+    struct Verifying: LaneHandling {
+      let inner: MillHandler
+      let genuine: [UInt8]?
+      func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+        guard item.record.value == genuine else {
+          return .undecodable(UndecodableRecord(reason: .unverified, description: "forged"))
+        }
+        return await inner.run(item, journal: journal)
+      }
+      func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult { .decided(.ignore) }
+    }
+    let process = mill.start("p", Verifying(inner: inner, genuine: genuine))
+    var forged = mill.record("n", key: "k")
+    forged.value = Array("forged".utf8)
+    try mill.log.append(forged)
+    try mill.put("n", key: "k")
+    #expect(await mill.until { mill.answered() == ["n"] } != nil)
+    #expect(mill.dead() == ["n": "unverified"])
+    await process.crash()
+  }
+
+  @Test func `an operator's slip ends the command, not the worker`() async throws {
+    let mill = try Mill(lanes: 1)
+    let process = mill.start("p", MillHandler(Book()))
+    try mill.put("n0", key: "k")
+    await mill.until { mill.answered() == ["n0"] }
+    func order(_ id: String, _ action: OperationCommand.Action) throws {
+      let record = OperationsRecord.command(
+        OperationCommand(
+          id: id, item: "item-\(id)", worker: "mill", lane: 0, action: action, why: "test", by: "test",
+          at: mill.time.clock.wallTime))
+      try mill.log.append(
+        ProducerRecord(
+          topic: mill.topics.operations, partition: 0, key: record.key, value: record.json.serialized()))
+    }
+    try order("1", .replay(topic: "no.such.topic", from: 0, to: 5, isReapply: false))
+    try mill.log.trim(TopicPartition(topic: Mill.live, partition: 0), before: 1)
+    try order("2", .replay(topic: Mill.live, from: 0, to: 1, isReapply: false))
+    func outcomes() throws -> [String: OperationResult.Outcome] {
+      var found: [String: OperationResult.Outcome] = [:]
+      for record in mill.log.records(in: mill.topics.operations) {
+        guard case .result(let result)? = OperationsRecord(try JSON(parsing: record.value ?? [])) else { continue }
+        found[result.command] = result.outcome
+      }
+      return found
+    }
+    #expect(await mill.until { (try? outcomes().count) == 2 } != nil)
+    for outcome in try outcomes().values {
+      guard case .failed = outcome else {
+        Issue.record("\(outcome)")
+        continue
+      }
+    }
+    try mill.put("n1", key: "k")
+    #expect(await mill.until { mill.answered() == ["n0", "n1"] } != nil)
+    await process.crash()
+  }
+
+  @Test func `what retention deleted before it was read is skipped once, and the rest is read`() async throws {
+    let mill = try Mill(lanes: 1)
+    let first = mill.start("p", MillHandler(Book()))
+    try mill.put("n0", key: "k")
+    await mill.until { mill.answered() == ["n0"] && mill.isRead() }
+    await first.crash()
+    for number in 1..<10 { try mill.put("n\(number)", key: "k") }
+    try mill.log.trim(TopicPartition(topic: Mill.live, partition: 0), before: 6)
+    mill.time.advance(by: .seconds(12))
+    let second = mill.start("q", MillHandler(Book()))
+    #expect(await mill.until { mill.answered() == ["n0", "n6", "n7", "n8", "n9"] && mill.isRead() } != nil)
+    await second.crash()
+  }
+}

@@ -1,0 +1,171 @@
+// Several processes of one worker over one log in memory: the real runtime, a handler that a test writes, and no time but
+// what the test lets pass.
+
+import AppStore
+import Clocks
+import Kafka
+import Logging
+import MillraceTesting
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+/// The log, the topics and the policy that processes of one worker share.
+struct Mill {
+  static let live = "appstore.notifications.subscriptions"
+
+  let time = ManualClock()
+  let log: InMemoryLog
+  let topics: WorkerTopics
+  let policy: WorkerPolicy
+  let commit: KafkaSettings.Commit
+
+  init(lanes: Int, commit: KafkaSettings.Commit = .transactional, _ change: (inout WorkerPolicy) -> Void = { _ in })
+    throws
+  {
+    var policy = WorkerPolicy()
+    policy.retryDelays = [.seconds(2), .seconds(20)]
+    policy.commitInterval = .milliseconds(20)
+    change(&policy)
+    self.policy = policy
+    self.commit = commit
+    log = InMemoryLog(clock: time.clock)
+    topics = WorkerTopics(worker: "mill", inputs: [Self.live], delays: policy.retryDelays, prefix: "")
+    for topic in topics.laneTopics { try log.createTopic(topic, partitions: lanes) }
+    for topic in [topics.events, topics.operations, topics.control] { try log.createTopic(topic, partitions: 1) }
+  }
+
+  /// Starts a process; where `isKept`, one that ends with an error is started anew, as its supervisor would.
+  func start(_ name: String, isKept: Bool = true, _ handler: any LaneHandling) -> MillProcess {
+    MillProcess(log: log.process(name), isKept: isKept) { log in runtime(on: log, handler) }
+  }
+
+  private func runtime(on log: InMemoryLog, _ handler: any LaneHandling) -> WorkerRuntime {
+    var generator = SystemRandomNumberGenerator()
+    return WorkerRuntime(
+      WorkerRuntime.Parts(
+        name: "mill", log: log, topics: topics, prefix: "", policy: policy, commit: commit,
+        instance: String(generator.next(), radix: 36), staticMember: nil, handler: handler,
+        deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: time.clock, metrics: WorkerMetrics(worker: "mill"),
+        logger: Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() }))
+  }
+
+  /// Puts a notification in; `id` is also its value.
+  func put(_ id: String, key: String, app: String = "com.example.a", padding: Int = 0) throws {
+    try log.append(record(id, key: key, app: app, padding: padding))
+  }
+
+  func record(_ id: String, key: String, app: String = "com.example.a", padding: Int = 0) -> ProducerRecord {
+    ProducerRecord(
+      topic: Self.live, key: Array(key.utf8), value: Array(id.utf8) + [UInt8](repeating: 32, count: padding),
+      headers: [
+        RecordHeader("ce_specversion", "1.0"), RecordHeader("ce_id", id),
+        RecordHeader("ce_type", "com.apple.appstore.notification.v2.DID_RENEW"),
+        RecordHeader("ce_source", "appstore/Production/\(app)"), RecordHeader("ce_subject", key),
+      ])
+  }
+
+  /// Lets time pass until something holds.
+  /// - Returns: the time that passed; nil where it never held.
+  @discardableResult
+  func until(
+    within limit: Duration = .seconds(600), step: Duration = .milliseconds(20), _ holds: () async -> Bool
+  ) async -> Duration? {
+    let start = time.clock.now
+    while await !holds() {
+      guard start.duration(to: time.clock.now) < limit else { return nil }
+      time.advance(by: step)
+      for _ in 0..<40 { await Task.yield() }
+    }
+    return start.duration(to: time.clock.now)
+  }
+
+  /// `ce_id` of every event that a `read_committed` reader finds.
+  func eventIDs() -> [String] { log.records(in: topics.events).map { Self.header("ce_id", of: $0) } }
+
+  /// The notification of every event that a `read_committed` reader finds, in order.
+  func answered() -> [String] { log.records(in: topics.events).map { Self.header("ce_notificationid", of: $0) } }
+
+  /// Reason and notification of every dead letter.
+  func dead() -> [String: String] {
+    let letters = log.records(in: topics.deadLetters)
+    return Dictionary(letters.map { (Self.header("ce_id", of: $0), Self.header("millrace-reason", of: $0)) }) { $1 }
+  }
+
+  static func header(_ name: String, of record: ConsumerRecord) -> String {
+    record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  /// What a lane that starts now would know.
+  func ledger() throws -> Ledger {
+    var ledger = Ledger()
+    for record in log.records(in: topics.ledger) {
+      ledger.restore(try LedgerRecord(key: record.key ?? [], value: record.value).entry())
+    }
+    return ledger
+  }
+
+  /// Records of the live topic that the group has not committed.
+  func isRead() -> Bool {
+    let committed = Dictionary(
+      uniqueKeysWithValues: log.committedOffsets(of: topics.group).map { ($0.partition, $0.offset) })
+    return topics.sources.allSatisfy { topic in
+      Dictionary(grouping: log.records(in: topic), by: \.partition).allSatisfy { partition, records in
+        committed[TopicPartition(topic: topic, partition: partition), default: 0] > (records.last?.offset ?? -1)
+      }
+    }
+  }
+}
+
+/// One process of the worker.
+struct MillProcess {
+  let log: InMemoryLog
+  private let group = Shared<ServiceGroup?>(nil)
+  private let isLeaving = Shared(false)
+  private let task: Task<(any Error)?, Never>
+
+  init(log: InMemoryLog, isKept: Bool, _ make: @escaping @Sendable (InMemoryLog) -> WorkerRuntime) {
+    self.log = log
+    task = Task { [group, isLeaving] in
+      while true {
+        let logger = Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() }
+        let service = ServiceGroup(
+          configuration: .init(
+            services: [.init(service: make(log), successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger)
+        )
+        group.set(service)
+        if isLeaving.get() { return nil }
+        var end: (any Error)?
+        do { try await service.run() } catch { end = error }
+        if !isKept || end == nil || Task.isCancelled || log.isCrashed || isLeaving.get() { return end }
+        await Task.yield()
+      }
+    }
+  }
+
+  /// Dies without a word.
+  func crash() async {
+    log.crash()
+    task.cancel()
+    _ = await task.value
+  }
+
+  /// Is asked to leave, as by SIGTERM.
+  func leave() async {
+    isLeaving.set(true)
+    await group.get()?.triggerGracefulShutdown()
+  }
+
+  /// Waits until it is over.
+  func end() async -> (any Error)? { await task.value }
+
+  /// A shared variable.
+  final class Shared<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+    init(_ value: Value) { self.value = Mutex(value) }
+    func get() -> Value { value.withLock { $0 } }
+    func set(_ new: Value) { value.withLock { $0 = new } }
+  }
+}

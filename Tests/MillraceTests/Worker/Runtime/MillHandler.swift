@@ -1,0 +1,84 @@
+// Handlers for tests of the runtime, and what they leave behind in the world.
+
+import AppStore
+import Clocks
+import Kafka
+import Synchronization
+
+@testable import Millrace
+
+/// What handlers did, in all processes: outlives every one of them.
+final class Book: Sendable {
+  private struct State {
+    var runs: [String: Int] = [:]
+    var order: [String] = []
+    var calls: [String: Set<[UInt8]>] = [:]
+    var running = 0
+    var mostRunning = 0
+  }
+
+  private let state = Mutex(State())
+
+  func began(_ id: String) {
+    state.withLock { state in
+      state.runs[id, default: 0] += 1
+      state.order.append(id)
+      state.running += 1
+      state.mostRunning = max(state.mostRunning, state.running)
+    }
+  }
+
+  func ended() { state.withLock { $0.running -= 1 } }
+
+  /// A receiver that de-duplicates by body.
+  func call(_ name: String, _ body: [UInt8]) { state.withLock { _ = $0.calls[name, default: []].insert(body) } }
+
+  /// Runs by notification.
+  var runs: [String: Int] { state.withLock { $0.runs } }
+  /// Notifications in the order in which handlers began.
+  var order: [String] { state.withLock { $0.order } }
+  /// By effect the bodies that the receiver was sent.
+  var calls: [String: Set<[UInt8]>] { state.withLock { $0.calls } }
+  var mostRunning: Int { state.withLock { $0.mostRunning } }
+}
+
+/// A handler that is a closure.
+struct MillHandler: LaneHandling {
+  let book: Book
+  let body: @Sendable (LaneItem, any EffectJournal) async throws -> Outcome
+
+  init(_ book: Book, _ body: @escaping @Sendable (LaneItem, any EffectJournal) async throws -> Outcome = Self.answer) {
+    self.book = book
+    self.body = body
+  }
+
+  func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+    book.began(item.id)
+    defer { book.ended() }
+    do {
+      return .decided(try await body(item, journal))
+    } catch {
+      return .failed(FailureDisposition.of(error), reason: "handler-error", detail: "\(error)")
+    }
+  }
+
+  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult { .decided(.ignore) }
+
+  @Sendable static func answer(_ item: LaneItem, _ journal: any EffectJournal) async throws -> Outcome {
+    try .emit(Answer(id: item.id))
+  }
+
+  struct Answer: WorkerEvent {
+    static let eventName = "answer"
+    var id: String
+  }
+
+  /// Causes an effect in a receiver that de-duplicates; its body differs from run to run unless it was written.
+  static func cause(_ name: String, _ journal: any EffectJournal, in book: Book) async throws {
+    var generator = SystemRandomNumberGenerator()
+    let body = withUnsafeBytes(of: generator.next()) { Array($0) }
+    guard case .intended(let intent) = try await journal.begin(name, body: body) else { return }
+    book.call(name, intent.body)
+    try await journal.end(name, result: [1])
+  }
+}
