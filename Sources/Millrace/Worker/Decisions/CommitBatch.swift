@@ -81,9 +81,10 @@ struct CommitBatch<Write: Sendable>: Sendable {
 
   /// When to call ``begin(now:)``.
   func readiness(now: MillraceClock.Instant) -> Readiness {
-    guard onItsWay.isEmpty, let oldest else { return .idle }
-    let due = oldest.advanced(by: interval)
-    return isUrgent || pending.count >= limit || due <= now ? .now : .at(due)
+    guard onItsWay.isEmpty, !pending.isEmpty else { return .idle }
+    // What came back from an aborted commit is urgent, whether or not anything came since.
+    guard !isUrgent, pending.count < limit, let due = oldest?.advanced(by: interval), now < due else { return .now }
+    return .at(due)
   }
 
   /// The next batch; one at a time. What is left over waits anew, and is still urgent where this was.

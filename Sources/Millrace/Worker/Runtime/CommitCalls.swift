@@ -9,6 +9,9 @@ struct CommitContent: Sendable {
   /// What the ledger is to remember of them.
   var ledger: [ProducerRecord]
   var offsets: [CommittedOffset]
+  /// The group as it was before the batch was put together. A member that hands a lane over and stays has a newer
+  /// generation, and under that one the offsets of a lane that is another's by now would be taken.
+  var group: GroupMetadata?
 }
 
 /// Carries steps out.
@@ -24,6 +27,12 @@ struct CommitCalls: Sendable {
     return .atLeastOnce
   }
 
+  /// What fences the next batch; nil where that batch will be committed plainly if at all.
+  func membership() async throws(KafkaError) -> GroupMetadata? {
+    guard case .transactional = writer else { return nil }
+    return try await reader.groupMetadata()
+  }
+
   func perform(_ step: CommitProtocol.Step, _ content: CommitContent) async throws(KafkaError) {
     switch (step, writer) {
     case (.write, .transactional(let writer)):
@@ -36,8 +45,10 @@ struct CommitCalls: Sendable {
     case (.commitOffsets, _): try await reader.commit(content.offsets)
     case (.begin, .transactional(let writer)): try await writer.begin()
     case (.sendOffsets, .transactional(let writer)):
-      try await writer.sendOffsets(
-        content.offsets, group: try await reader.groupMetadata(), timeout: WorkerWriter.transactionTimeout)
+      guard let group = content.group else {
+        throw KafkaError(code: .closed, operation: "send offsets to a transaction", reason: "the group was left")
+      }
+      try await writer.sendOffsets(content.offsets, group: group, timeout: WorkerWriter.transactionTimeout)
     case (.commitTransaction, .transactional(let writer)):
       try await writer.commit(timeout: WorkerWriter.transactionTimeout)
     case (.abort, .transactional(let writer)): try await writer.abort(timeout: WorkerWriter.transactionTimeout)

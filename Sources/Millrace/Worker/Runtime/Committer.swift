@@ -134,11 +134,13 @@ final class Committer: Sendable {
   }
 
   private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
+    // Before the lanes are asked: whatever is sealed then is of this generation or of one that is refused.
+    let group = try await calls.membership()
     let parts = await seal(batch)
     guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
     let content = CommitContent(
       records: parts.flatMap { $0.writes.flatMap(\.records) }, ledger: parts.flatMap(\.sealed.ledger),
-      offsets: parts.flatMap(\.sealed.offsets))
+      offsets: parts.flatMap(\.sealed.offsets), group: group)
     var commit = CommitProtocol(calls.mode(for: content))
     var next = CommitProtocol.Next.step(commit.step, isAgain: false)
     let start = clock.now
@@ -163,7 +165,7 @@ final class Committer: Sendable {
         let items = state.withLock { $0.batch.committed() }
         for part in parts {
           await part.lane.committed(part.writes)
-          settle(part.writes, .committed)
+          settle(part.writes, next == .written ? .written : .committed)
         }
         // A lane that was stopped before it sealed its writes has waiters too.
         let sealed = Set(parts.map(\.lane.epoch))

@@ -118,7 +118,7 @@ extension LaneRunner {
       headers: [RecordHeader("content-type", "application/json")])
     let receipt = WriteReceipt()
     await submit(LaneWrite(lane: epoch, records: records + [note], isUrgent: true, receipt: receipt))
-    guard await receipt.fate() == .committed else { throw CancellationError() }
+    guard await receipt.fate() != .dropped else { throw CancellationError() }
   }
 }
 

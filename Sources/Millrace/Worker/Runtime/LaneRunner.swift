@@ -136,7 +136,7 @@ actor LaneRunner {
   func writeMark() async -> Bool {
     let receipt = WriteReceipt()
     submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
-    return await receipt.fate() == .committed
+    return await receipt.fate() != .dropped
   }
 
   /// Cancels the handlers that still run. Their records are left to the lane's next owner.

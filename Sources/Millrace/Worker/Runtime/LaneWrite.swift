@@ -24,6 +24,9 @@ struct LaneWrite: Sendable {
 /// What became of a write.
 enum WriteFate: Sendable, Hashable {
   case committed
+  /// It is in Kafka, and the group did not take the offsets that go with it: the lane may be another's already. Occurs
+  /// without transactions only.
+  case written
   /// The lane was taken away before: whoever owns it now starts from what was committed.
   case dropped
 }

@@ -53,6 +53,14 @@ import Testing
     check(batch.begin(now: .second(0))?.items.map(\.write) == [1, 2, 3])
   }
 
+  @Test func `an aborted batch goes again at once, although nothing new came`() {
+    var batch = batch()
+    check(batch.add(1, of: lane, isUrgent: false, now: .second(0)))
+    _ = batch.begin(now: .second(0))
+    check(batch.aborted() == [])
+    #expect(batch.readiness(now: .second(0)) == .now)
+  }
+
   @Test func `a lane that goes away takes its writes with it`() {
     var batch = batch()
     for (write, lane) in [(1, lane), (2, other), (3, lane), (4, lane)] {

@@ -3,6 +3,7 @@
 
 import AppStore
 import Clocks
+import Foundation
 import Kafka
 import Logging
 import MillraceTesting
@@ -14,6 +15,14 @@ import Testing
 
 /// The log, the topics and the policy that processes of one worker share.
 struct Mill {
+  /// Silent; `MILL_LOG` in the environment lets a person read along.
+  static var logger: Logger {
+    Logger(label: "mill") { label in
+      guard ProcessInfo.processInfo.environment["MILL_LOG"] != nil else { return SwiftLogNoOpLogHandler() }
+      return StreamLogHandler.standardError(label: label)
+    }
+  }
+
   static let live = "appstore.notifications.subscriptions"
 
   let time = ManualClock()
@@ -49,7 +58,7 @@ struct Mill {
         name: "mill", log: log, topics: topics, prefix: "", policy: policy, commit: commit,
         instance: String(generator.next(), radix: 36), staticMember: nil, handler: handler,
         deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: time.clock, metrics: WorkerMetrics(worker: "mill"),
-        logger: Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() }))
+        logger: Mill.logger))
   }
 
   /// Puts a notification in; `id` is also its value.
@@ -130,15 +139,16 @@ struct MillProcess {
     self.log = log
     task = Task { [group, isLeaving] in
       while true {
-        let logger = Logger(label: "mill") { _ in SwiftLogNoOpLogHandler() }
         let service = ServiceGroup(
           configuration: .init(
-            services: [.init(service: make(log), successTerminationBehavior: .gracefullyShutdownGroup)], logger: logger)
+            services: [.init(service: make(log), successTerminationBehavior: .gracefullyShutdownGroup)],
+            logger: Mill.logger)
         )
         group.set(service)
         if isLeaving.get() { return nil }
         var end: (any Error)?
         do { try await service.run() } catch { end = error }
+        if let end { Mill.logger.error("a process ended", metadata: ["error": "\(end)"]) }
         if !isKept || end == nil || Task.isCancelled || log.isCrashed || isLeaving.get() { return end }
         await Task.yield()
       }

@@ -1,0 +1,168 @@
+// What a worker promises whatever happens to its processes, shown with the real runtime over the log in memory.
+
+import AppStore
+import Clocks
+import Kafka
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(4))) struct RuntimePromisesTests {
+  private static let notifications = 120
+  private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
+
+  @Test(arguments: UInt64(0)..<12)
+  func `events are there once for a reader of committed records, whatever happens to processes`(
+    seed: UInt64
+  ) async throws {
+    try await survive(seed, .transactional)
+  }
+
+  @Test(arguments: UInt64(100)..<106)
+  func `without transactions no event is missing and each has one id`(seed: UInt64) async throws {
+    try await survive(seed, .atLeastOnce)
+  }
+
+  private func survive(_ seed: UInt64, _ commit: KafkaSettings.Commit) async throws {
+    var random = SeededGenerator(seed: seed)
+    // Records in hand when processes die again and again are suspects; few of them, so that suspicion passes soon.
+    let mill = try Mill(lanes: 4, commit: commit) { policy in
+      policy.recordsInFlight = 8
+      policy.drainTimeout = .seconds(4)
+    }
+    let book = Book()
+    let handler = MillHandler(book) { item, journal in
+      let number = Int(item.id.dropFirst()) ?? 0
+      if number.isMultiple(of: 3) { try await MillHandler.cause("extend/\(item.id)", journal, in: book) }
+      if number.isMultiple(of: 7), item.provenance.attempt < 2 { throw RetryableFailure("not yet") }
+      return try await MillHandler.answer(item, journal)
+    }
+    let ids = (0..<Self.notifications).map { "n\($0)" }
+    for (number, id) in ids.enumerated() { try mill.put(id, key: "k\(number % 17)") }
+    var processes = (0..<3).map { mill.start("p\($0)", handler) }
+    for _ in 0..<60 {
+      let index = Int.random(in: processes.indices, using: &random)
+      switch Int.random(in: 0..<12, using: &random) {
+      // Nothing fences a zombie without transactions: it may cause an effect that the lane's next owner causes too.
+      case 0: if commit == .transactional { processes[index].log.pause() }
+      case 1, 2: processes[index].log.resume()
+      case 3:
+        await processes[index].crash()
+        processes[index] = mill.start("p\(index)", handler)
+      case 4: processes[index].log.fail(.send, with: [Self.away], reach: .unacknowledged)
+      case 5: processes[index].log.fail(.commitTransaction, with: [Self.away], reach: .unacknowledged)
+      case 6: processes[index].log.fail(.sendOffsets, with: [Self.away])
+      case 7: processes[index].log.fail(.commitOffsets, with: [Self.away])
+      case 8:
+        let number = Int.random(in: ids.indices, using: &random)
+        try mill.put(ids[number], key: "k\(number % 17)")
+      default: mill.time.advance(by: .milliseconds(Int64.random(in: 1...3_000, using: &random)))
+      }
+      for _ in 0..<Int.random(in: 0..<200, using: &random) { await Task.yield() }
+    }
+    for process in processes { process.log.resume() }
+    let isDone = await mill.until {
+      Set(mill.answered()).union(mill.dead().keys).isSuperset(of: ids) && mill.isRead()
+    }
+    #expect(isDone != nil, "seed \(seed): \(Set(ids).subtracting(mill.answered()).sorted()) have no event")
+    for process in processes { await process.crash() }
+
+    let crashed = Set(mill.dead().keys)
+    #expect(Set(mill.dead().values).isSubset(of: [PoisonWatch.reason]), "seed \(seed)")
+    if commit == .transactional {
+      #expect(Set(mill.answered()).isDisjoint(with: crashed), "seed \(seed)")
+      #expect(mill.eventIDs().count == ids.count - crashed.count, "seed \(seed): an event is there twice")
+    }
+    #expect(Set(mill.eventIDs()).count == Set(mill.answered()).count, "seed \(seed): a notification with two ids")
+    let ledger = try mill.ledger()
+    for id in ids where !crashed.contains(id) {
+      guard case .done? = ledger[LedgerKey(id: id)]?.state else {
+        Issue.record("seed \(seed): the ledger says \(String(describing: ledger[LedgerKey(id: id)])) of \(id)")
+        continue
+      }
+    }
+    #expect(book.calls.values.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
+  }
+
+  @Test func `a commit that fails is produced again, and no handler runs twice`() async throws {
+    let mill = try Mill(lanes: 2)
+    let book = Book()
+    for number in 0..<60 { try mill.put("n\(number)", key: "k\(number % 9)") }
+    let process = mill.start("p", MillHandler(book))
+    for round in 0..<20 {
+      let operation: [LogOperation] = [.send, .sendOffsets, .commitTransaction, .abortTransaction]
+      process.log.fail(
+        operation[round % 4], with: [Self.away], reach: round.isMultiple(of: 3) ? .unacknowledged : .refused)
+      for number in 0..<5 { try mill.put("n\(60 + round * 5 + number)", key: "k\(number)") }
+      await mill.until { book.runs.count == 65 + round * 5 }
+    }
+    #expect(await mill.until { mill.answered().count == 160 && mill.isRead() } != nil)
+    #expect(book.runs.values.allSatisfy { $0 == 1 })
+    #expect(Set(mill.eventIDs()).count == 160)
+    await process.crash()
+  }
+
+  @Test func `three workers restarted one after the other repeat no work and lose none`() async throws {
+    let mill = try Mill(lanes: 6)
+    let book = Book()
+    let clock = mill.time.clock
+    let handler = MillHandler(book) { item, journal in
+      try await clock.sleep(until: clock.now.advanced(by: .milliseconds(100)))
+      return try await MillHandler.answer(item, journal)
+    }
+    var processes = (0..<3).map { mill.start("p\($0)", handler) }
+    var count = 0
+    func feed() throws {
+      for _ in 0..<20 {
+        try mill.put("n\(count)", key: "k\(count % 31)")
+        count += 1
+      }
+    }
+    for round in 0..<6 {
+      try feed()
+      await mill.until { mill.answered().count > count - 20 }
+      try feed()
+      let isOver = MillProcess.Shared(false)
+      let leaving = processes[round % 3]
+      await leaving.leave()
+      let watch = Task {
+        let error = await leaving.end()
+        isOver.set(true)
+        return error
+      }
+      #expect(await mill.until { isOver.get() } != nil, "it did not leave")
+      #expect(await watch.value == nil)
+      processes[round % 3] = mill.start("p\(round % 3)r\(round)", handler)
+    }
+    #expect(await mill.until { Set(mill.answered()).count == count && mill.isRead() } != nil)
+    #expect(mill.answered().count == count)
+    #expect(book.runs.values.allSatisfy { $0 == 1 }, "work was repeated")
+    for key in 0..<31 {
+      let own = book.order.compactMap { Int($0.dropFirst()) }.filter { $0 % 31 == key }
+      #expect(own == own.sorted(), "key \(key) out of order")
+    }
+    for process in processes { await process.crash() }
+  }
+
+  @Test func `a process that is fenced ends and says so`() async throws {
+    let mill = try Mill(lanes: 1)
+    let process = mill.start("p", isKept: false, MillHandler(Book()))
+    try mill.put("n0", key: "k")
+    await mill.until { mill.answered().count == 1 }
+    process.log.fail(
+      .commitTransaction,
+      with: [KafkaError(code: .fenced, operation: "commit", reason: "a newer instance", isFatal: true)])
+    try mill.put("n1", key: "k")
+    let isOver = MillProcess.Shared(false)
+    let watch = Task {
+      let error = await process.end()
+      isOver.set(true)
+      return error
+    }
+    #expect(await mill.until(within: .seconds(60)) { isOver.get() } != nil, "it lives on and commits nothing")
+    if isOver.get() { #expect((await watch.value as? KafkaError)?.code == .fenced) }
+    await process.crash()
+  }
+}
