@@ -30,7 +30,9 @@ public struct ReplayRequest: Sendable, Hashable {
   ///   - range: what the partition holds.
   func check(partitions: Int?, lanes: Int, holding range: Range<Int64>) throws(OperationError) {
     guard let partitions else {
-      throw OperationError(.usage, "no such topic in the cluster", at: topic, remedy: "check --topic")
+      throw OperationError(
+        .usage, "no such topic in the cluster", at: topic,
+        remedy: "check --topic; it is the name in Kafka, prefix included")
     }
     guard partitions == lanes else {
       throw OperationError(
