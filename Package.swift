@@ -153,7 +153,7 @@ let package = Package(
       "AppStoreServerAPI",
       [
         "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "Clocks",
-        asyncHTTPClient, crypto, hummingbird, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
+        asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioPosix,
       ]),
     tests(
       "AppStoreSimulator",

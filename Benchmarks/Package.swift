@@ -22,6 +22,7 @@ let package = Package(
         .product(name: "AppStore", package: "millrace"),
         .product(name: "AppStoreSignature", package: "millrace"),
         .product(name: "AppStoreSigning", package: "millrace"),
+        .product(name: "AppStoreSimulator", package: "millrace"),
         .product(name: "Kafka", package: "millrace"),
         .product(name: "Millrace", package: "millrace"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

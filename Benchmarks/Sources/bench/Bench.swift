@@ -7,7 +7,10 @@ struct Bench: AsyncParsableCommand {
     commandName: "bench",
     abstract: "Measures Millrace against the least that the same work could cost.",
     discussion: "Both halves of every ratio come from one run whose rounds alternate, so that drift cancels.",
-    subcommands: [VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, Serve.self, Cluster.self])
+    subcommands: [
+      VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, SimulatorBenchmark.self, Serve.self,
+      Cluster.self,
+    ])
 }
 
 /// The option that every benchmark has.
