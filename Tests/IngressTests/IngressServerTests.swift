@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ingress
 
-@Suite(.timeLimit(.minutes(3))) struct IngressServerTests {
+@Suite(.timeLimit(.minutes(5))) struct IngressServerTests {
   @Test func `a notification of every type and subtype is stored as it was signed, under its key, in its topic`()
     async throws
   {

@@ -3,11 +3,11 @@ import Testing
 @testable import Kafka
 
 /// librdkafka's mock cluster joins slowly (3 s and more), so one test walks through a group's whole life.
-@Suite(.timeLimit(.minutes(3))) struct KafkaConsumerTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaConsumerTests {
   private func groupConsumer(_ cluster: TestCluster) throws -> KafkaConsumer {
     try KafkaConsumer(
       cluster.configuration([
-        "session.timeout.ms": "2500", "heartbeat.interval.ms": "500", "auto.offset.reset": "earliest",
+        "session.timeout.ms": "4000", "heartbeat.interval.ms": "500", "auto.offset.reset": "earliest",
         "fetch.wait.max.ms": "10",
       ]),
       subscription: .group("g", topics: ["t"]))

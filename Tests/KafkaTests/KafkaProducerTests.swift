@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(2))) struct KafkaProducerTests {
+@Suite(.timeLimit(.minutes(5))) struct KafkaProducerTests {
   @Test func `send returns the position that a reader finds the record at`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     let positions = try await cluster.withProducer { producer in
@@ -144,11 +144,14 @@ import Testing
   // made leaves him waiting until his limit.
   @Test func `whoever waits for room is woken when it is there`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
-    try await cluster.withProducer(["queue.buffering.max.messages": "1"]) { producer in
+    // No queue: on a busy machine one of the three can be last again and again.
+    try await cluster.withProducer(
+      ["queue.buffering.max.messages": "1"], sendTimeout: .seconds(600)
+    ) { producer in
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<3 {
           group.addTask {
-            for _ in 0..<1000 { _ = try await producer.send(ProducerRecord(topic: "t", value: [1])) }
+            for _ in 0..<400 { _ = try await producer.send(ProducerRecord(topic: "t", value: [1])) }
           }
         }
         try await group.waitForAll()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(1))) struct WakeSignalTests {
+@Suite(.timeLimit(.minutes(5))) struct WakeSignalTests {
   @Test func `a signal before the wait is not lost`() async {
     let wake = WakeSignal()
     wake.signal()
@@ -42,7 +42,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RoomWaitersTests {
+@Suite(.timeLimit(.minutes(5))) struct RoomWaitersTests {
   @Test func `room made after the ticket was taken is not missed`() async {
     let room = RoomWaiters()
     let ticket = room.ticket()

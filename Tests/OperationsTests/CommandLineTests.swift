@@ -9,7 +9,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("The millrace command line", .timeLimit(.minutes(3)))
+@Suite("The millrace command line", .timeLimit(.minutes(5)))
 struct CommandLineTests {
   private let fixture: Fixture
 

@@ -44,8 +44,10 @@ public struct KafkaLog: RecordLog {
     return KafkaLog(configuration, cluster: cluster, observer: observer)
   }
 
+  // A first join takes it 3 s. A member whose session is shorter can time out while it waits for the group: the embedded
+  // cluster then forgets its request, and the client waits for the answer for ever.
   private static let embeddedDefaults = [
-    "fetch.wait.max.ms": "10", "session.timeout.ms": "2500", "heartbeat.interval.ms": "500",
+    "fetch.wait.max.ms": "10", "session.timeout.ms": "4000", "heartbeat.interval.ms": "500",
   ]
 
   // MARK: - Questions

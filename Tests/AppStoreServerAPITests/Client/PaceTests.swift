@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(3))) struct PaceTests {
+@Suite(.timeLimit(.minutes(5))) struct PaceTests {
   @Test func `A thousand callers stay inside the budget in every hour and use 95 of a hundred of it`() async throws {
     let fixture = try APIFixture()
     let clock = fixture.clock

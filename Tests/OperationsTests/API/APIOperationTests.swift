@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("millrace api", .timeLimit(.minutes(1)))
+@Suite("millrace api", .timeLimit(.minutes(5)))
 struct APIOperationTests {
   private let fixture: APIFixture
 

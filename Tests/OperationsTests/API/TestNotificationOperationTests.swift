@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("millrace api test-notification", .timeLimit(.minutes(1)))
+@Suite("millrace api test-notification", .timeLimit(.minutes(5)))
 struct TestNotificationOperationTests {
   private let fixture: APIFixture
   private let path = "inApps/v1/notifications/test"

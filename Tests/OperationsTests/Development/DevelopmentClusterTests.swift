@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("A Kafka for development", .timeLimit(.minutes(1)))
+@Suite("A Kafka for development", .timeLimit(.minutes(5)))
 struct DevelopmentClusterTests {
   @Test("it has every topic with its lanes, and says what it is")
   func topics() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Topics of an embedded cluster", .timeLimit(.minutes(1)))
+@Suite("Topics of an embedded cluster", .timeLimit(.minutes(5)))
 struct EmbeddedTopicsTests {
   @Test("they are compared; applying does nothing where nothing differs, else it is refused with what to do instead")
   func refused() async throws {

@@ -38,7 +38,7 @@ private final class Reports: Sendable {
   var take: @Sendable (OperationReport) throws -> Void { { report in self.all.withLock { $0.append(report) } } }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct WorkerOperationsTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerOperationsTests {
   private static let patience = Duration.seconds(30)
 
   private func operations(_ log: any RecordLog, by author: String) throws -> WorkerOperations {

@@ -31,7 +31,6 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_commits_total", "Commits, by result."),
     ("millrace_worker_rebalances_total", "Times that lanes came or went, by kind."),
     ("millrace_worker_lanes", "Lanes owned."),
-    ("millrace_worker_records_lost_total", "Records that retention deleted before they were read, by topic."),
   ]
 
   private let factory: any MetricsFactory
@@ -93,13 +92,6 @@ struct WorkerMetrics: Sendable {
   }
 
   func commitFailed() { count("millrace_worker_commits_total", [("result", "failed")]) }
-
-  /// Counted also where nobody knows how many: 0 makes the series appear.
-  func lost(_ records: Int64, topic: String) {
-    Counter(
-      label: "millrace_worker_records_lost_total", dimensions: [worker, ("topic", topic)], factory: factory
-    ).increment(by: records)
-  }
 
   func rebalanced(_ kind: String, lanes count: Int) {
     self.count("millrace_worker_rebalances_total", [("kind", kind)])

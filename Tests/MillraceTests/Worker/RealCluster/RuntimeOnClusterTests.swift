@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(4))) struct RuntimeOnClusterTests {
+@Suite(.timeLimit(.minutes(5))) struct RuntimeOnClusterTests {
   @Test(arguments: ClusterKind.available)
   func `an event is read once, however often its notification comes`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)

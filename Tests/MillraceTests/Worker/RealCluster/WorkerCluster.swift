@@ -157,13 +157,22 @@ struct WorkerInstance {
   /// Leaves as on SIGTERM.
   func leave() async throws {
     await group.triggerGracefulShutdown()
-    try await running.value
+    try await end()
   }
 
   /// What ended it.
   func failure() async -> (any Error)? {
-    do { try await running.value } catch { return error }
+    do { try await end() } catch { return error }
     return nil
+  }
+
+  /// A test whose time is over does not wait for it.
+  private func end() async throws {
+    try await withTaskCancellationHandler {
+      try await running.value
+    } onCancel: {
+      running.cancel()
+    }
   }
 
   /// Ends it as it is.

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(4))) struct BadHandlersTests {
+@Suite(.timeLimit(.minutes(5))) struct BadHandlersTests {
   /// Runs a closure, under the time limit of the product's own handler.
   private struct Limited: LaneHandling {
     let clock: MillraceClock

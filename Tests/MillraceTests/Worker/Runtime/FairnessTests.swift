@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(4))) struct FairnessTests {
+@Suite(.timeLimit(.minutes(5))) struct FairnessTests {
   @Test func `an app is served within ten seconds behind another's records that wait for Apple`() async throws {
     let mill = try Mill(lanes: 1)
     let clock = mill.time.clock

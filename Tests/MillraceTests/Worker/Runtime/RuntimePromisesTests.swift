@@ -9,7 +9,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(4))) struct RuntimePromisesTests {
+@Suite(.timeLimit(.minutes(5))) struct RuntimePromisesTests {
   private static let notifications = 120
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 
@@ -144,6 +144,31 @@ import Testing
       #expect(own == own.sorted(), "key \(key) out of order")
     }
     for process in processes { await process.crash() }
+  }
+
+  @Test(arguments: [200, 400, 700, 1_000, 1_500, 2_000, 3_000])
+  func `a commit on its way when its lane is handed over is not taken under the next generation`(
+    latency: Int64
+  ) async throws {
+    let mill = try Mill(lanes: 2) { $0.drainTimeout = .milliseconds(500) }
+    let book = Book()
+    let first = mill.start("p", MillHandler(book))
+    for number in 0..<8 { try mill.put("before\(number)", key: "k\(number)") }
+    #expect(await mill.until { mill.answered().count == 8 && mill.isRead() } != nil)
+    let ids = (0..<24).map { "n\($0)" }
+    for (number, id) in ids.enumerated() { try mill.put(id, key: "k\(number)") }
+    await mill.until(step: .milliseconds(5)) { book.runs.count > 8 }
+    // The commit takes longer than the lane has time to leave.
+    mill.log.setLatency(.milliseconds(latency))
+    let second = mill.start("q", MillHandler(book))
+    #expect(await mill.until { mill.answered().count >= 32 && mill.isRead() } != nil)
+    mill.log.setLatency(.zero)
+    #expect(await mill.until { Set(mill.answered()).isSuperset(of: ids) && mill.isRead() } != nil)
+    mill.time.advance(by: .seconds(30))
+    await mill.until(within: .seconds(5)) { false }
+    #expect(mill.answered().count == 32, "an event is there twice")
+    await first.crash()
+    await second.crash()
   }
 
   @Test func `a process that is fenced ends and says so`() async throws {
