@@ -46,6 +46,9 @@ package final class ManualClock: Sendable {
     for wake in due { wake.resume() }
   }
 
+  /// When the first of those who sleep now is to wake, since the clock's beginning; nil when nobody sleeps.
+  package var nextDeadline: Duration? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+
   /// Returns as soon as at least `count` tasks sleep on this clock.
   package func waitForSleepers(_ count: Int = 1) async {
     await withCheckedContinuation { continuation in

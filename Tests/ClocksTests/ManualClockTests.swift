@@ -23,6 +23,7 @@ import Testing
         }
       }
       await manual.waitForSleepers(3)
+      #expect(manual.nextDeadline == .seconds(1))
       manual.advance(by: .milliseconds(999))
       #expect(woken.all.isEmpty)
       manual.advance(by: .milliseconds(1))
@@ -30,6 +31,7 @@ import Testing
       #expect(woken.all == [1])
       manual.advance(by: .seconds(10))
       try await group.waitForAll()
+      #expect(manual.nextDeadline == nil)
     }
     #expect(Set(woken.all) == [1, 2, 3])
   }

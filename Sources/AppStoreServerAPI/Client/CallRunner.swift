@@ -75,18 +75,18 @@ final class CallRunner: Sendable {
   private func attempt(
     _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
   ) async throws(APIError) -> ExchangeAnswer {
-    let first = try await token(for: call)
-    let answer = try await send(call, first, before: deadline, isSent)
+    let (first, answer) = try await send(call, before: deadline, isSent)
     if answer.status != 401 { return try judge(answer, call) }
     await tokens.refuse(first)
-    let second = try await token(for: call)
-    let keyIds = [first, second].map(tokens.keyId(of:))
     logger.notice(
       "Apple refused a token, trying once more with a fresh one",
-      metadata: ["app": "\(bundleId)", "environment": "\(call.environment)", "keys": "\(keyIds)"])
-    let retried = try await send(call, second, before: deadline, isSent)
+      metadata: [
+        "app": "\(bundleId)", "environment": "\(call.environment)", "key": "\(tokens.keyId(of: first))",
+      ])
+    let (second, retried) = try await send(call, before: deadline, isSent)
     if retried.status != 401 { return try judge(retried, call) }
     await tokens.refuse(second)
+    let keyIds = [first, second].map(tokens.keyId(of:))
     let refusal = TokenRefusal(
       keyIds: keyIds[0] == keyIds[1] ? [keyIds[0]] : keyIds, bundleId: bundleId, date: retried.headers["Date"],
       now: clock.wallTime)
@@ -101,10 +101,10 @@ final class CallRunner: Sendable {
     }
   }
 
-  /// Waits for a turn and sends.
+  /// Waits for a turn and sends. The token is taken when the turn has come: a turn may be further away than a token lives.
   private func send(
-    _ call: APICall, _ token: APIToken, before deadline: MillraceClock.Instant, _ isSent: SentFlag
-  ) async throws(APIError) -> ExchangeAnswer {
+    _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
+  ) async throws(APIError) -> (APIToken, ExchangeAnswer) {
     do {
       try await budget.acquire(key(of: call), before: deadline)
     } catch {
@@ -113,12 +113,13 @@ final class CallRunner: Sendable {
       case .cancelled: throw APIError(call, .cancelled, .retryNow)
       }
     }
+    let token = try await token(for: call)
     do {
       isSent.value = true
       let answer = try await exchange.send(request(call, token))
       // A request that was refused for its token had no effect, however long the next try takes.
       if answer.status == 401 { isSent.value = false }
-      return answer
+      return (token, answer)
     } catch {
       let isUnclear = error.progress == .unclear
       throw APIError(call, error.isCancellation ? .cancelled : .transport(error), .retryNow, isUnclear: isUnclear)

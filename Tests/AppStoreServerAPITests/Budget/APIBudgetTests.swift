@@ -180,6 +180,45 @@ import Testing
     try await waiting.value
   }
 
+  @Test func `A smaller part slows down those who wait`() async throws {
+    let budget = budget()
+    try await budget.acquire(key)
+    let waiting = (1...2).map { _ in Task { try await budget.acquire(key) } }
+    await inLine(2, budget)
+    budget.setPart(0.1)
+    await manual.waitForSleepers()
+    for left in [1, 0] {
+      let turn = try #require(manual.nextDeadline)
+      manual.advance(by: turn - manual.clock.now.elapsed)
+      while budget.waiting(for: key) > left { await Task.yield() }
+      if left > 0 { await manual.waitForSleepers() }
+    }
+    for task in waiting { try await task.value }
+    // At the old pace it would have been two seconds.
+    #expect(manual.clock.now.elapsed > .seconds(9))
+  }
+
+  @Test(
+    arguments: [
+      (.production, 1, 1, 100), (.sandbox, 1, 1, 10), (.production, 0.8, 1, 80), (.sandbox, 0.8, 1, 8),
+      (.production, 0.8, 0.25, 20), (.sandbox, 0.8, 0.5, 4), (.production, 7, 7, 100), (.production, -1, 1, 0),
+    ] as [(AppStoreEnvironment, Double, Double, Int)])
+  func `A process has limit, share and part multiplied, and in the sandbox a tenth of it`(
+    environment: AppStoreEnvironment, share: Double, part: Double, perSecond: Int
+  ) async throws {
+    let budget = APIBudget(
+      limits: RateLimits(productionPerSecond: [.lookUpOrderId: 100]), share: share, part: part, clock: manual.clock)
+    let key = BudgetKey(bundleId: "com.example.app", environment: environment, endpoint: .lookUpOrderId)
+    var turns = 0
+    while budget.delay(for: key) == .zero {
+      try await budget.acquire(key)
+      turns += 1
+    }
+    #expect(turns == perSecond)
+    let use = budget.use().first
+    #expect(use.map { abs($0.perSecond - Double(perSecond)) < 1e-9 && $0.taken == turns } ?? (turns == 0))
+  }
+
   @Test func `Constant demand uses at least 95 of a hundred in every hour and never more than all`() async throws {
     let budget = budget(perSecond: 0.2)
     let given = Recorder<Duration>()
@@ -196,11 +235,7 @@ import Testing
     }
     demand.cancel()
     _ = await demand.result
-    for hour in 0..<3 {
-      let from = Duration.seconds(3600 * hour)
-      let used = given.all.count { $0 >= from && $0 < from + .seconds(3600) }
-      #expect((684...720).contains(used), "hour \(hour)")
-    }
+    for (hour, used) in given.all.byHour(3).enumerated() { #expect((684...720).contains(used), "hour \(hour)") }
   }
 }
 

@@ -1,3 +1,4 @@
+import AppStoreSigning
 import Clocks
 import Testing
 
@@ -31,16 +32,6 @@ import Testing
     return taken
   }
 
-  /// The most turns in any window of that length, wherever it starts, its end excluded.
-  private func most(_ turns: [Duration], within window: Duration) -> Int {
-    var (first, most) = (0, 0)
-    for last in turns.indices {
-      while turns[last] - turns[first] >= window { first += 1 }
-      most = max(most, last - first + 1)
-    }
-    return most
-  }
-
   /// Limit × share × part, from a mass extension in the sandbox by one lane of twelve to the fastest endpoint.
   private static let rates: [Double] = [
     50, 40, 50 * 0.8 / 12 * 5, 20 * 0.8, 10 * 0.8 / 3, 1.5, 1.1, 1, 0.8, 0.1, 0.1 * 0.8, 0.1 * 0.8 / 12,
@@ -52,9 +43,9 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     var budget = RateBudget(perSecond: rate)
     let taken = turns(&budget, hours: rate > 5 ? 2 : rate > 0.5 ? 6 : 30, idle: idle, using: &generator)
-    #expect(Double(most(taken, within: .seconds(3600))) <= 3600 * rate + 1e-6, "seed \(seed)")
-    #expect(Double(most(taken, within: .seconds(1))) <= max(1, (2 * rate).rounded(.up)), "seed \(seed)")
-    #expect(most(taken, within: .nanoseconds(1)) <= max(1, Int(rate)), "seed \(seed)")
+    #expect(Double(taken.most(within: .seconds(3_600))) <= 3600 * rate + 1e-6, "seed \(seed)")
+    #expect(Double(taken.most(within: .seconds(1))) <= max(1, (2 * rate).rounded(.up)), "seed \(seed)")
+    #expect(taken.most(within: .nanoseconds(1)) <= max(1, Int(rate)), "seed \(seed)")
   }
 
   @Test(arguments: rates)
@@ -62,9 +53,7 @@ import Testing
     var generator = SeededGenerator(seed: 1)
     var budget = RateBudget(perSecond: rate)
     let taken = turns(&budget, hours: 4, idle: false, using: &generator)
-    for hour in 0..<4 {
-      let from = Duration.seconds(3600 * hour)
-      let used = taken.count { $0 >= from && $0 < from + .seconds(3600) }
+    for (hour, used) in taken.byHour(4).enumerated() {
       // Whole requests: of 24 in an hour one may fall just into the next.
       #expect(Double(used) >= min(3600 * rate * 0.95, (3600 * rate).rounded(.down) - 1), "hour \(hour)")
     }
@@ -133,7 +122,7 @@ import Testing
       }
     }
     #expect(taken.count > 10_000)
-    #expect(most(taken, within: .seconds(3600)) <= 8 * 3600, "seed \(seed)")
+    #expect(taken.most(within: .seconds(3_600)) <= 8 * 3600, "seed \(seed)")
   }
 
   @Test func `The turn behind others is the turn they would leave`() {

@@ -88,14 +88,17 @@ extension SimulatedStore {
   var clock: MillraceClock { manual.clock }
 
   /// A client; without a budget one that is never in the way.
-  func client(budget: APIBudget? = nil, timeLimit: Duration = .seconds(30)) throws -> AppStoreServerClient {
+  func client(
+    exchange: (any HTTPExchange)? = nil, budget: APIBudget? = nil, timeLimit: Duration = .seconds(30)
+  ) throws -> AppStoreServerClient {
     var verification = SignedDataVerifier.Configuration()
     verification.trustedRoots = [simulator.signatory.leaves.rootDER]
     let now = clock
     verification.now = { now.wallTime }
     return AppStoreServerClient(
       credentials: credentials, appAppleId: 1_234_567_890, baseURLs: baseURLs,
-      verifier: try SignedDataVerifier(verification), exchange: exchange, budget: budget ?? generousBudget,
+      verifier: try SignedDataVerifier(verification), exchange: exchange ?? self.exchange,
+      budget: budget ?? generousBudget,
       clock: clock, timeLimit: timeLimit, logger: Self.quiet)
   }
 
