@@ -39,6 +39,8 @@ let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics
 let nioCertificateReloading = Target.Dependency.product(name: "NIOCertificateReloading", package: "swift-nio-extras")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -79,6 +81,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -153,7 +156,8 @@ let package = Package(
       "AppStoreServerAPI",
       [
         "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "Clocks",
-        asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHTTP1, nioPosix,
+        asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+        nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "AppStoreSimulator",

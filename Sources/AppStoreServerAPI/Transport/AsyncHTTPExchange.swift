@@ -37,8 +37,13 @@ public final class AsyncHTTPExchange: HTTPExchange {
   private static let patience = TimeAmount.hours(1)
 
   /// An exchange without connections; they are made when needed.
-  public init(_ configuration: Configuration = Configuration()) {
-    var client = HTTPClient.Configuration()
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    self.init(configuration, client: HTTPClient.Configuration())
+  }
+
+  /// The same over other settings of async-http-client, such as whom to trust.
+  init(_ configuration: Configuration, client: HTTPClient.Configuration) {
+    var client = client
     client.redirectConfiguration = .disallow
     client.timeout.connect = .nanoseconds(configuration.connectTimeout.wholeNanoseconds)
     client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, configuration.connectionsPerHost)

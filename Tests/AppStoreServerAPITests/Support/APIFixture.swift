@@ -40,7 +40,8 @@ struct APIFixture {
 
   func client(
     _ exchange: any HTTPExchange, keys: [APIKey]? = nil, budget: APIBudget? = nil,
-    environments: [AppStoreEnvironment] = [.production, .sandbox], timeLimit: Duration = .seconds(30)
+    environments: [AppStoreEnvironment] = [.production, .sandbox], baseURLs: APIBaseURLs = .apple,
+    timeLimit: Duration = .seconds(30)
   ) throws -> AppStoreServerClient {
     var verification = SignedDataVerifier.Configuration()
     verification.trustedRoots = [chain.rootDER]
@@ -48,7 +49,8 @@ struct APIFixture {
     verification.now = { now.wallTime }
     return AppStoreServerClient(
       credentials: try APICredentials(bundleId: Self.bundleId, keys: try keys ?? [Self.key("KEY1234567")]),
-      appAppleId: Self.appAppleId, environments: environments, verifier: try SignedDataVerifier(verification),
+      appAppleId: Self.appAppleId, environments: environments, baseURLs: baseURLs,
+      verifier: try SignedDataVerifier(verification),
       exchange: exchange, budget: budget ?? self.budget(), clock: clock, timeLimit: timeLimit,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   }

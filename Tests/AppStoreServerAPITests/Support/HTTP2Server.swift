@@ -1,0 +1,155 @@
+// A server over TLS that speaks HTTP/2 and nothing else, and tells what it saw: connections, streams, resets.
+
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+import SwiftASN1
+import Synchronization
+import X509
+
+final class HTTP2Server: Sendable {
+  /// What a request is answered with; nil: nothing, its stream is left open.
+  typealias Answer = @Sendable (_ path: String) -> Int?
+
+  private struct Seen {
+    var connections = 0
+    var streams: [HPACKHeaders] = []
+    var resets: [HTTP2ErrorCode] = []
+  }
+
+  private let seen = Mutex(Seen())
+  private let answer: Answer
+  private let certificate: NIOSSLCertificate
+  /// Yields when a request has arrived.
+  let arrivals: AsyncStream<Void>
+  private let arrival: AsyncStream<Void>.Continuation
+  /// Yields when the client has reset a stream.
+  let resets: AsyncStream<Void>
+  private let reset: AsyncStream<Void>.Continuation
+  private let port = Mutex(0)
+
+  /// How many connections were made.
+  var connections: Int { seen.withLock(\.connections) }
+  /// The header fields of each request.
+  var requests: [HPACKHeaders] { seen.withLock(\.streams) }
+  /// Why streams were reset.
+  var resetCodes: [HTTP2ErrorCode] { seen.withLock(\.resets) }
+
+  var url: String { "https://127.0.0.1:\(port.withLock { $0 })" }
+
+  /// Settings of a client that trusts this server alone.
+  var trustingClient: HTTPClient.Configuration {
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .certificates([certificate])
+    return HTTPClient.Configuration(tlsConfiguration: tls)
+  }
+
+  private init(_ certificate: NIOSSLCertificate, answer: @escaping Answer) {
+    self.certificate = certificate
+    self.answer = answer
+    (arrivals, arrival) = AsyncStream.makeStream()
+    (resets, reset) = AsyncStream.makeStream()
+  }
+
+  /// Runs a server while `body` talks to it.
+  static func serving<Result: Sendable>(
+    _ answer: @escaping Answer, _ body: (HTTP2Server) async throws -> Result
+  ) async throws -> Result {
+    let (certificate, key) = try selfSigned()
+    var tls = TLSConfiguration.makeServerConfiguration(
+      certificateChain: [.certificate(certificate)], privateKey: .privateKey(key))
+    tls.applicationProtocols = ["h2"]
+    let context = try NIOSSLContext(configuration: tls)
+    let server = HTTP2Server(certificate, answer: answer)
+    let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          server.seen.withLock { $0.connections += 1 }
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandler(NIOSSLServerHandler(context: context))
+          _ = try pipeline.configureHTTP2Pipeline(
+            mode: .server, connectionConfiguration: .init(), streamConfiguration: .init()
+          ) { stream in
+            stream.eventLoop.makeCompletedFuture {
+              try stream.pipeline.syncOperations.addHandler(StreamConversation(server))
+            }
+          }
+        }
+      }
+      .bind(host: "127.0.0.1", port: 0).get()
+    server.port.withLock { $0 = channel.localAddress?.port ?? 0 }
+    do {
+      let result = try await body(server)
+      try await channel.close()
+      return result
+    } catch {
+      try await channel.close()
+      throw error
+    }
+  }
+
+  private static func selfSigned() throws -> (NIOSSLCertificate, NIOSSLPrivateKey) {
+    let key = P256.Signing.PrivateKey()
+    let name = try DistinguishedName { CommonName("127.0.0.1") }
+    let certificate = try Certificate(
+      version: .v3, serialNumber: .init(), publicKey: .init(key.publicKey), notValidBefore: Date() - 3_600,
+      notValidAfter: Date() + 3_600, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+      extensions: Certificate.Extensions {
+        SubjectAlternativeNames([.ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))])
+      }, issuerPrivateKey: .init(key))
+    return (
+      try NIOSSLCertificate(bytes: try certificate.serializeAsPEM().derBytes, format: .der),
+      try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem)
+    )
+  }
+
+  fileprivate func arrived(_ headers: HPACKHeaders) -> Int? {
+    seen.withLock { $0.streams.append(headers) }
+    arrival.yield()
+    return answer(headers.first(name: ":path") ?? "")
+  }
+
+  fileprivate func wasReset(_ code: HTTP2ErrorCode) {
+    seen.withLock { $0.resets.append(code) }
+    reset.yield()
+  }
+}
+
+/// One stream: one request.
+private final class StreamConversation: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private let server: HTTP2Server
+  private var headers = HPACKHeaders()
+
+  init(_ server: HTTP2Server) { self.server = server }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .headers(let head):
+      headers = head.headers
+      if head.endStream { answer(context) }
+    case .data(let part):
+      if part.endStream { answer(context) }
+    case .rstStream(let code):
+      server.wasReset(code)
+    default:
+      break
+    }
+  }
+
+  private func answer(_ context: ChannelHandlerContext) {
+    guard let status = server.arrived(headers) else { return }
+    let head = HTTP2Frame.FramePayload.Headers(headers: [":status": "\(status)"], endStream: true)
+    context.writeAndFlush(wrapOutboundOut(.headers(head)), promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,94 @@
+// The real exchange against a server that speaks HTTP/2 over TLS, as Apple's does.
+
+import AppStore
+import Clocks
+import NIOHPACK
+import NIOHTTP2
+import Testing
+
+@testable import AppStoreServerAPI
+
+@Suite(.timeLimit(.minutes(5))) struct HTTP2Tests {
+  /// Runs `body` with an exchange that trusts the server.
+  private func talking(
+    _ answer: @escaping HTTP2Server.Answer, _ body: (HTTP2Server, AsyncHTTPExchange) async throws -> Void
+  ) async throws {
+    try await HTTP2Server.serving(answer) { (server) async throws in
+      let exchange = AsyncHTTPExchange(.init(), client: server.trustingClient)
+      do {
+        try await body(server, exchange)
+        try await exchange.shutdown()
+      } catch {
+        try await exchange.shutdown()
+        throw error
+      }
+    }
+  }
+
+  private func request(_ server: HTTP2Server, _ path: String = "/x", body: [UInt8]? = nil) -> ExchangeRequest {
+    ExchangeRequest(
+      method: body == nil ? .get : .put, url: server.url + path, headers: ["Authorization": "Bearer t"], body: body)
+  }
+
+  /// Answers what is not to be left open.
+  private static func all(but held: String) -> HTTP2Server.Answer { { $0.contains(held) ? nil : 200 } }
+
+  @Test func `A hundred calls are a hundred streams of one HTTP/2 connection`() async throws {
+    try await talking({ _ in 202 }) { (server, exchange) async throws in
+      // What a server speaks is known once it has been spoken to.
+      #expect(try await exchange.send(request(server)).status == 202)
+      try await withThrowingTaskGroup(of: Int.self) { group in
+        for call in 1..<100 {
+          let request = request(server, "/\(call)", body: call % 2 == 0 ? Array("{}".utf8) : nil)
+          group.addTask { try await exchange.send(request).status }
+        }
+        for try await status in group { #expect(status == 202) }
+      }
+      #expect(server.connections == 1)
+      #expect(server.requests.count == 100)
+      #expect(Set(server.requests.compactMap { $0.first(name: ":path") }).count == 100)
+      #expect(server.requests.allSatisfy { $0.first(name: "authorization") == "Bearer t" })
+      #expect(server.requests.allSatisfy { !$0.contains(name: "traceparent") })
+      #expect(server.resetCodes.isEmpty)
+    }
+  }
+
+  @Test func `A call that is cancelled resets its stream, and the connection serves the others`() async throws {
+    try await talking(Self.all(but: "held")) { (server, exchange) async throws in
+      #expect(try await exchange.send(request(server)).status == 200)
+      let held = request(server, "/held")
+      let sending = Task { try await exchange.send(held) }
+      var arrivals = server.arrivals.makeAsyncIterator()
+      for _ in 0..<2 { await arrivals.next() }
+      sending.cancel()
+      let failure = await #expect(throws: TransportFailure.self) { try await sending.value }
+      #expect(failure?.isCancellation == true && failure?.progress == .unclear)
+      for await _ in server.resets { break }
+      #expect(server.resetCodes == [.cancel])
+      #expect(try await exchange.send(request(server)).status == 200)
+      #expect(server.connections == 1)
+    }
+  }
+
+  @Test func `A deadline resets the stream of its call, and the connection serves the next`() async throws {
+    let fixture = try APIFixture()
+    try await talking(Self.all(but: "/77/")) { (server, exchange) async throws in
+      let client = try fixture.client(
+        exchange, baseURLs: APIBaseURLs(production: server.url, sandbox: server.url), timeLimit: .seconds(30))
+      #expect(try await client.finishTransaction("76", in: .production).status == 200)
+      async let failing = apiError { () async throws(APIError) in
+        try await client.finishTransaction("77", in: .production)
+      }
+      var arrivals = server.arrivals.makeAsyncIterator()
+      for _ in 0..<2 { await arrivals.next() }
+      await fixture.manual.waitForSleepers()
+      fixture.manual.advance(by: .seconds(30))
+      let error = try #require(await failing)
+      #expect(error.kind == .deadline && error.isUnclear)
+      for await _ in server.resets { break }
+      #expect(server.resetCodes == [.cancel])
+      #expect(try await client.finishTransaction("78", in: .sandbox).status == 200)
+      #expect(server.connections == 1)
+    }
+  }
+}
