@@ -50,12 +50,8 @@ extension AppStoreServerClient {
         let violations = RequestParameter.anyTransactionId.violations(in: transactionId) + request.violations()
         return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
           let body = try reader.body(HistoryResponse.self)
-          let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
-          let hasMore = body.hasMore ?? false
-          let page = TransactionPage(
-            items: try await reader.transactions(jws, "signedTransactions"),
-            revision: try reader.cursor(body.revision, hasMore: hasMore, asked: revision, "revision"), hasMore: hasMore)
-          return reader.response(page, body.json)
+          return try await reader.page(
+            body.signedTransactions, hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
         }
       }
     }
@@ -79,12 +75,8 @@ extension AppStoreServerClient {
         return try await self.call(call, violations: RequestParameter.anyTransactionId.violations(in: transactionId)) {
           (reader) async throws(APIError) in
           let body = try reader.body(RefundHistoryResponse.self)
-          let jws = try reader.elements(body.signedTransactions, "signedTransactions", of: body.json)
-          let hasMore = body.hasMore ?? false
-          let page = TransactionPage(
-            items: try await reader.transactions(jws, "signedTransactions"),
-            revision: try reader.cursor(body.revision, hasMore: hasMore, asked: revision, "revision"), hasMore: hasMore)
-          return reader.response(page, body.json)
+          return try await reader.page(
+            body.signedTransactions, hasMore: body.hasMore, body.revision, of: body.json, asked: revision)
         }
       }
     }
@@ -107,5 +99,19 @@ extension AppStoreServerClient {
         return reader.response(try await reader.transactions(jws, "signedTransactions"), body.json)
       }
     }
+  }
+}
+
+extension ResponseReader {
+  /// The page that a body of either kind of history is.
+  fileprivate func page(
+    _ signedTransactions: [String]?, hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?
+  ) async throws(APIError) -> APIResponse<TransactionPage> {
+    let jws = try elements(signedTransactions, "signedTransactions", of: json)
+    let hasMore = hasMore ?? false
+    let page = TransactionPage(
+      items: try await transactions(jws, "signedTransactions"),
+      revision: try cursor(revision, hasMore: hasMore, asked: asked, "revision"), hasMore: hasMore)
+    return response(page, json)
   }
 }
