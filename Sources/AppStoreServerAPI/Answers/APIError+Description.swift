@@ -28,7 +28,8 @@ extension APIError: CustomStringConvertible {
 
   private var answered: String {
     let parts: [String?] = [
-      status.map { "Apple answered \($0)" }, code.map { "\($0)" }, message.map { "\"\($0)\"" },
+      status.map { "Apple answered \($0)" }, code.map { code in code.name.map { "\($0) (\(code))" } ?? "\(code)" },
+      message.map { "\"\($0)\"" },
     ]
     return parts.compactMap(\.self).joined(separator: ", ")
   }
@@ -43,14 +44,24 @@ extension APIError: CustomStringConvertible {
     case .unverifiable: return "check trust.roots, the base URL and what stands between us and Apple"
     default: break
     }
+    let meaning = code?.meaning.map { "\($0); " } ?? ""
     switch errorClass {
     case .retryNow: return "send it again"
     case .retryLater: return retryAt.map { "send it again at \($0) or later" } ?? "send it again in some minutes"
-    case .never: return "the same call will fail again, see \(endpoint.documentation)"
+    case .never:
+      return meaning + (whereElse ?? "the same call will fail again") + ", see \(endpoint.documentation)"
     case .configuration:
       return code == nil
         ? "this is no answer of the API: check the base URL and what stands between us and Apple"
-        : "correct the app's settings here or in App Store Connect"
+        : meaning + "correct the app's settings here or in App Store Connect"
     }
+  }
+
+  /// The one refusal that another place or a little time may cure.
+  private var whereElse: String? {
+    guard code == .transactionIdNotFound else { return nil }
+    return alsoAsked.isEmpty
+      ? "ask the other environment too, and right after a purchase again in some minutes"
+      : "check the id and the app, and right after a purchase ask again in some minutes"
   }
 }

@@ -59,28 +59,70 @@ import Testing
     }
   }
 
+  /// What an operator does about each of Apple's codes, written out from what its page says of it and not from our table:
+  /// the look-ups and the internal error that Apple calls retryable, what only time cures, what a person has to set right
+  /// in a key, an app or App Store Connect, and all that the same request will never get.
+  private static let classes: [ErrorClass: [Int64]] = [
+    .retryNow: [4_040_002, 4_040_004, 5_000_001],
+    .retryLater: [4_040_006, 4_040_008, 4_290_000, 5_000_000],
+    .configuration: [4_000_002, 4_030_014, 4_030_016, 4_030_017, 4_030_018, 4_030_026, 4_040_003, 4_040_007],
+    .never: [
+      4_000_000, 4_000_005, 4_000_006, 4_000_008, 4_000_009, 4_000_010, 4_000_011, 4_000_012, 4_000_013, 4_000_014,
+      4_000_015, 4_000_016, 4_000_017, 4_000_018, 4_000_019, 4_000_020, 4_000_021, 4_000_022, 4_000_023, 4_000_024,
+      4_000_025, 4_000_026, 4_000_027, 4_000_028, 4_000_030, 4_000_031, 4_000_032, 4_000_033, 4_000_034, 4_000_035,
+      4_000_036, 4_000_037, 4_000_038, 4_000_039, 4_000_040, 4_000_041, 4_000_042, 4_000_043, 4_000_047, 4_000_048,
+      4_000_161, 4_000_162, 4_000_163, 4_000_164, 4_000_175, 4_000_183, 4_000_185, 4_000_187, 4_000_211, 4_000_212,
+      4_000_213, 4_000_215, 4_000_216, 4_000_218, 4_000_219, 4_000_224, 4_030_004, 4_030_005, 4_030_007, 4_030_019,
+      4_040_001, 4_040_005, 4_040_009, 4_040_010, 4_040_014, 4_040_015, 4_040_018, 4_040_019, 4_040_020, 4_040_021,
+      4_090_000, 4_090_001,
+    ],
+  ]
+
+  private static let expected = classes.flatMap { expected, codes in codes.map { ($0, expected) } }
+    .sorted { $0.0 < $1.0 }
+
+  @Test(arguments: expected)
+  func `Every code of Apple's comes out with its class, its name and its words`(
+    code: Int64, expected: ErrorClass
+  ) throws {
+    for call in [get, put] {
+      let error = try #require(AnswerJudgement.error(in: .error(code), to: call, now: now))
+      #expect(error.code?.rawValue == code)
+      #expect(error.errorClass == expected)
+      #expect(error.message == "as scripted")
+      #expect(error.kind == (code == 4_290_000 ? .rateLimited : .refused))
+      #expect(error.isUnclear == (code >= 5_000_000 && call.endpoint.hasEffect))
+      let name = try #require(error.code?.name)
+      for part in [name, "(\(code))", "\"as scripted\"", "Apple answered \(code / 10_000)"] {
+        #expect(error.what.contains(part), "\(error)")
+      }
+      if !error.isUnclear { #expect(error.advice.contains(try #require(Self.words[expected])), "\(error)") }
+    }
+  }
+
+  /// What each class tells an operator to do.
+  private static let words: [ErrorClass: String] = [
+    .retryNow: "send it again", .retryLater: "send it again in some minutes", .never: "https://developer.apple.com/",
+    .configuration: "App Store Connect",
+  ]
+
   @Test(.enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
-  func `Every code of Apple's comes out with its class, its status and its words`() throws {
+  func `The classes above are those of all codes that Apple has, and retry what Apple says is worth it`() throws {
     let facts = try SharedMaterial.object("app-store-facts/error-codes.json").objects("errors")
-    var seen = 0
+    let classes = Dictionary(uniqueKeysWithValues: Self.expected.map { ($0.0, $0.1) })
+    var seen: Set<Int64> = []
     for fact in facts {
       guard let number = fact.integer("code") else { continue }
-      seen += 1
+      seen.insert(number)
       let error = try #require(AnswerJudgement.error(in: .error(number), to: get, now: now))
-      #expect(error.code?.rawValue == number)
       #expect(error.status.map(Int64.init) == fact.integer("httpStatus"))
-      #expect(error.message == "as scripted")
-      #expect(error.errorClass == APIErrorCode(rawValue: number).errorClass, "\(number)")
-      if fact["retryable"] == .bool(true) {
-        #expect([.retryNow, .retryLater].contains(error.errorClass), "\(number)")
-      } else if number / 10_000 < 500 {
-        // A code that is not documented as retryable is given again only where time alone may cure it.
-        #expect(error.errorClass != .retryNow, "\(number)")
-      }
-      #expect((error.kind == .rateLimited) == (number == 4_290_000))
-      #expect("\(error)".contains("\(number)"))
+      #expect(error.code?.name == fact.string("name"))
+      // Two that Apple does not call retryable pass by waiting: `retryAdvice` says why.
+      let isRetried = fact["retryable"] == .bool(true) || fact.string("retryAdvice") != nil
+      #expect([.retryNow, .retryLater].contains(error.errorClass) == isRetried, "\(number)")
+      #expect(error.errorClass == classes[number], "\(number)")
     }
-    #expect(seen == 87)
+    #expect(seen == Set(classes.keys))
   }
 
   @Test func `An unknown code keeps its number and is classified by its status`() throws {

@@ -124,7 +124,7 @@ extension APIErrorCode {
       "no mass extension for this productId + requestIdentifier"),
     Facts(
       .transactionIdNotFound, "TransactionIdNotFoundError", .never,
-      "no such transaction for this app and environment; try the other environment, or right after a purchase again"),
+      "no such transaction for this app and environment"),
     Facts(.appTransactionDoesNotExist, "AppTransactionDoesNotExistError", .never, "customer has no app transaction"),
     Facts(
       .rateLimitExceeded, "RateLimitExceededError", .retryLater,
