@@ -111,3 +111,12 @@ wait_for_file() {
     sleep 0.05
   done
 }
+
+# free_port prints a port that nobody listens on; whoever takes it says at once when that has changed.
+free_port() {
+  local port
+  for port in $(shuf -i 20000-29999 -n 50); do
+    (: >"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+  done
+  die "no free port"
+}

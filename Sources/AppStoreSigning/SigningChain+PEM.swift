@@ -11,13 +11,16 @@ extension SigningChain {
     let certificates = [leafDER, intermediateDER, rootDER].map {
       PEMDocument(type: Self.certificateType, derBytes: $0).pemString
     }
-    let leafKeyPEM =
-      switch leafKey {
-      case .p256(let key): key.pemRepresentation
-      case .p384(let key): key.pemRepresentation
-      }
     let keys = [leafKeyPEM, intermediate.key.pemRepresentation, root.key.pemRepresentation]
     return (certificates + keys).joined(separator: "\n") + "\n"
+  }
+
+  /// The key that signs, in PEM.
+  package var leafKeyPEM: String {
+    switch leafKey {
+    case .p256(let key): key.pemRepresentation
+    case .p384(let key): key.pemRepresentation
+    }
   }
 
   /// The root alone in PEM, which is no secret: what a verifier is told to trust.

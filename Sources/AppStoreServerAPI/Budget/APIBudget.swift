@@ -14,13 +14,33 @@ public final class APIBudget: Sendable {
   public static let pauseWithoutTime = Duration.seconds(60)
   /// The shortest pause after a 429, should our clock be ahead of Apple's.
   static let shortestPause = Duration.seconds(1)
+  /// How far behind the line's end those who are sent away are spread: a budget that grows is used again that soon.
+  static let farthestReturn = Duration.seconds(600)
+
+  private struct Waiter {
+    var id: UInt64
+    var wake: CheckedContinuation<BudgetError?, Never>
+    /// When a turn is of no use to it any more.
+    var latest: MillraceClock.Instant?
+    var isSentAway: Bool
+  }
 
   private struct Line {
     var budget: RateBudget
-    var waiting: [(id: UInt64, wake: CheckedContinuation<BudgetError?, Never>)] = []
+    var waiting: [Waiter] = []
     var timer: (at: MillraceClock.Instant, task: Task<Void, Never>)?
     var pausedUntil: Timestamp?
     var taken: UInt64 = 0
+    /// The last time that was told to somebody who was sent away.
+    var lastReturn: MillraceClock.Instant?
+
+    /// When somebody who cannot wait for `turn` is to come back. No turn is kept for that time.
+    mutating func comeBack(_ turn: MillraceClock.Instant) -> MillraceClock.Instant {
+      let next = lastReturn.map { max(turn, $0.advanced(by: budget.interval ?? .zero)) } ?? turn
+      let time = min(next, turn.advanced(by: APIBudget.farthestReturn))
+      lastReturn = time
+      return time
+    }
   }
 
   private struct State {
@@ -65,7 +85,10 @@ public final class APIBudget: Sendable {
       state.part = Self.fraction(part)
       for key in state.lines.keys {
         let rate = rate(key, part: state.part)
-        update(key, in: &state) { $0.budget.setRate(perSecond: rate) }
+        update(key, in: &state, mayDelay: true) { line in
+          line.budget.setRate(perSecond: rate)
+          line.lastReturn = nil
+        }
       }
     }
   }
@@ -95,22 +118,36 @@ public final class APIBudget: Sendable {
   /// How many callers wait for their turn now.
   public func waiting(for key: BudgetKey) -> Int { state.withLock { $0.lines[key]?.waiting.count ?? 0 } }
 
+  /// Whether exactly so many callers stand in line and nobody's turn has come: nothing happens before time passes.
+  package func isAtRest(callers: Int) -> Bool {
+    let now = clock.now
+    return state.withLock { state in
+      let lines = state.lines.values.filter { !$0.waiting.isEmpty }
+      return lines.reduce(0) { $0 + $1.waiting.count } == callers
+        && lines.allSatisfy { line in line.budget.turn(at: now).map { $0 > now } ?? true }
+    }
+  }
+
   /// Waits until a call may be sent; callers of one budget are served in the order they came.
   ///
-  /// - Parameter deadline: When a turn is of no use any more. What can be foreseen to come later fails at once.
+  /// - Parameters:
+  ///   - deadline: When a turn is of no use any more. What can be foreseen to come later fails at once.
+  ///   - patience: How long to wait for it; a turn that a pause or a smaller part moves beyond that is refused as well.
   /// - Throws: ``BudgetError``. Nothing is used up then.
-  public func acquire(_ key: BudgetKey, before deadline: MillraceClock.Instant? = nil) async throws(BudgetError) {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
+  public func acquire(
+    _ key: BudgetKey, before deadline: MillraceClock.Instant? = nil, patience: TurnPatience = TurnPatience()
+  ) async throws(BudgetError) {
+    let limit = patience.limit.map { clock.now.advanced(by: $0) }
+    let want = Want(latest: [deadline, limit].compactMap(\.self).min(), isSentAway: limit != nil)
+    // Whoever has a turn at once does not wait, and need not ask whether it may.
+    switch state.withLock({ ask(key, want, in: &$0) }) {
+    case .given: return
+    case .refused(let error): throw error
+    case .later: break
     }
-    let refusal = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        if let result = enter(key, id, deadline, continuation) { continuation.resume(returning: result) }
-      }
-    } onCancel: {
-      leave(key, id)
-    }
+    guard await patience.begin() else { throw state.withLock { sendAway(key, want, in: &$0) } }
+    let refusal = await standInLine(key, want)
+    await patience.end()
     if let refusal { throw refusal }
   }
 
@@ -120,7 +157,7 @@ public final class APIBudget: Sendable {
     let wallTime = clock.wallTime
     let until = min(pause.until, wallTime + RetryAfter.horizon)
     state.withLock { state in
-      update(pause.key, in: &state) { line in
+      update(pause.key, in: &state, mayDelay: true) { line in
         line.budget.pause(until: now.advanced(by: until - wallTime))
         line.pausedUntil = max(line.pausedUntil ?? until, until)
       }
@@ -148,27 +185,70 @@ public final class APIBudget: Sendable {
 
 // The line.
 extension APIBudget {
-  /// What is decided at once, `.some(nil)` for a turn; nil when the caller has to wait.
-  private func enter(
-    _ key: BudgetKey, _ id: UInt64, _ deadline: MillraceClock.Instant?,
-    _ continuation: CheckedContinuation<BudgetError?, Never>
-  ) -> BudgetError?? {
+  private struct Want {
+    var latest: MillraceClock.Instant?
+    /// Whether it comes back by itself at the time it is told.
+    var isSentAway: Bool
+  }
+
+  private enum Answer {
+    case given
+    case refused(BudgetError)
+    case later
+  }
+
+  private func ask(_ key: BudgetKey, _ want: Want, in state: inout State) -> Answer {
+    if Task.isCancelled { return .refused(.cancelled) }
     let now = clock.now
-    return state.withLock { state -> BudgetError?? in
-      // The flag is raised before `leave` can run, and `leave` needs this lock: one of the two sees the other.
-      if Task.isCancelled { return .some(.cancelled) }
-      var line = line(key, in: &state)
-      if line.waiting.isEmpty, line.budget.take(at: now) {
-        line.taken += 1
-        state.lines[key] = line
-        return .some(nil)
+    var line = line(key, in: &state)
+    if line.waiting.isEmpty, line.budget.take(at: now) {
+      line.taken += 1
+      state.lines[key] = line
+      return .given
+    }
+    let turn = line.budget.turn(behind: line.waiting.count, at: now)
+    guard let latest = want.latest, turn.map({ $0 > latest }) ?? true else { return .later }
+    return .refused(sendAway(key, want, in: &state))
+  }
+
+  private func sendAway(_ key: BudgetKey, _ want: Want, in state: inout State) -> BudgetError {
+    var line = line(key, in: &state)
+    defer { state.lines[key] = line }
+    return refusal(&line, behind: line.waiting.count, isSentAway: want.isSentAway)
+  }
+
+  private func refusal(_ line: inout Line, behind waiting: Int, isSentAway: Bool) -> BudgetError {
+    let now = clock.now
+    guard let turn = line.budget.turn(behind: waiting, at: now) else { return .tooLate(turn: nil) }
+    let time = isSentAway ? line.comeBack(turn) : turn
+    return .tooLate(turn: clock.wallTime + now.duration(to: time))
+  }
+
+  private func standInLine(_ key: BudgetKey, _ want: Want) async -> BudgetError? {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = state.withLock { state in
+          // The flag of a cancellation is raised before `leave` can run, and `leave` needs this lock: one of the two sees
+          // the other.
+          let answer = ask(key, want, in: &state)
+          if case .later = answer {
+            let waiter = Waiter(id: id, wake: continuation, latest: want.latest, isSentAway: want.isSentAway)
+            update(key, in: &state) { $0.waiting.append(waiter) }
+          }
+          return answer
+        }
+        switch answer {
+        case .given: continuation.resume(returning: nil)
+        case .refused(let error): continuation.resume(returning: error)
+        case .later: break
+        }
       }
-      let turn = line.budget.turn(behind: line.waiting.count, at: now)
-      if let deadline, turn.map({ $0 > deadline }) ?? true {
-        return .some(.tooLate(turn: turn.map { clock.wallTime + now.duration(to: $0) }))
-      }
-      update(key, in: &state) { $0.waiting.append((id, continuation)) }
-      return nil
+    } onCancel: {
+      leave(key, id)
     }
   }
 
@@ -183,7 +263,10 @@ extension APIBudget {
   }
 
   /// Changes a line, then serves whoever has a turn now and sets the timer for the next.
-  private func update(_ key: BudgetKey, in state: inout State, _ change: (inout Line) -> Void) {
+  /// - Parameter mayDelay: Whether turns may come later than they were foreseen.
+  private func update(
+    _ key: BudgetKey, in state: inout State, mayDelay: Bool = false, _ change: (inout Line) -> Void
+  ) {
     var line = line(key, in: &state)
     change(&line)
     let now = clock.now
@@ -194,12 +277,27 @@ extension APIBudget {
     }
     line.waiting.removeFirst(served)
     line.taken += UInt64(served)
+    if mayDelay { dismiss(&line, at: now) }
     let turn = line.waiting.isEmpty ? nil : line.budget.turn(at: now)
     if turn != line.timer?.at {
       line.timer?.task.cancel()
       line.timer = turn.map { ($0, timer(key, at: $0)) }
     }
     state.lines[key] = line
+  }
+
+  /// Sends away whoever has no use for a turn as late as theirs is by now.
+  private func dismiss(_ line: inout Line, at now: MillraceClock.Instant) {
+    var left: [Waiter] = []
+    for waiter in line.waiting {
+      let turn = line.budget.turn(behind: left.count, at: now)
+      if let latest = waiter.latest, turn.map({ $0 > latest }) ?? true {
+        waiter.wake.resume(returning: refusal(&line, behind: left.count, isSentAway: waiter.isSentAway))
+      } else {
+        left.append(waiter)
+      }
+    }
+    line.waiting = left
   }
 
   /// Ends by itself at `moment`; cancelled when the line changes and when the budget goes away.

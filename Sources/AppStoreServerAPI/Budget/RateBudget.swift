@@ -56,6 +56,9 @@ public struct RateBudget: Sendable, Hashable {
   /// - Parameter perSecond: At 0 or below nobody gets a turn.
   public init(perSecond: Double) { pace = Pace(perSecond: perSecond) }
 
+  /// How far turns are apart; nil when there is no rate.
+  var interval: Duration? { pace?.interval }
+
   /// Changes the rate from now on; what was used stays used.
   public mutating func setRate(perSecond: Double) { pace = Pace(perSecond: perSecond) }
 

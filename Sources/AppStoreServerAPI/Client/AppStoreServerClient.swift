@@ -8,12 +8,14 @@ public import Logging
 
 /// Calls the App Store Server API for one app.
 ///
-/// A value over shared parts: copies share connections, tokens and budget, and ``timeLimit`` can differ from copy to
-/// copy. Nothing is sent again by itself but once after a 401; what an ``APIError`` says decides, and callers do. All
+/// A value over shared parts: copies share connections, tokens and budget, and ``timeLimit`` and ``patience`` can
+/// differ from copy to copy. Nothing is sent again by itself but once after a 401; what an ``APIError`` says decides, and callers do. All
 /// calls throw ``APIError``, are made inside ``timeLimit``, and end when their task is cancelled.
 public struct AppStoreServerClient: Sendable {
   /// The longest a call may take, waiting for its turn included, in the clock's time.
   public var timeLimit: Duration
+  /// How long a call waits for its turn, at most as long as ``timeLimit``.
+  public var patience = TurnPatience()
 
   let bundleId: String
   let environments: [AppStoreEnvironment]
@@ -53,6 +55,13 @@ public struct AppStoreServerClient: Sendable {
     return client
   }
 
+  /// The client with another patience.
+  public func waiting(_ patience: TurnPatience) -> AppStoreServerClient {
+    var client = self
+    client.patience = patience
+    return client
+  }
+
   /// How long a call would wait for its turn now; see ``APIBudget/delay(for:)``.
   public func delay(for endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Duration? {
     runner.budget.delay(for: BudgetKey(bundleId: bundleId, environment: environment, endpoint: endpoint))
@@ -66,7 +75,7 @@ extension AppStoreServerClient {
     read: (ResponseReader) async throws(APIError) -> APIResponse<Value>
   ) async throws(APIError) -> APIResponse<Value> {
     guard violations.isEmpty else { throw APIError(call, .violation(violations), .never) }
-    return try await read(try await runner.run(call, within: timeLimit))
+    return try await read(try await runner.run(call, within: timeLimit, patience: patience))
   }
 
   /// Makes a call that is answered without a body. What the body holds all the same is not looked at: the status says

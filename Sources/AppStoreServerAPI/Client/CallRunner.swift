@@ -37,14 +37,16 @@ final class CallRunner: Sendable {
   var now: Timestamp { clock.wallTime }
 
   /// Makes a call and returns its answer, ready to be read.
-  func run(_ call: APICall, within limit: Duration) async throws(APIError) -> ResponseReader {
+  func run(
+    _ call: APICall, within limit: Duration, patience: TurnPatience
+  ) async throws(APIError) -> ResponseReader {
     let span = startSpan("AppStoreServerAPI \(call.endpoint.rawValue)", ofKind: .client)
     defer { span.end() }
     span.attributes["http.request.method"] = call.endpoint.method.rawValue
     span.attributes["server.address"] = baseURLs.host(of: call.environment)
     span.attributes["appstore.environment"] = call.environment.rawValue
     do {
-      let answer = try await answer(to: call, within: limit)
+      let answer = try await answer(to: call, within: limit, patience)
       span.attributes["http.response.status_code"] = answer.status
       let identity = IdentityPolicy(
         bundleId: bundleId, appAppleId: appAppleId, environments: [call.environment])
@@ -57,12 +59,16 @@ final class CallRunner: Sendable {
     }
   }
 
-  private func answer(to call: APICall, within limit: Duration) async throws(APIError) -> ExchangeAnswer {
+  private func answer(
+    to call: APICall, within limit: Duration, _ patience: TurnPatience
+  ) async throws(APIError) -> ExchangeAnswer {
     // What a limit of time or a cancellation finds: whether a request is on its way.
     let isSent = SentFlag()
     let deadline = clock.now.advanced(by: limit)
     do {
-      let answer = try await clock.result(within: limit) { try await self.attempt(call, before: deadline, isSent) }
+      let answer = try await clock.result(within: limit) {
+        try await self.attempt(call, before: deadline, patience, isSent)
+      }
       if let answer { return answer }
     } catch let error as APIError {
       throw error
@@ -73,9 +79,9 @@ final class CallRunner: Sendable {
   }
 
   private func attempt(
-    _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
+    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience, _ isSent: SentFlag
   ) async throws(APIError) -> ExchangeAnswer {
-    let (first, answer) = try await send(call, before: deadline, isSent)
+    let (first, answer) = try await send(call, before: deadline, patience, isSent)
     if answer.status != 401 { return try judge(answer, call) }
     await tokens.refuse(first)
     logger.notice(
@@ -83,7 +89,7 @@ final class CallRunner: Sendable {
       metadata: [
         "app": "\(bundleId)", "environment": "\(call.environment)", "key": "\(tokens.keyId(of: first))",
       ])
-    let (second, retried) = try await send(call, before: deadline, isSent)
+    let (second, retried) = try await send(call, before: deadline, patience, isSent)
     if retried.status != 401 { return try judge(retried, call) }
     await tokens.refuse(second)
     let keyIds = [first, second].map(tokens.keyId(of:))
@@ -103,10 +109,10 @@ final class CallRunner: Sendable {
 
   /// Waits for a turn and sends. The token is taken when the turn has come: a turn may be further away than a token lives.
   private func send(
-    _ call: APICall, before deadline: MillraceClock.Instant, _ isSent: SentFlag
+    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience, _ isSent: SentFlag
   ) async throws(APIError) -> (APIToken, ExchangeAnswer) {
     do {
-      try await budget.acquire(key(of: call), before: deadline)
+      try await budget.acquire(key(of: call), before: deadline, patience: patience)
     } catch {
       switch error {
       case .tooLate(let turn): throw APIError(call, .budget, .retryLater, retryAt: turn)

@@ -28,7 +28,9 @@ public actor WorkerHarness {
     public var lanes = 2
     /// The configuration the worker is made with; app and trust are added.
     public var configuration = MillraceConfiguration()
-    /// Answers calls to the App Store Server API; nil: every call fails as not sent.
+    /// Answers calls to the App Store Server API, for which the app has credentials then; nil: it has none but what the
+    /// configuration gives, and every call fails as not sent. A call that waits for its turn is at rest until
+    /// ``WorkerHarness/advance(by:)`` brings it.
     public var appStore: (any HTTPExchange)?
     /// The seed of identifiers.
     public var seed: UInt64 = 1
@@ -121,6 +123,7 @@ public actor WorkerHarness {
     let runtime = try await WorkerProcess.runtime(
       type, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
+      credentials: setup.appStore == nil ? [:] : [app.bundleId: try credentials(of: app.bundleId, fixtures.chain)],
       clock: time.clock, logger: Logger(label: Worker.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
       log: log, topics: topics, time: time, worker: Worker.name, runtime: runtime, patience: setup.patience,
@@ -139,6 +142,11 @@ public actor WorkerHarness {
         if isBody { group.cancelAll() }
       }
     }
+  }
+
+  private static func credentials(of bundleId: String, _ chain: SigningChain) throws -> APICredentials {
+    let key = try APIKey(issuerId: "harness", keyId: "HARNESS", privateKeyPEM: chain.leafKeyPEM)
+    return try APICredentials(bundleId: bundleId, keys: [key])
   }
 
   /// Puts a notification in, as the ingress would, and waits until the worker came to rest.

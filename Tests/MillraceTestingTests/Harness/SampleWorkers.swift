@@ -1,4 +1,5 @@
 import AppStore
+import AppStoreServerAPI
 import Clocks
 import Millrace
 import Synchronization
@@ -95,5 +96,73 @@ struct Reminder: NotificationWorker {
   struct Reminded: WorkerEvent {
     static let eventName = "reminded"
     var payload: [Int]
+  }
+}
+
+/// Makes one call to Apple for each notification.
+struct Caller: NotificationWorker {
+  static let name = "caller"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    let client = try context.appStore(for: notification.bundleId)
+    let isFree = client.delay(for: .requestTestNotification, in: .production) == .zero
+    let answer = try await client.requestTestNotification(in: .production)
+    return try .emit(Called(answer: answer.value, wasFree: isFree))
+  }
+
+  struct Called: WorkerEvent {
+    static let eventName = "called"
+    var answer: String
+    var wasFree: Bool
+  }
+}
+
+/// Says what it is told of its run, and takes a timer and a row along whatever it decides.
+struct Teller: NotificationWorker {
+  static let name = "teller"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? {
+    envelope.notificationType == NotificationTypeV2.gracePeriodExpired.rawValue ? receivedAt + .seconds(100) : nil
+  }
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    if case .gracePeriodExpired = notification.event { throw RetryableFailure("never", after: .seconds(3_600)) }
+    let row = OutputRecord(topic: "table", key: notification.id, value: Array("\(context.attempt)".utf8))
+    if context.attempt == 0 {
+      return .retry(after: .seconds(60), because: "not-yet").writing(row)
+        .settingTimer("soon", at: context.clock.wallTime + .seconds(30))
+    }
+    return try .emit(Told(context, notification)).writing(row)
+  }
+
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    try .emit(Fired(at: timer.at.millisecondsSince1970, now: context.clock.wallTime.millisecondsSince1970))
+  }
+
+  struct Told: WorkerEvent {
+    static let eventName = "told"
+    var now: Int64
+    var secondsLeft: Double
+    var attempt: Int
+    var isReapplied: Bool
+
+    init(_ context: HandlerContext, _ notification: Notification) {
+      now = context.clock.wallTime.millisecondsSince1970
+      secondsLeft = (context.deadline - context.clock.wallTime) / .seconds(1)
+      attempt = context.attempt
+      isReapplied = context.isReapplied
+    }
+  }
+
+  struct Fired: WorkerEvent {
+    static let eventName = "fired"
+    var at: Int64
+    var now: Int64
   }
 }

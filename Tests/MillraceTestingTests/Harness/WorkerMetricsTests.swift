@@ -2,6 +2,7 @@
 
 import AppStore
 import Clocks
+import Kafka
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -44,6 +45,24 @@ private struct Sleeper: NotificationWorker {
       let topic = NotificationFamily.subscriptions.topic
       #expect(value("millrace_worker_lag_records", [#"topic="\#(topic)""#, #"lane="0""#], in: page) == 0)
       #expect(value("millrace_worker_handlers_stuck", [#"worker="winback""#], in: page) == 0)
+    }
+  }
+
+  @Test func `what is no record of a shared topic is counted by topic, once, and harms nobody`() async throws {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    try await WorkerHarness.run(Winback.self, setup) { harness in
+      for topic in [harness.topics.operations, harness.topics.control] {
+        try harness.log.append(ProducerRecord(topic: topic, partition: 0, value: Array("{]".utf8)))
+      }
+      func counted(_ topic: String) -> Double? {
+        value("millrace_worker_unreadable_records_total", [#"topic="\#(topic)""#], in: registry.render())
+      }
+      while counted(harness.topics.operations) == nil || counted(harness.topics.control) == nil { await Task.yield() }
+      try await harness.receive(.expired, .voluntary)
+      #expect(try await harness.events().count == 1)
+      #expect(counted(harness.topics.operations) == 1 && counted(harness.topics.control) == 1)
     }
   }
 

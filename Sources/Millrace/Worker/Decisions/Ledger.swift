@@ -34,6 +34,8 @@ struct Ledger: Sendable {
   var tableBytes: Int { handled.bytes }
   /// Effects in Kafka's layer.
   var effectCount: Int { effects.count }
+  /// Whether what was last decided about a name waits for its commit.
+  func isStaged(_ name: LedgerEntry.Name) -> Bool { staged[name] != nil }
   /// Names that wait for their commit.
   var stagedCount: Int { staged.count }
 

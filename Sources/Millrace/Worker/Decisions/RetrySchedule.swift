@@ -71,9 +71,20 @@ struct RetrySchedule: Sendable, Hashable {
     return hadRoom && left > .zero ? .runNow : .deadLetter(.deadlineMissed)
   }
 
-  /// Parks without a run having failed, for instance until the turn that a budget gives.
-  /// - Parameter due: The earliest time it may run.
-  func park(until due: Timestamp, now: Timestamp) -> Decision { park(max(due - now, delays[0]), now: now) }
+  /// Parks without a run having failed: until the turn that a budget gives. Not beyond the deadline: turns may come
+  /// sooner than foreseen, and what died cannot use them.
+  /// - Parameters:
+  ///   - turn: The earliest time it may run.
+  ///   - began: When the run began that was sent away.
+  func wait(until turn: Timestamp, began: Timestamp, deadline: Timestamp?, now: Timestamp) -> Decision {
+    let wanted = max(turn - now, delays[0])
+    guard let deadline else { return park(wanted, now: now) }
+    let left = deadline - now
+    if delays[0] <= left { return park(min(wanted, left), now: now) }
+    // No tier ends before it: one more run, which waits for its turn in the lane, unless this one did already.
+    let hadRoom = delays[0] <= deadline - began
+    return hadRoom && turn < deadline ? .runNow : .deadLetter(.deadlineMissed)
+  }
 
   /// What happens to a parked record next.
   enum Step: Sendable, Hashable {
@@ -103,4 +114,9 @@ struct RetrySchedule: Sendable, Hashable {
   }
 
   private func largestTier(within wait: Duration) -> Int { delays.lastIndex { $0 <= wait } ?? 0 }
+}
+
+extension WorkerPolicy {
+  /// The tiers of a worker that is run so.
+  var schedule: RetrySchedule { RetrySchedule(delays: retryDelays, maximumAttempts: maximumAttempts) }
 }

@@ -12,15 +12,17 @@ struct AppStoreClients: Sendable {
   private let clients: [String: AppStoreServerClient]
 
   /// Clients for the apps that have credentials.
+  /// - Parameter given: Credentials that are not in the configuration, by app: a test's.
   /// - Throws: ``MillraceError`` that names the key file that cannot be used.
   init(
-    _ configuration: MillraceConfiguration, verifier: SignedDataVerifier, exchange: any HTTPExchange,
-    budget: APIBudget, clock: MillraceClock, logger: Logger
+    _ configuration: MillraceConfiguration, credentials given: [String: APICredentials] = [:],
+    verifier: SignedDataVerifier, exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock, logger: Logger
   ) throws(MillraceError) {
     self.budget = budget
     var clients: [String: AppStoreServerClient] = [:]
     for (index, app) in configuration.apps.enumerated() {
-      guard let credentials = try app.credentials(under: "apps[\(index)].api.privateKeyFile") else { continue }
+      let configured = try app.credentials(under: "apps[\(index)].api.privateKeyFile")
+      guard let credentials = configured ?? (clients[app.bundleId] == nil ? given[app.bundleId] : nil) else { continue }
       clients[app.bundleId] = AppStoreServerClient(
         credentials: credentials, appAppleId: app.appAppleId,
         environments: app.environments,

@@ -1,6 +1,7 @@
 // Runs a team's handler for one record: decode, verify, call, time limit, and what its failure means. Knows no lane.
 
 internal import AppStore
+internal import AppStoreServerAPI
 internal import Clocks
 internal import Kafka
 internal import Logging
@@ -27,6 +28,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let worker: Worker
   let decoder: NotificationDecoder
   let policy: WorkerPolicy
+  let shortestDelay: Duration
   let clients: AppStoreClients
   let clock: MillraceClock
   let metrics: WorkerMetrics
@@ -39,7 +41,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
     var logger = logger
     logger[metadataKey: "timer"] = "\(timer.name)"
-    let context = context(logger, attempt: 0, isReapplied: false, journal)
+    let context = context(logger, attempt: 0, isReapplied: false, journal, wait: TurnWait.usual)
     return await HandlerSpan.run("\(Worker.name) timer", timer) {
       await limited("timer") { try await worker.timerFired(timer, in: context) }
     }
@@ -59,16 +61,24 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     logger[metadataKey: "key"] = "\(notification.key)"
     if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
     let context = context(
-      logger, attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal)
+      logger, attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal,
+      wait: TurnWait.limit(
+        isReturning: item.due != nil, shortestDelay: shortestDelay,
+        left: item.provenance.deadline.map { $0 - clock.wallTime }))
     return await limited(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(
-    _ logger: Logger, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal
+    _ logger: Logger, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration
   ) -> HandlerContext {
     HandlerContext(
       clock: clock, logger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
-      isReapplied: isReapplied, journal: journal, clients: clients)
+      isReapplied: isReapplied, journal: journal, clients: clients,
+      patience: TurnPatience(atMost: wait) {
+        await journal.beginWaiting()
+      } end: {
+        await journal.endWaiting()
+      })
   }
 
   /// A handler that ignores its cancellation is left behind: its lane goes on, its outcome is not believed any more.

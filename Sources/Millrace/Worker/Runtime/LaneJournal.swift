@@ -1,20 +1,26 @@
-// Named effects of one run of a handler, written down in the lane's ledger.
+// What one run of a handler has of its lane: named effects, written down in the lane's ledger, and leave to wait.
 
 internal import Clocks
 internal import Kafka
 internal import Synchronization
 
-/// The effects that one run has begun.
+/// The effects that one run has begun, and its waits.
 final class LaneJournal: EffectJournal {
   private struct State {
     var open: Set<String> = []
+    var waits = 0
     var isClosed = false
   }
 
   private let lane: LaneRunner
+  /// The run's number among the lane's records; nil for a timer, which has no place to give to others.
+  let job: UInt64?
   private let state = Mutex(State())
 
-  init(lane: LaneRunner) { self.lane = lane }
+  init(lane: LaneRunner, job: UInt64? = nil) {
+    self.lane = lane
+    self.job = job
+  }
 
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress {
     switch await lane.begin(name, body: body, for: self) {
@@ -28,6 +34,18 @@ final class LaneJournal: EffectJournal {
   func end(_ name: String, result: [UInt8]) async throws {
     state.withLock { _ = $0.open.remove(name) }
     await lane.end(name, result: result)
+  }
+
+  func beginWaiting() async -> Bool { await lane.beginWaiting(self) }
+  func endWaiting() async { await lane.endWaiting(self) }
+
+  /// Counts a wait that begins or ends; a run may have several calls on their way.
+  /// - Returns: how many there are.
+  func countWait(_ change: Int) -> Int {
+    state.withLock { state in
+      state.waits += change
+      return state.waits
+    }
   }
 
   /// Notes what the lane has begun for this run.
@@ -64,6 +82,10 @@ extension LaneRunner {
     case .busy: return .busy
     case .perform(let body, let intendedAt):
       journal.note(name)
+      // The run that intended it is over, and what it wrote may still be on its way.
+      if ledger.isStaged(.effect(name)) {
+        guard await isEverythingCommitted(), !journal.isClosed else { return .gone }
+      }
       return .intended(EffectIntent(name: name, body: body, intendedAt: intendedAt, isRepeated: true))
     case .write(let entry):
       journal.note(name)
@@ -82,8 +104,37 @@ extension LaneRunner {
     submit(LaneWrite(lane: epoch, entries: [entry]))
   }
 
+  /// Whether what was handed in up to now is in Kafka; returns when that is known.
+  private func isEverythingCommitted() async -> Bool {
+    let receipt = WriteReceipt()
+    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
+    return await receipt.fate() == .committed
+  }
+
   /// A run is over: what it began and did not end is free for the next.
   func close(_ journal: LaneJournal) {
     for name in journal.close() { ledger.leaveEffect(name) }
+    if let job = journal.job { keys.resume(job) }
+  }
+
+  // MARK: - Waiting for Apple
+
+  /// - Returns: false where the record has to leave the lane instead: as many of its app wait as may.
+  func beginWaiting(_ journal: LaneJournal) -> Bool {
+    guard acceptsOutcomes, !isDraining, !journal.isClosed else { return false }
+    if let job = journal.job, journal.countWait(0) == 0 {
+      guard keys.wait(job) else { return false }
+      dispatch()
+    }
+    if journal.job == nil { timerWaits += 1 } else { recordWaits += 1 }
+    _ = journal.countWait(1)
+    return true
+  }
+
+  func endWaiting(_ journal: LaneJournal) {
+    if journal.job == nil { timerWaits -= 1 } else { recordWaits -= 1 }
+    // Of a run that was given up the next one has the number.
+    guard let job = journal.job, !journal.isClosed, journal.countWait(-1) == 0 else { return }
+    keys.resume(job)
   }
 }

@@ -14,7 +14,7 @@ extension LaneRunner: CommitLane {
     case .record(let number, let item, let replacing):
       // A lane that suspects its records names each before it runs.
       if await isSuspicious, await !writeMark() { return }
-      let journal = LaneJournal(lane: self)
+      let journal = LaneJournal(lane: self, job: number)
       let began = parts.clock.wallTime
       let result = await parts.handler.run(item, journal: journal)
       await ended(number, item, result, journal: journal, began: began, replacing: replacing)

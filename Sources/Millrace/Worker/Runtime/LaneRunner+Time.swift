@@ -97,7 +97,7 @@ extension LaneRunner {
   /// A ledger to build upon when the lane comes back to this worker.
   func keptLedger() -> KeptLedger {
     ledger.dropStaged()
-    return KeptLedger(ledger: ledger, end: ledgerEnd)
+    return KeptLedger(ledger: ledger, end: ledgerEnd, since: parts.clock.now)
   }
 }
 
@@ -106,4 +106,10 @@ struct KeptLedger: Sendable {
   var ledger: Ledger
   /// From where its topic has to be read again.
   var end: Int64
+  /// When the lane left.
+  var since: MillraceClock.Instant
+
+  /// Compaction keeps what removes an entry for a day (`delete.retention.ms`). A ledger that was away for longer would
+  /// set a timer again that has fired; and what is kept costs memory for a lane that may never come back.
+  func isFresh(at now: MillraceClock.Instant) -> Bool { since.duration(to: now) < .seconds(3_600) }
 }

@@ -52,6 +52,9 @@ actor LaneRunner {
   var timers = DueHeap<String>(places: .max)
   /// Timers whose handlers run.
   var firing: Set<String> = []
+  /// Calls that wait for their turn at Apple.
+  var recordWaits = 0
+  var timerWaits = 0
   /// Records on their way to another tier.
   var moving = 0
   private var places = LanePlaces()
@@ -80,7 +83,7 @@ actor LaneRunner {
     keys = KeyLanes(
       limits: .init(
         records: policy.recordsInFlight, bytes: policy.bytesInFlight, handlers: policy.parallelism,
-        waiting: policy.parallelism))
+        waiting: max(policy.parallelism, policy.recordsInFlight / 2)))
     keys.isOneAtATime = watch.isOneAtATime
     places = LanePlaces(records: policy.recordsInFlight)
     self.watch = watch
@@ -164,11 +167,12 @@ actor LaneRunner {
   /// Whether what a handler decides still counts.
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
-  /// Whether nothing is with a handler, ready for one, due, or on its way to Kafka.
+  /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
   var isQuiet: Bool {
     let now = parts.clock.wallTime
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
-    return keys.count == 0 && firing.isEmpty && moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
+    return keys.count == keys.waiting && firing.count <= timerWaits && moving == 0 && ledger.stagedCount == 0
+      && !isAnythingDue
   }
 
   private var runningHandlers: Int { keys.working + keys.waiting + firing.count }

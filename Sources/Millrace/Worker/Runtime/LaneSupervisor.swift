@@ -76,12 +76,15 @@ actor LaneSupervisor {
   /// Whether the lanes came to rest.
   func rest() async -> WorkerRest {
     var rest = WorkerRest()
+    var waits = 0
     for runner in lanes.values.compactMap(\.runner) {
       rest.isQuiet = await runner.isQuiet && rest.isQuiet
+      waits += await runner.recordWaits + runner.timerWaits
       for (topic, offset) in await runner.taken {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
       }
     }
+    if let budget { rest.isQuiet = rest.isQuiet && budget.isAtRest(callers: waits) }
     return rest
   }
 
@@ -135,6 +138,8 @@ actor LaneSupervisor {
 
   private func begin(_ epoch: LaneEpoch) {
     let own = partitions.values.filter { $0.partition.partition == epoch.lane }
+    let now = parts.clock.now
+    kept = kept.filter { $0.value.isFresh(at: now) }
     let ledger = kept.removeValue(forKey: epoch.lane)
     let starter = starter
     let work = Task {

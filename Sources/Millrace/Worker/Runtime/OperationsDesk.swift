@@ -8,6 +8,7 @@ internal import Logging
 actor OperationsDesk {
   private let records: any RecordLog
   private let partition: TopicPartition
+  private let metrics: WorkerMetrics
   private let logger: Logger
   private var operations: OperationsLog
   private var position: Int64 = 0
@@ -15,11 +16,12 @@ actor OperationsDesk {
 
   private static let pageSize = 1_000
 
-  init(worker: String, topic: String, log: any RecordLog, logger: Logger) {
+  init(worker: String, topic: String, log: any RecordLog, metrics: WorkerMetrics, logger: Logger) {
     records = log
     // One partition: the order of commands is what decides who was first.
     partition = TopicPartition(topic: topic, partition: 0)
     operations = OperationsLog(worker: worker)
+    self.metrics = metrics
     self.logger = logger
   }
 
@@ -61,14 +63,23 @@ actor OperationsDesk {
   /// Folding a record twice changes nothing: a catch-up and the follower may both bring it.
   private func fold(_ page: [ConsumerRecord]) {
     for record in page {
-      if record.offset >= position { position = record.offset + 1 }
+      let isNew = record.offset >= position
+      if isNew { position = record.offset + 1 }
       guard let value = record.value else { continue }
-      guard let json = try? JSON(parsing: value), let operation = OperationsRecord(json) else {
-        logger.warning("a record of \(record.topic) that is no command", metadata: ["offset": "\(record.offset)"])
-        continue
+      do throws(UnreadableRecord) {
+        let operation = try Self.operation(from: value)
+        guard operations.fold(operation) == .accepted, case .command(let command) = operation else { continue }
+        for (lane, feed) in listeners where lane.lane == command.lane { feed.yield(command) }
+      } catch {
+        if isNew { metrics.unreadable(record, because: error, logger) }
       }
-      guard operations.fold(operation) == .accepted, case .command(let command) = operation else { continue }
-      for (lane, feed) in listeners where lane.lane == command.lane { feed.yield(command) }
     }
+  }
+
+  private static func operation(from value: [UInt8]) throws(UnreadableRecord) -> OperationsRecord {
+    let json: JSON
+    do { json = try JSON(parsing: value) } catch { throw UnreadableRecord("no JSON: \(error)") }
+    guard let operation = OperationsRecord(json) else { throw UnreadableRecord("neither a command nor a result") }
+    return operation
   }
 }

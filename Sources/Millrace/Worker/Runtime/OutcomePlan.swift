@@ -38,25 +38,13 @@ struct OutcomePlanner: Sendable {
   func plan(_ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp) -> OutcomePlan {
     switch result {
     case .decided(let outcome):
-      switch outcome.decision {
-      case .done:
-        let cause = OutcomeRecords.Cause(
-          id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
-          traceParent: item.envelope.traceParent,
-          revision: item.provenance.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
-        do throws(Oversize) {
-          return try done(outcome, cause, now: now)
-        } catch {
-          // Written, it would abort its transaction and every one after it.
-          return dead(
-            item, Failure("outcome-too-large", error.description),
-            remedy: "let the handler write less, then requeue it",
-            now: now)
-        }
-      case .retry(let delay, let reason):
-        return later(item, after: delay, Failure(reason, reason), began: began, now: now)
-      case .deadLetter(let reason, let detail):
-        return dead(item, Failure(reason, detail), remedy: "decide, then requeue or discard it", now: now)
+      do throws(Oversize) {
+        return try decided(item, outcome, began: began, now: now)
+      } catch {
+        // Written, it would abort its transaction and every one after it.
+        return dead(
+          item, Failure("outcome-too-large", error.description), remedy: "let the handler write less, then requeue it",
+          now: now)
       }
     case .undecodable(let error):
       var plan = dead(
@@ -71,10 +59,35 @@ struct OutcomePlanner: Sendable {
     case .failed(.retryAt(let time), let reason, let detail):
       return later(item, after: max(.zero, time - now), Failure(reason, detail), began: began, now: now)
     case .failed(.wait(let turn), let reason, _):
-      return waiting(item, until: turn, reason: reason, now: now)
+      return waiting(item, until: turn, reason: reason, began: began, now: now)
     case .failed(.retryBySchedule, let reason, let detail):
       return later(item, after: nil, Failure(reason, detail), began: began, now: now)
     }
+  }
+
+  private func decided(
+    _ item: LaneItem, _ outcome: Outcome, began: Timestamp, now: Timestamp
+  ) throws(Oversize) -> OutcomePlan {
+    let cause = OutcomeRecords.Cause(
+      id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
+      traceParent: item.envelope.traceParent,
+      revision: item.provenance.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
+    var plan: OutcomePlan
+    switch outcome.decision {
+    case .done: return try done(outcome, cause, now: now)
+    case .retry(let delay, let reason):
+      plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
+    case .deadLetter(let reason, let detail):
+      plan = dead(item, Failure(reason, detail), remedy: "decide, then requeue or discard it", now: now)
+    }
+    // Timers and records go with any decision, events with the last one only.
+    if case .again = plan.ending { return plan }
+    var rest = outcome
+    rest.events = []
+    let beside = try done(rest, cause, now: now)
+    plan.records += beside.records
+    plan.timers = beside.timers
+    return plan
   }
 
   /// What follows from a timer that fired; nil where it is more than Kafka takes.
@@ -178,15 +191,23 @@ struct OutcomePlanner: Sendable {
   }
 
   /// Parked without having failed.
-  private func waiting(_ item: LaneItem, until turn: Timestamp, reason: String, now: Timestamp) -> OutcomePlan {
-    guard case .park(let tier, let due) = schedule.park(until: turn, now: now) else {
+  private func waiting(
+    _ item: LaneItem, until turn: Timestamp, reason: String, began: Timestamp, now: Timestamp
+  ) -> OutcomePlan {
+    switch schedule.wait(until: turn, began: began, deadline: item.provenance.deadline, now: now) {
+    case .park(let tier, let due):
+      var history = item.provenance
+      history.behind = nil
+      history.due = due
+      history.parkedAt = now
+      return parked(item, tier, history, reason: reason, now: now)
+    case .runNow:
       return OutcomePlan(ending: .again(attempt: item.provenance.attempt))
+    case .deadLetter(let ending):
+      return dead(
+        item, Failure(ending.rawValue, "\(reason) until \(turn.rfc3339), which is after its deadline"),
+        remedy: "decide whether it is of use now, then requeue it", now: now)
     }
-    var history = item.provenance
-    history.behind = nil
-    history.due = due
-    history.parkedAt = now
-    return parked(item, tier, history, reason: reason, now: now)
   }
 
   private func dead(

@@ -11,6 +11,7 @@ struct PauseChannel: Sendable {
   let log: any RecordLog
   let pauses: AsyncStream<BudgetPause>
   let budget: APIBudget
+  let metrics: WorkerMetrics
   let logger: Logger
 
   /// Publishes and follows until cancelled.
@@ -42,8 +43,12 @@ struct PauseChannel: Sendable {
   private func follow() async throws {
     try await log.scan(TopicPartition(topic: topic, partition: 0), from: .earliest, to: .never, upTo: 100) { page in
       for record in page {
-        guard let value = record.value, let pause = Self.pause(from: value) else { continue }
-        budget.pause(pause)
+        guard let value = record.value else { continue }
+        do throws(UnreadableRecord) {
+          if let pause = try Self.pause(from: value) { budget.pause(pause) }
+        } catch {
+          metrics.unreadable(record, because: error, logger)
+        }
       }
     }
   }
@@ -55,13 +60,17 @@ struct PauseChannel: Sendable {
     ])
   }
 
-  /// Nil for anything that is no pause: newer versions may tell each other more.
-  static func pause(from value: [UInt8]) -> BudgetPause? {
-    guard let object = try? JSONObject(parsing: value), case .string("pause")? = object["kind"],
-      case .string(let bundleId)? = object["bundleId"], case .string(let environment)? = object["environment"],
-      case .string(let name)? = object["endpoint"], let endpoint = APIEndpoint(rawValue: name),
-      case .integer(let until)? = object["until"]
-    else { return nil }
+  /// What a record says; nil where it tells of something else than a pause, or of an endpoint that this version does not
+  /// call: newer versions may tell each other more.
+  static func pause(from value: [UInt8]) throws(UnreadableRecord) -> BudgetPause? {
+    let object: JSONObject
+    do { object = try JSONObject(parsing: value) } catch { throw UnreadableRecord("no JSON object: \(error)") }
+    guard case .string(let kind)? = object["kind"] else { throw UnreadableRecord("it has no `kind`") }
+    guard kind == "pause" else { return nil }
+    guard case .string(let bundleId)? = object["bundleId"], case .string(let environment)? = object["environment"],
+      case .string(let name)? = object["endpoint"], case .integer(let until)? = object["until"]
+    else { throw UnreadableRecord("a pause without bundleId, environment, endpoint or until") }
+    guard let endpoint = APIEndpoint(rawValue: name) else { return nil }
     return BudgetPause(
       BudgetKey(bundleId: bundleId, environment: AppStoreEnvironment(rawValue: environment), endpoint: endpoint),
       until: Timestamp(millisecondsSince1970: until))

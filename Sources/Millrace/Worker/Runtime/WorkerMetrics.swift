@@ -25,6 +25,7 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
     ("millrace_worker_records_lost_total", "Records deleted before this worker read them, at most, by topic."),
+    ("millrace_worker_unreadable_records_total", "Records of shared topics that cannot be read, by topic."),
     ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
     ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
     ("millrace_worker_commit_duration_seconds", "Time of one commit, in seconds."),
@@ -83,6 +84,8 @@ struct WorkerMetrics: Sendable {
     Counter(label: "millrace_worker_records_lost_total", dimensions: [worker, ("topic", topic)], factory: factory)
       .increment(by: records)
   }
+
+  func unreadable(topic: String) { count("millrace_worker_unreadable_records_total", [("topic", topic)]) }
 
   func restored(in duration: Duration) { restoreTime.record(duration: duration) }
 

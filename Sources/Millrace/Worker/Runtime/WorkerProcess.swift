@@ -35,8 +35,15 @@ package enum WorkerProcess {
       configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
       timeout: .seconds(30), logger: logger)
     let exchange = AsyncHTTPExchange()
-    let runtime = try await runtime(
-      type, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+    let runtime: WorkerRuntime
+    do {
+      runtime = try await Self.runtime(
+        type, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+    } catch {
+      // What keeps the worker from being made is to be read, and not that connections were left open.
+      try await exchange.shutdown()
+      throw error
+    }
 
     let heartbeat = Heartbeat(clock: .system)
     registry.add(heartbeat.collector)
@@ -64,7 +71,7 @@ package enum WorkerProcess {
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
-    verifier given: SignedDataVerifier? = nil, instance: String? = nil,
+    verifier given: SignedDataVerifier? = nil, credentials: [String: APICredentials] = [:], instance: String? = nil,
     clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
     let metrics = WorkerMetrics(worker: Worker.name, factory: factory)
@@ -79,7 +86,8 @@ package enum WorkerProcess {
     ) { told.yield($0) }
     let topics = WorkerTopics(type, configuration, policy)
     let clients = try AppStoreClients(
-      configuration, verifier: verifier, exchange: exchange, budget: budget, clock: clock, logger: logger)
+      configuration, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
+      logger: logger)
     let worker = try await Worker(WorkerSetup(configuration: configuration, clock: clock, logger: logger))
     return WorkerRuntime(
       WorkerRuntime.Parts(
@@ -91,9 +99,11 @@ package enum WorkerProcess {
         handler: LaneHandler(
           worker: worker,
           decoder: NotificationDecoder(verifier: verifier, identities: configuration.identities),
-          policy: policy, clients: clients, clock: clock, metrics: metrics, logger: logger),
+          policy: policy, shortestDelay: policy.schedule.delays[0], clients: clients, clock: clock, metrics: metrics,
+          logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
-        pauses: PauseChannel(topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger),
+        pauses: PauseChannel(
+          topic: topics.control, log: log, pauses: pauses, budget: budget, metrics: metrics, logger: logger),
         clock: clock, metrics: metrics, logger: logger))
   }
 

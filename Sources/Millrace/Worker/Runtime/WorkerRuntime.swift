@@ -62,16 +62,15 @@ package struct WorkerRuntime: Service {
       interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
     let ending = Ending(of: reader)
     let desk = OperationsDesk(
-      worker: parts.name, topic: parts.topics.operations, log: parts.log, logger: parts.logger)
+      worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
+      logger: parts.logger)
     var generator = SystemRandomNumberGenerator()
     let starter = LaneStarter(
       reader: reader,
       parts: LaneParts(
         log: parts.log, desk: desk, policy: parts.policy, topics: parts.topics,
         planner: OutcomePlanner(
-          records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix),
-          schedule: RetrySchedule(
-            delays: parts.policy.retryDelays, maximumAttempts: parts.policy.maximumAttempts)),
+          records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
         handler: parts.handler, deadline: parts.deadline, committer: committer, clock: parts.clock,
         metrics: parts.metrics, logger: parts.logger), owner: UInt32.random(in: .min ... .max, using: &generator))
     let supervisor = LaneSupervisor(

@@ -20,10 +20,11 @@ public struct HandlerContext: Sendable {
 
   private let journal: any EffectJournal
   private let clients: AppStoreClients
+  private let patience: TurnPatience
 
   init(
     clock: MillraceClock, logger: Logger, deadline: Timestamp, attempt: Int, isReapplied: Bool,
-    journal: any EffectJournal, clients: AppStoreClients
+    journal: any EffectJournal, clients: AppStoreClients, patience: TurnPatience
   ) {
     self.clock = clock
     self.logger = logger
@@ -32,15 +33,17 @@ public struct HandlerContext: Sendable {
     self.isReapplied = isReapplied
     self.journal = journal
     self.clients = clients
+    self.patience = patience
   }
 
   /// The App Store Server API for an app.
   ///
-  /// Its calls wait for the app's budget; one whose turn is more than five seconds away throws an error that parks the
-  /// notification until then.
+  /// Its calls wait for their turn in the app's budget, which all workers share. One whose turn is more than five seconds
+  /// away throws an error that parks the notification until then and counts as no attempt; let it pass. How long a call
+  /// would wait is told by ``AppStoreServerAPI/AppStoreServerClient/delay(for:in:)``.
   /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
-    try clients.client(for: bundleId)
+    try clients.client(for: bundleId).waiting(patience)
   }
 
   /// Does something that cannot be undone, once.
@@ -105,10 +108,14 @@ enum EffectProgress: Sendable {
   case ended([UInt8])
 }
 
-/// Where effects are written down. The lane's ledger in a process.
+/// What a run of a handler has of its lane: where effects are written down, and leave to wait.
 protocol EffectJournal: Sendable {
   /// Returns once the intent is as durable as Kafka makes it.
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress
   /// Notes the result; it is written with the handler's outcome at the latest.
   func end(_ name: String, result: [UInt8]) async throws
+  /// Whether the run may wait for its turn at Apple and let others work meanwhile; every wait that begins is to end.
+  func beginWaiting() async -> Bool
+  /// A wait is over.
+  func endWaiting() async
 }

@@ -55,7 +55,8 @@ public protocol NotificationWorker: Sendable {
   /// ``HandlerContext/once(_:body:perform:)``.
   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome
 
-  /// Decides about a timer that an outcome set.
+  /// Decides about a timer that an outcome set. A timer is no record that could be parked or given to a person: one whose
+  /// handler throws, or decides anything but what is done, fires again after the shortest tier's delay.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 

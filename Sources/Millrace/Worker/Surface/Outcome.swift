@@ -38,9 +38,9 @@ public struct Outcome: Sendable {
   public var decision: Decision
   /// What is published, in order, when the decision is ``Decision/done``.
   public var events: [EncodedEvent] = []
-  /// Timers set or withdrawn together with the decision.
+  /// Timers set or withdrawn together with the decision, whichever it is.
   public var timers: [Timer] = []
-  /// Records for other topics, written together with the decision: a compacted table, for instance.
+  /// Records for other topics, written together with the decision, whichever it is: a compacted table, for instance.
   public var records: [OutputRecord] = []
 
   /// An outcome of this decision.

@@ -40,6 +40,25 @@ import Testing
     #expect(schedule.decide(late, now: .second(100)) == .deadLetter(.deadlineMissed))
   }
 
+  @Test(
+    arguments: [
+      // Without a deadline: as foreseen, the shortest tier at least.
+      (107, 95, nil, .park(tier: 0, due: .second(110))), (175, 95, nil, .park(tier: 1, due: .second(175))),
+      // Turns may come sooner than foreseen: it is there when its deadline comes.
+      (175, 95, 140, .park(tier: 0, due: .second(140))), (175, 95, 175, .park(tier: 1, due: .second(175))),
+      // No tier ends before the deadline: it waits in the lane, once, where that helps.
+      (107, 95, 108, .runNow), (107, 99, 108, .deadLetter(.deadlineMissed)),
+      (109, 95, 108, .deadLetter(.deadlineMissed)),
+      (107, 80, 100, .deadLetter(.deadlineMissed)),
+    ] as [(Int64, Int64, Int64?, RetrySchedule.Decision)])
+  func `a wait for a turn ends by the deadline`(
+    turn: Int64, began: Int64, deadline: Int64?, decision: RetrySchedule.Decision
+  ) {
+    let deadline = deadline.map { Timestamp.second($0) }
+    #expect(
+      schedule.wait(until: .second(turn), began: .second(began), deadline: deadline, now: .second(100)) == decision)
+  }
+
   @Test func `a wait that no tier has is a chain of tiers`() {
     #expect(
       schedule.step(tier: 2, appended: .second(0), due: .second(1_500), deadline: nil)

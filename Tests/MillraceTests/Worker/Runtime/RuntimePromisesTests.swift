@@ -171,6 +171,68 @@ import Testing
     await second.crash()
   }
 
+  @Test func `what follows from a notification carries its trace`() async throws {
+    let mill = try Mill(lanes: 1)
+    let traces = (0..<3).map { "00-4bf92f3577b34da6a3ce929d0e0e473\($0)-00f067aa0ba902b7-01" }
+    for (id, trace) in zip(["ok", "late", "dead"], traces) {
+      var record = mill.record(id, key: id)
+      record.headers.append(RecordHeader("traceparent", trace))
+      try mill.log.append(record)
+    }
+    try mill.put("none", key: "none")
+    let process = mill.start(
+      "p",
+      MillHandler(Book()) { item, journal in
+        if item.id == "dead" { throw PermanentFailure("no-use", "cannot be handled") }
+        if item.id == "late", item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+        return try await MillHandler.answer(item, journal)
+      })
+    #expect(await mill.until { mill.answered().count == 3 && mill.dead().count == 1 } != nil)
+    func trace(_ topic: String) -> [String: String] {
+      let pairs = mill.log.records(in: topic).map { record in
+        let cause = Mill.header("ce_notificationid", of: record)
+        return (cause.isEmpty ? Mill.header("ce_id", of: record) : cause, Mill.header("traceparent", of: record))
+      }
+      return Dictionary(pairs) { $1 }
+    }
+    #expect(trace(mill.topics.events) == ["ok": traces[0], "late": traces[1], "none": ""])
+    #expect(trace(mill.topics.retries[0]) == ["late": traces[1]])
+    #expect(trace(mill.topics.deadLetters) == ["dead": traces[2]])
+    await process.crash()
+  }
+
+  @Test func `an effect whose intent is still on its way is not caused by the next run either`() async throws {
+    let mill = try Mill(lanes: 1)
+    let book = Book()
+    let process = mill.start(
+      "p",
+      MillHandler(book) { item, journal in
+        let cause = Task { try await MillHandler.cause("extend/one", journal, in: book) }
+        // The first run is given up while its intent waits for Kafka.
+        if item.id == "first" {
+          while book.runs["first"] == nil { await Task.yield() }
+          try await mill.time.clock.sleep(until: mill.time.clock.now.advanced(by: .milliseconds(10)))
+          return .ignore
+        }
+        try await cause.value
+        return .ignore
+      })
+    #expect(await mill.until { mill.isRead() } != nil)
+    mill.log.setLatency(.seconds(1))
+    try mill.put("first", key: "k")
+    #expect(await mill.until { book.runs["first"] == 1 } != nil)
+    try mill.put("second", key: "k")
+    var wasWritten = true
+    #expect(
+      await mill.until(step: .milliseconds(5)) {
+        let isWritten = (try? mill.ledger().effect("extend/one")) != nil
+        if book.calls["extend/one"] != nil { wasWritten = wasWritten && isWritten }
+        return book.calls["extend/one"] != nil
+      } != nil)
+    #expect(wasWritten, "it was caused before its intent was in Kafka")
+    await process.crash()
+  }
+
   @Test func `a process that is fenced ends and says so`() async throws {
     let mill = try Mill(lanes: 1)
     let process = mill.start("p", isKept: false, MillHandler(Book()))

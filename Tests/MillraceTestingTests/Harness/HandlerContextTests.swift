@@ -1,0 +1,113 @@
+// What a handler is given, as a consumer's author tests it.
+
+import AppStore
+import AppStoreServerAPI
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(5))) struct HandlerContextTests {
+  /// Content with every call, or, where told so, over its limit.
+  private final class Apple: HTTPExchange {
+    let calls = Mutex(0)
+    private let retryAfter: Timestamp?
+
+    init(retryAfter: Timestamp? = nil) { self.retryAfter = retryAfter }
+
+    func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+      let number = calls.withLock { calls in
+        calls += 1
+        return calls
+      }
+      if number == 1, let retryAfter {
+        return ExchangeAnswer(status: 429, headers: ["Retry-After": "\(retryAfter.millisecondsSince1970)"])
+      }
+      return ExchangeAnswer(
+        status: 200, headers: ["Content-Type": "application/json"],
+        body: Array(#"{"testNotificationToken":"\#(number)"}"#.utf8))
+    }
+  }
+
+  @Test func `a call waits for a near turn in its lane; what has a far one is parked, and no attempt is counted`()
+    async throws
+  {
+    var setup = WorkerHarness.Setup()
+    let apple = Apple()
+    setup.appStore = apple
+    // Four fifths of one a second: the sixth of eight has its turn in more than five seconds.
+    try await WorkerHarness.run(Caller.self, setup) { harness in
+      for _ in 0..<8 { try await harness.receive(.didRenew) }
+      #expect(try await harness.events().count == 1)
+      #expect(await harness.parked().map(\.count) == [3, 0, 0, 0, 0])
+      #expect(await harness.parked()[0].allSatisfy { Provenance($0).attempt == 0 && Provenance($0).due != nil })
+      for half in 1...40 {
+        try await harness.advance(by: .milliseconds(500))
+        let count = try await harness.events().count
+        #expect(Double(count) <= 2 + Double(half) / 2 * 0.8, "after \(half) half seconds")
+      }
+      let events = try await harness.events()
+      #expect(events.count == 8 && apple.calls.withLock { $0 } == 8)
+      #expect(events.first?.data == .object(["answer": "1", "wasFree": .bool(true)]))
+      #expect(events.dropFirst().contains { $0.data == .object(["answer": "2", "wasFree": .bool(false)]) })
+      #expect(try await harness.deadLetters().isEmpty)
+    }
+  }
+
+  @Test func `a 429 parks until the time that Apple says`() async throws {
+    var setup = WorkerHarness.Setup()
+    setup.appStore = Apple(retryAfter: ManualClock().clock.wallTime + .seconds(100))
+    try await WorkerHarness.run(Caller.self, setup) { harness in
+      try await harness.receive(.didRenew)
+      for _ in 0..<99 { try await harness.advance(by: .seconds(1)) }
+      #expect(try await harness.events().isEmpty)
+      for _ in 0..<20 { try await harness.advance(by: .seconds(1)) }
+      #expect(try await harness.events().count == 1)
+      #expect(await harness.parked().flatMap(\.self).allSatisfy { Provenance($0).attempt == 0 })
+    }
+  }
+
+  @Test func `a handler is told the time, when its run ends and how often it ran`() async throws {
+    try await WorkerHarness.run(Teller.self) { harness in
+      try harness.log.createTopic("table", partitions: 1)
+      try await harness.receive(.didRenew)
+      try await harness.advance(by: .seconds(60))
+      let event = try #require(try await harness.events().last { $0.name == "told" })
+      #expect(
+        event.data
+          == .object([
+            "attempt": .integer(1), "isReapplied": .bool(false),
+            "now": .integer(harness.clock.wallTime.millisecondsSince1970),
+            "secondsLeft": .integer(60),
+          ]))
+    }
+  }
+
+  @Test func `timers and rows go with a retry as well`() async throws {
+    try await WorkerHarness.run(Teller.self) { harness in
+      try harness.log.createTopic("table", partitions: 1)
+      try await harness.receive(.didRenew)
+      #expect(harness.log.records(in: "table").map(\.value) == [Array("0".utf8)])
+      try await harness.advance(by: .seconds(30))
+      let fired = try #require(try await harness.events().first)
+      let now = JSON.integer(harness.clock.wallTime.millisecondsSince1970)
+      #expect(fired.name == "fired" && fired.data == .object(["at": now, "now": now]))
+      #expect(!fired.record.headers.contains { $0.name == "traceparent" })
+      try await harness.advance(by: .seconds(30))
+      #expect(harness.log.records(in: "table").map(\.value) == [Array("0".utf8), Array("1".utf8)])
+    }
+  }
+
+  @Test func `a notification with a deadline is tried before it and then given up`() async throws {
+    try await WorkerHarness.run(Teller.self) { harness in
+      try await harness.receive(.gracePeriodExpired)
+      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      for _ in 0..<9 { try await harness.advance(by: .seconds(10)) }
+      #expect(try await harness.deadLetters().isEmpty)
+      for _ in 0..<2 { try await harness.advance(by: .seconds(10)) }
+      #expect(try await harness.deadLetters().map(\.reason) == ["deadline-missed"])
+    }
+  }
+}

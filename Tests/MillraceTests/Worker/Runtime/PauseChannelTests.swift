@@ -1,0 +1,129 @@
+// A 429 that one process meets holds all of them.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Clocks
+import CoreMetrics
+import Kafka
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(5))) struct PauseChannelTests {
+  /// Makes one call for each notification.
+  private struct Caller: NotificationWorker {
+    static let name = "mill"
+    static let families: Set<NotificationFamily> = [.subscriptions]
+
+    init(_ setup: WorkerSetup) {}
+
+    func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+      _ = try await context.appStore(for: notification.bundleId).requestTestNotification(in: .production)
+      return try .emit(MillHandler.Answer(id: notification.id))
+    }
+  }
+
+  /// Says 429 to the first call of all, and is content afterwards.
+  private final class Apple: HTTPExchange {
+    let calls = Mutex<[Timestamp]>([])
+    let clock: MillraceClock
+    let until: Timestamp
+
+    init(_ clock: MillraceClock, until: Timestamp) {
+      self.clock = clock
+      self.until = until
+    }
+
+    func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+      let isFirst = calls.withLock { calls in
+        calls.append(clock.wallTime)
+        return calls.count == 1
+      }
+      guard isFirst else {
+        return ExchangeAnswer(
+          status: 200, headers: ["Content-Type": "application/json"],
+          body: Array(#"{"testNotificationToken":"1"}"#.utf8))
+      }
+      return ExchangeAnswer(
+        status: 429, headers: ["Retry-After": "\(until.millisecondsSince1970)"],
+        body: Array(#"{"errorCode":4290000,"errorMessage":"Rate limit exceeded."}"#.utf8))
+    }
+  }
+
+  private func isPaused(_ runtime: WorkerRuntime) -> Bool {
+    runtime.collectors.contains { $0.name == "millrace_api_paused" && $0.collect().contains { $0.value == 1 } }
+  }
+
+  @Test func `a 429 that one process met keeps the other from calling until the time that Apple said`() async throws {
+    let mill = try Mill(lanes: 2)
+    let clock = mill.time.clock
+    var fixtures = try NotificationFixtures(from: clock.wallTime, seed: 1)
+    let until = clock.wallTime + .seconds(90)
+    let apple = Apple(clock, until: until)
+    var configuration = MillraceConfiguration()
+    var app = AppSettings()
+    app.bundleId = fixtures.app.bundleId
+    app.appAppleId = fixtures.app.appAppleId
+    app.environments = [fixtures.app.environment]
+    configuration.apps = [app]
+    let key = try APIKey(issuerId: "i", keyId: "k", privateKeyPEM: fixtures.chain.leafKeyPEM)
+    let credentials = [app.bundleId: try APICredentials(bundleId: app.bundleId, keys: [key])]
+    var runtimes: [WorkerRuntime] = []
+    var processes: [MillProcess] = []
+    for name in ["p", "q"] {
+      let log = mill.log.process(name)
+      let runtime = try await WorkerProcess.runtime(
+        Caller.self, configuration, mill.policy, log: log, exchange: apple, metrics: NOOPMetricsHandler.instance,
+        verifier: fixtures.verifier, credentials: credentials, clock: clock, logger: Mill.logger)
+      runtimes.append(runtime)
+      processes.append(MillProcess(log: log, isKept: false) { _ in runtime })
+    }
+    #expect(await mill.until { runtimes.allSatisfy { $0.readiness.isReady && $0.readiness.owned == 1 } } != nil)
+
+    func put(lane: Int32) async throws {
+      var record = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+      record.partition = lane
+      try mill.log.append(record)
+    }
+    try await put(lane: 0)
+    #expect(await mill.until { mill.log.records(in: mill.topics.control).count == 1 } != nil)
+    // Something that is none harms nobody, and what a newer version says neither.
+    for text in ["{", #"{"kind":"pause"}"#, #"{"kind":"news"}"#] {
+      try mill.log.append(ProducerRecord(topic: mill.topics.control, partition: 0, value: Array(text.utf8)))
+    }
+    #expect(await mill.until { runtimes.allSatisfy { isPaused($0) } } != nil)
+    for number in 0..<10 { try await put(lane: number.isMultiple(of: 2) ? 0 : 1) }
+    func parked() -> [ConsumerRecord] { mill.topics.retries.flatMap { mill.log.records(in: $0) } }
+    #expect(await mill.until { Set(parked().map { Mill.header("ce_id", of: $0) }).count == 11 } != nil)
+    #expect(parked().allSatisfy { Provenance($0).due.map { $0 >= until } ?? false })
+    #expect(apple.calls.withLock { $0.count } == 1)
+    #expect(await mill.until(step: .milliseconds(100)) { mill.answered().count == 11 } != nil)
+    let later = apple.calls.withLock { $0.dropFirst() }
+    #expect(later.allSatisfy { $0 >= until } && later.count == 11)
+    #expect(mill.dead().isEmpty)
+    for process in processes { await process.crash() }
+  }
+
+  @Test(arguments: [
+    ("[1]", "JSON object"), ("\u{FF}", "JSON object"), ("{}", "kind"), (#"{"kind":7}"#, "kind"),
+    (#"{"kind":"pause","bundleId":"a","environment":"Production","endpoint":"x"}"#, "until"),
+  ])
+  func `what is no pause is told by what is wrong with it`(text: String, problem: String) {
+    #expect { try PauseChannel.pause(from: Array(text.utf8)) } throws: { "\($0)".contains(problem) }
+  }
+
+  @Test func `a pause is read as it was written, and what a newer version tells is left alone`() throws {
+    let pause = BudgetPause(
+      BudgetKey(bundleId: "a", environment: .sandbox, endpoint: .lookUpOrderId),
+      until: Timestamp(millisecondsSince1970: 5))
+    let text = PauseChannel.text(of: pause).serialized()
+    #expect(try PauseChannel.pause(from: text) == pause)
+    let newer = String(decoding: text, as: UTF8.self)
+    for (from, to) in [("\"pause\"", "\"news\""), (APIEndpoint.lookUpOrderId.rawValue, "somethingNew")] {
+      #expect(try PauseChannel.pause(from: Array(newer.replacing(from, with: to).utf8)) == nil)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// Operators' commands at work, and dead letters that come back.
+
+import AppStore
+import Clocks
+import Kafka
+import MillraceTesting
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(5))) struct RequeueTests {
+  private func command(_ mill: Mill, _ id: String, requeue offset: Int64) throws {
+    let record = OperationsRecord.command(
+      OperationCommand(
+        id: id, item: OperationCommand.deadLetter(lane: 0, offset: offset), worker: "mill", lane: 0, action: .requeue,
+        why: "mended", by: "somebody", at: mill.time.clock.wallTime))
+    try mill.log.append(
+      ProducerRecord(
+        topic: mill.topics.operations, partition: 0, key: record.key, value: record.json.serialized()))
+  }
+
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `with strict order a requeued dead letter that has to wait holds nobody of its key up`(
+    commit: KafkaSettings.Commit
+  ) async throws {
+    let mill = try Mill(lanes: 1, commit: commit) { $0.ordering = .strict }
+    let handler = MillHandler(Book()) { item, journal in
+      if item.id.hasPrefix("dead") {
+        guard item.provenance.replay?.mode == .requeue else { throw PermanentFailure("broken", "not yet mended") }
+        if item.provenance.attempt < 2 { throw RetryableFailure("still not") }
+      }
+      return try await MillHandler.answer(item, journal)
+    }
+    let process = mill.start("p", handler)
+    for id in ["dead1", "dead2", "n1"] { try mill.put(id, key: "k") }
+    #expect(await mill.until { mill.dead().count == 2 && mill.answered() == ["n1"] } != nil)
+    try command(mill, "c1", requeue: 0)
+    try command(mill, "c2", requeue: 1)
+    // Of two commands for one letter the first wins.
+    try command(mill, "c3", requeue: 0)
+    #expect(await mill.until { mill.log.records(in: mill.topics.retries[0]).count == 2 } != nil)
+    for id in ["n2", "n3"] { try mill.put(id, key: "k") }
+    let wait = await mill.until(within: .seconds(60)) { mill.answered() == ["n1", "n2", "n3"] }
+    #expect(try #require(wait) < .seconds(2), "they waited behind it")
+    #expect(await mill.until { mill.answered().count == 5 && mill.isRead() } != nil)
+    #expect(Set(mill.answered().suffix(2)) == ["dead1", "dead2"])
+    let ledger = try mill.ledger()
+    for id in ["dead1", "dead2", "n1", "n2", "n3"] {
+      guard case .done? = ledger[LedgerKey(id: id)]?.state else { Issue.record("\(id)"); continue }
+    }
+    #expect(ledger.tail(of: LedgerKey(hashing: Array("k".utf8))) == nil)
+    await process.crash()
+  }
+
+  @Test func `without transactions each step is in Kafka before the next begins`() async throws {
+    let mill = try Mill(lanes: 1, commit: .atLeastOnce)
+    mill.log.setLatency(.milliseconds(50))
+    let ids = (0..<30).map { "n\($0)" }
+    for id in ids { try mill.put(id, key: id) }
+    let process = mill.start("p", MillHandler(Book()))
+    var (sawEventsFirst, sawLedgerFirst) = (false, false)
+    let isDone = await mill.until(step: .milliseconds(10)) {
+      // In this order: what is asked for later knows more.
+      let read = mill.log.committedOffsets(of: mill.topics.group).first { $0.partition.topic == Mill.live }?.offset ?? 0
+      let ledger = try? mill.ledger()
+      let answered = Set(mill.answered())
+      let handled = ids.filter { ledger?[LedgerKey(id: $0)] != nil }
+      #expect(answered.isSuperset(of: handled), "the ledger knew of an event that was not in Kafka")
+      #expect(Int(read) <= handled.count, "an offset was committed before the ledger")
+      sawEventsFirst = sawEventsFirst || answered.count > handled.count
+      sawLedgerFirst = sawLedgerFirst || handled.count > Int(read)
+      return Int(read) == ids.count
+    }
+    #expect(isDone != nil && sawEventsFirst && sawLedgerFirst)
+    await process.crash()
+  }
+}
