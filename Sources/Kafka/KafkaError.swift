@@ -39,6 +39,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let unsupported = of(RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE)
     /// This producer was fenced by a newer one.
     public static let fenced = of(RD_KAFKA_RESP_ERR__FENCED)
+    /// The group is being rebalanced and takes no offsets until this member has joined again.
+    public static let rebalanceInProgress = of(RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
     /// An acknowledgement may have been lost: the record can be in Kafka or not.
     public static let inDoubt = of(RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
   }

@@ -69,7 +69,9 @@ struct CommitCalls: Sendable {
       case .replace: return step == .sendOffsets ? .abortable : .fatal
       }
     case .write, .writeLedger: return .abortable
-    case .commitOffsets: return error.isRetriable ? .retriable : .abortable
+    // The group takes offsets again only when this member has joined anew, and that waits for its lanes to be handed
+    // over, which waits for this commit.
+    case .commitOffsets: return error.isRetriable && error.code != .rebalanceInProgress ? .retriable : .abortable
     }
   }
 }
