@@ -38,6 +38,8 @@ extension KafkaLog {
         try Task.checkCancellation()
       }
       guard progress.isOver else {
+        // Cancelled before anything was assigned: the client ended because it was told to.
+        try Task.checkCancellation()
         // The client's own error, where it has one, tells more.
         consumer.shutDown()
         try await group.waitForAll()

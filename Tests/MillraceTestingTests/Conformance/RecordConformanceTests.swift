@@ -56,6 +56,21 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
+  func `a scan that is cancelled says so, whenever that was`(_ backend: LogBackend) async throws {
+    let test = try await LogUnderTest(backend)
+    let partition = TopicPartition(topic: try await test.topic(), partition: 0)
+    _ = try await test.write(ProducerRecord(topic: partition.topic, partition: 0, key: nil, value: [1]))
+    for patience in [0, 1, 10, 100, 1_000, 10_000] {
+      let scan = Task { [log = test.log] in
+        _ = try await log.scan(partition, from: .earliest, to: .offset(2), upTo: 1) { _ in }
+      }
+      for _ in 0..<patience { await Task.yield() }
+      scan.cancel()
+      await #expect(throws: CancellationError.self, "after \(patience) yields") { try await scan.value }
+    }
+  }
+
+  @Test(arguments: LogBackend.available)
   func `a key goes where Java's partitioner puts it`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic(partitions: 12)

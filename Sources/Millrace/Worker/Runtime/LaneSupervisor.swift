@@ -147,9 +147,9 @@ actor LaneSupervisor {
         let runner = try await starter.start(epoch, own, ledger)
         guard await admit(runner) else { return }
         try await runner.run()
-      } catch is CancellationError {
-        // Handed over while it was starting.
       } catch {
+        // Handed over while it was starting: whatever it asked for was refused for that reason, and it is another's now.
+        guard !Task.isCancelled, !(error is CancellationError) else { return }
         fail(error)
       }
     }
