@@ -120,7 +120,13 @@ final class Committer: Sendable {
     defer { end() }
     while await waitForBatch() {
       guard let batch = state.withLock({ $0.batch.begin(now: clock.now) }) else { continue }
-      try await commit(batch)
+      do {
+        try await commit(batch)
+      } catch let error as KafkaError where error.code == .closed {
+        // The group was left, and whoever owns the lanes now starts from what was committed. Had a client ended for
+        // another reason, its own error ends the process.
+        return
+      }
       wakeWaiters()
     }
   }
