@@ -147,6 +147,14 @@ let package = Package(
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
+    // What scripts/crash runs: no products.
+    command("millrace-crash-worker", ["Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
+    command(
+      "millrace-crash",
+      [
+        "AppStoreSigning", "AppStore", "Kafka", "Millrace", "MillraceTesting", "Operations",
+        argumentParser, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, unixSignals,
+      ]),
     tests("Kafka", ["Kafka", "CRDKafka"]),
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),

@@ -1,0 +1,66 @@
+// The worker that scripts/crash kills: a worker as anybody writes one. What it does to the world is one call for each
+// renewal, under a name, to an endpoint that counts.
+
+import AsyncHTTPClient
+import Millrace
+import NIOCore
+import NIOHTTP1
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+@main struct CrashWorker: NotificationWorker {
+  static let name = "crash"
+  static let families: Set<NotificationFamily> = [.subscriptions, .tests]
+
+  /// Where calls are counted.
+  private let world: String
+  private let process = getpid()
+
+  init(_ setup: WorkerSetup) throws {
+    guard let url = getenv("CRASH_WORLD") else {
+      throw MillraceError(
+        .configuration, "no endpoint that counts calls", at: "CRASH_WORLD", remedy: "run this through scripts/crash")
+    }
+    world = String(cString: url)
+  }
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    switch notification.event {
+    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first try fails")
+    case .didRenew, .didFailToRenew: try await extend(notification, context)
+    default: break
+    }
+    return try .emit(Milled(process: Int(process), attempt: context.attempt))
+  }
+
+  /// No two runs have the same body, so that the endpoint sees whether what was written is what is sent.
+  private func extend(_ notification: Notification, _ context: HandlerContext) async throws {
+    var generator = SystemRandomNumberGenerator()
+    let body = "\(notification.id) by \(process), \(generator.next())"
+    _ = try await context.once("extend/\(notification.id)", body: Array(body.utf8)) { intent in
+      var request = HTTPClientRequest(url: world)
+      request.method = .POST
+      request.headers.add(name: "effect", value: intent.name)
+      request.headers.add(name: "process", value: "\(process)")
+      request.body = .bytes(ByteBuffer(bytes: intent.body))
+      let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
+      let answer = try await response.body.collect(upTo: 1_024)
+      guard response.status == .ok else {
+        throw RetryableFailure("answered \(response.status.code): it was done or not, nobody knows")
+      }
+      return Array(answer.readableBytesView)
+    }
+  }
+
+  struct Milled: WorkerEvent {
+    static let eventName = "milled"
+    var process: Int
+    var attempt: Int
+  }
+}

@@ -1,0 +1,94 @@
+// A process of ours that may be killed at any moment.
+
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+final class Child: Sendable {
+  /// How a process ended.
+  enum End: Sendable, Hashable, CustomStringConvertible {
+    case exit(Int32)
+    case signal(Int32)
+
+    var description: String {
+      switch self {
+      case .exit(let status): "status \(status)"
+      case .signal(let signal): "signal \(signal)"
+      }
+    }
+  }
+
+  let pid: Int32
+  /// Where its output goes.
+  let log: String
+  private let ending: Ending
+
+  /// Starts a program.
+  init(_ program: String, _ arguments: [String], environment: [String: String] = [:], log: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    try Data().write(to: URL(fileURLWithPath: log))
+    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = output
+    let ending = Ending()
+    process.terminationHandler = { process in
+      ending.tell(
+        process.terminationReason == .exit ? .exit(process.terminationStatus) : .signal(process.terminationStatus))
+    }
+    try process.run()
+    try output.close()
+    pid = process.processIdentifier
+    self.log = log
+    self.ending = ending
+  }
+
+  /// How it ended; nil while it runs.
+  var end: End? { ending.known }
+
+  /// Sends a signal.
+  func send(_ signal: Int32) { _ = kill(pid, signal) }
+
+  /// Waits until it is over.
+  func wait() async -> End { await ending.wait() }
+
+  /// The end of a process, told once, waited for by any number.
+  private final class Ending: Sendable {
+    private struct State {
+      var end: End?
+      var waiting: [CheckedContinuation<End, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var known: End? { state.withLock { $0.end } }
+
+    func tell(_ end: End) {
+      let waiting = state.withLock { state in
+        defer { (state.end, state.waiting) = (end, []) }
+        return state.waiting
+      }
+      for continuation in waiting { continuation.resume(returning: end) }
+    }
+
+    func wait() async -> End {
+      await withCheckedContinuation { continuation in
+        let end = state.withLock { state in
+          if state.end == nil { state.waiting.append(continuation) }
+          return state.end
+        }
+        if let end { continuation.resume(returning: end) }
+      }
+    }
+  }
+}

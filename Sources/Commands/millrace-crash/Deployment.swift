@@ -1,0 +1,167 @@
+// One worker's deployment: a directory with chain and configuration, a cluster of its own or the one that was named, and
+// the worker's topics on it.
+
+import AppStore
+import AppStoreSigning
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Where programs and topic files are, and what a run is made of.
+struct Tools: Sendable {
+  /// The directory of the executables.
+  var programs: String
+  /// The directory of the topic files.
+  var topics: String
+  /// Where runs put their files.
+  var directory: String
+  /// The cluster to use; nil: an embedded one for each deployment.
+  var bootstrapServers: String?
+  /// When everything must be over.
+  var deadline: ContinuousClock.Instant
+
+  func program(_ name: String) -> String { "\(programs)/\(name)" }
+}
+
+struct Deployment: Sendable {
+  static let worker = "crash"
+  static let retryDelays = [Duration.milliseconds(300), .seconds(2)]
+  /// Few records in hand, so that the suspicion after kills in a row passes while the run lasts.
+  private static let recordsInFlight = 6
+
+  let name: String
+  let directory: String
+  let tools: Tools
+  let configuration: MillraceConfiguration
+  let topics: WorkerTopics
+  let log: KafkaLog
+  /// What clients of this program are made of.
+  let kafka: KafkaConfiguration
+  let lanes: Int
+  private let cluster: Child?
+
+  var isTransactional: Bool { cluster == nil }
+  var path: String { "\(directory)/millrace.yaml" }
+
+  /// Starts what the deployment stands on.
+  init(_ name: String, lanes: Int, prefix: String, chain: SigningChain, app: SampleApp, tools: Tools) async throws {
+    (self.name, self.lanes, self.tools) = (name, lanes, tools)
+    directory = "\(tools.directory)/\(name)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let root = "\(directory)/root.pem"
+    try Data(chain.rootPEM.utf8).write(to: URL(fileURLWithPath: root))
+    let path = "\(directory)/millrace.yaml"
+    let text = Self.yaml(prefix: prefix, lanes: lanes, root: root, app: app, tools: tools)
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    let address: String
+    if let servers = tools.bootstrapServers {
+      (cluster, address) = (nil, servers)
+    } else {
+      let file = "\(directory)/bootstrap"
+      let cluster = try Child(
+        tools.program("millrace"), ["embedded-cluster", "--config", path, "--bootstrap-file", file],
+        log: "\(directory)/cluster.log")
+      self.cluster = cluster
+      do {
+        address = try await Self.address(in: file, of: cluster, before: tools.deadline)
+      } catch {
+        cluster.send(SIGKILL)
+        throw error
+      }
+    }
+    do {
+      let configuration = try LoadedConfiguration.load(path: path, environment: Self.environment(address)).configuration
+      var kafka = try configuration.kafka.client(clientID: "millrace-crash")
+      // The embedded cluster answers an idle fetch only when its wait is over.
+      kafka.properties["fetch.wait.max.ms"] = "10"
+      if cluster == nil { try await Self.createTopics(path, address, directory, tools) }
+      self.configuration = configuration
+      self.kafka = kafka
+      log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
+      topics = WorkerTopics(
+        worker: Self.worker, inputs: [NotificationFamily.subscriptions, .tests].map { prefix + $0.topic },
+        delays: Self.retryDelays, prefix: prefix)
+    } catch {
+      cluster?.send(SIGKILL)
+      throw error
+    }
+  }
+
+  /// Starts a process of the worker.
+  func startWorker(_ name: String, world: String) throws -> Child {
+    var environment = Self.environment(configuration.kafka.bootstrapServers)
+    environment["CRASH_WORLD"] = world
+    return try Child(
+      tools.program("millrace-crash-worker"), ["--config", path], environment: environment,
+      log: "\(directory)/\(name).log")
+  }
+
+  /// Ends the cluster, where it is the deployment's own.
+  func end() { cluster?.send(SIGKILL) }
+
+  /// Every partition of these topics.
+  func partitions(of topics: [String]) async throws -> [TopicPartition] {
+    let counts = try await log.partitionCounts(of: topics, timeout: .seconds(30))
+    return counts.flatMap { topic, count in
+      (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+  }
+
+  private static func environment(_ address: String) -> [String: String] {
+    ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": address]
+  }
+
+  private static func address(
+    in file: String, of cluster: Child, before deadline: ContinuousClock.Instant
+  ) async throws -> String {
+    while ContinuousClock.now < deadline, cluster.end == nil {
+      if let data = FileManager.default.contents(atPath: file), !data.isEmpty {
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    throw CrashError("the embedded cluster did not start; see \(cluster.log)")
+  }
+
+  private static func createTopics(_ path: String, _ address: String, _ directory: String, _ tools: Tools) async throws
+  {
+    let apply = try Child(
+      tools.program("millrace"), ["topics", "apply", "--yes", "--config", path], environment: environment(address),
+      log: "\(directory)/topics.log")
+    guard await apply.wait() == .exit(0) else { throw CrashError("millrace topics apply failed; see \(apply.log)") }
+  }
+
+  private static func yaml(prefix: String, lanes: Int, root: String, app: SampleApp, tools: Tools) -> String {
+    // A group waits for members that died while they joined as long as the poll interval says.
+    let properties =
+      tools.bootstrapServers == nil
+      ? "{}"
+      : "{ session.timeout.ms: \"6000\", heartbeat.interval.ms: \"500\", max.poll.interval.ms: \"12000\" }"
+    return """
+      kafka:
+        durability: relaxed # the embedded cluster has one broker and no topic settings
+        properties: \(properties)
+      topics: { directory: \(tools.topics), prefix: \(prefix), lanes: \(lanes) }
+      trust: { roots: [\(root)] }
+      apps:
+        - bundleId: \(app.bundleId)
+          appAppleId: \(app.appAppleId)
+          environments: [\(app.environment.rawValue)]
+      workers:
+        - name: \(worker)
+          retryDelays: [300ms, 2s]
+          recordsInFlight: \(recordsInFlight)
+      admin: { host: 127.0.0.1, port: 0 }
+
+      """
+  }
+}

@@ -1,0 +1,249 @@
+// A worker's processes and what they are given to do.
+
+import AppStore
+import AppStoreSigning
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+import Operations
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+actor Mill {
+  nonisolated let deployment: Deployment
+  nonisolated let observer = Observer()
+  nonisolated let world: World
+  /// What a person who watches is told.
+  nonisolated let say: @Sendable (String) -> Void
+
+  private let url: String
+  private var fixtures: NotificationFixtures
+  private var random: SeededGenerator
+  private var started = 0
+  private(set) var workers: [Child] = []
+  /// By notification, whether it has an effect.
+  private(set) var sent: [String: Bool] = [:]
+  /// Processes that ended although nobody asked them to.
+  private(set) var surprises: [String] = []
+  /// Those that may: their producer was fenced, and only a new process has a new one.
+  private var fenced: Set<Int32> = []
+
+  private init(
+    _ deployment: Deployment, fixtures: NotificationFixtures, world: World, url: String, seed: UInt64,
+    say: @escaping @Sendable (String) -> Void
+  ) {
+    (self.deployment, self.fixtures, self.world, self.url, self.say) = (deployment, fixtures, world, url, say)
+    random = SeededGenerator(seed: seed)
+  }
+
+  /// Runs `body` with a deployment of its own; afterwards no process of it is left.
+  static func run<Result: Sendable>(
+    _ name: String, lanes: Int, seed: UInt64, tools: Tools, say: @escaping @Sendable (String) -> Void,
+    _ body: @escaping @Sendable (Mill) async throws -> Result
+  ) async throws -> Result {
+    let now = Timestamp(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))
+    let fixtures = try NotificationFixtures(from: now, seed: seed)
+    let deployment = try await Deployment(
+      name, lanes: lanes, prefix: "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).",
+      chain: fixtures.chain, app: fixtures.app, tools: tools)
+    defer { deployment.end() }
+    let world = World(seed: seed)
+    return try await world.serving { url in
+      let mill = Mill(
+        deployment, fixtures: fixtures, world: world, url: url, seed: seed, say: { say("\(name): \($0)") })
+      let visible = try await deployment.partitions(of: [deployment.topics.events, deployment.topics.deadLetters])
+      return try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask {
+          try await mill.observer.follow(visible, on: deployment.kafka)
+          return nil
+        }
+        group.addTask {
+          do {
+            let result = try await body(mill)
+            await mill.killAll()
+            return result
+          } catch {
+            await mill.killAll()
+            throw error
+          }
+        }
+        defer { group.cancelAll() }
+        while let end = try await group.next() {
+          if let end { return end }
+        }
+        throw CrashError("\(name): the cluster ended")
+      }
+    }
+  }
+
+  // MARK: - Notifications
+
+  /// Writes that many notifications as the ingress does: half are renewals, some of them of one subscription, and half of
+  /// those fail at first.
+  func send(_ count: Int) async throws {
+    var (fixtures, random) = (self.fixtures, self.random)
+    var records: [ProducerRecord] = []
+    for _ in 0..<count {
+      let dice = Int.random(in: 0..<8, using: &random)
+      let kind = SampleKind(dice < 4 ? .test : dice < 6 ? .didRenew : .didFailToRenew)
+      let family = dice < 4 ? NotificationFamily.tests : .subscriptions
+      let topic = deployment.configuration.topics.prefix + family.topic
+      let subscription = Int.random(in: 100..<120, using: &random)
+      let fixture = try await fixtures.next(kind, to: topic) { draft in
+        if dice == 4 { draft.setOriginalTransactionId("2000000000000\(subscription)") }
+      }
+      sent[fixture.id] = dice >= 4
+      records.append(fixture.producerRecord)
+    }
+    (self.fixtures, self.random) = (fixtures, random)
+    try await write(records)
+  }
+
+  private nonisolated func write(_ records: [ProducerRecord]) async throws {
+    let writer = try deployment.log.makeWriter()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await writer.run() }
+      do {
+        _ = try await writer.send(contentsOf: records)
+      } catch {
+        writer.shutDown()
+        throw error
+      }
+      writer.shutDown()
+      try await group.waitForAll()
+    }
+  }
+
+  // MARK: - Processes
+
+  /// Starts processes until there are that many.
+  func start(_ count: Int) throws {
+    while workers.count < count { workers.append(try startOne()) }
+  }
+
+  private func startOne() throws -> Child {
+    started += 1
+    return try deployment.startWorker("worker-\(started)", world: url)
+  }
+
+  /// Sends a signal to one and starts another in its place once it is over.
+  @discardableResult
+  func replace(_ index: Int, by signal: Int32) async throws -> Child.End {
+    let worker = workers[index]
+    worker.send(signal)
+    let end = await worker.wait()
+    workers[index] = try startOne()
+    return end
+  }
+
+  /// Expects a process to end by itself, or not.
+  func fence(_ worker: Child) { fenced.insert(worker.pid) }
+
+  /// Asks all to leave, and waits for it.
+  func leave() async -> [Child.End] {
+    for worker in workers { worker.send(SIGTERM) }
+    var ends: [Child.End] = []
+    for worker in workers {
+      let end = await worker.wait()
+      if !fenced.contains(worker.pid) { ends.append(end) }
+    }
+    workers = []
+    return ends
+  }
+
+  /// Starts those anew that ended although nobody asked them to, as whatever keeps processes would.
+  func keep() throws {
+    for (index, worker) in workers.enumerated() {
+      guard let end = worker.end else { continue }
+      if !fenced.contains(worker.pid) {
+        surprises.append("a process ended by itself with \(end): \(worker.log)")
+      }
+      workers[index] = try startOne()
+    }
+  }
+
+  fileprivate func killAll() async {
+    world.release()
+    for worker in workers {
+      worker.send(SIGKILL)
+      _ = await worker.wait()
+    }
+  }
+
+  // MARK: - Waiting
+
+  /// Waits until something holds; the run's limit is the only clock.
+  func wait(for what: String, until holds: @Sendable () async throws -> Bool) async throws {
+    while try await !holds() {
+      guard ContinuousClock.now < deployment.tools.deadline else {
+        let open = sent.keys.filter { !observer.answered.contains($0) }
+        throw CrashError(
+          """
+          \(deployment.name): the time is over, waiting for \(what); \(open.count) of \(sent.count) notifications have no \
+          event; logs in \(deployment.directory)
+          """)
+      }
+      try keep()
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  /// Waits until the worker is done with everything: an event for each notification and `done` in the ledger. What was
+  /// taken for the cause of a crash is a person's to decide about; here it is requeued.
+  func settle() async throws {
+    let operations = try WorkerOperations(
+      worker: Deployment.worker, prefix: deployment.configuration.topics.prefix, on: deployment.log, author: "crash")
+    let ids = Set(sent.keys)
+    try await wait(for: "every notification to be answered") { [observer] in
+      ids.isSubset(of: observer.answered.union(observer.dead))
+    }
+    let letters = try await operations.deadLetters(isOpenOnly: true)
+    if !letters.isEmpty {
+      say("\(letters.count) dead letters are requeued: \(Set(letters.map(\.reason)).sorted().joined(separator: ", "))")
+      _ = try await operations.requeue(letters.map(\.id), why: "killed by scripts/crash", patience: .seconds(60)) { _ in
+      }
+    }
+    try await wait(for: "every notification to have an event") { [observer] in ids.isSubset(of: observer.answered) }
+    try await wait(for: "the ledger to say so") {
+      try await Task.sleep(for: .milliseconds(200))
+      return try await self.findings().unfinished.isEmpty
+    }
+  }
+
+  // MARK: - What there is
+
+  func findings() async throws -> Findings {
+    let (log, topics) = (deployment.log, deployment.topics)
+    var findings = Findings()
+    findings.sent = sent
+    findings.effects = world.effects
+    let events = try await records(of: topics.events)
+    findings.events = events.compactMap { Findings.Event($0) }
+    findings.strangers = events.count - findings.events.count
+    for record in try await records(of: topics.deadLetters) {
+      guard let letter = DeadLetter(record.headers), let id = record.text("ce_id") else { continue }
+      findings.deadLetters[id] = letter.reason
+    }
+    for record in try await records(of: topics.ledger) { findings.ledger[record.key ?? []] = record.value }
+    let all = try await deployment.partitions(of: topics.laneTopics + [topics.events, topics.operations])
+    for (partition, range) in try await log.highWatermarks(of: all, timeout: .seconds(30)) where range.lowerBound > 0 {
+      findings.trimmed.append("\(partition)")
+    }
+    return findings
+  }
+
+  private func records(of topic: String) async throws -> [ConsumerRecord] {
+    let found = Found()
+    for partition in try await deployment.partitions(of: [topic]) {
+      try await deployment.log.scan(partition, from: .earliest, to: .highWatermark, upTo: 1_000) { found.add($0) }
+    }
+    return found.records
+  }
+}

@@ -1,0 +1,210 @@
+// What is done to processes while they work. Each scenario ends in one verdict over Kafka, ledger and world.
+
+import AppStoreSigning
+import ArgumentParser
+import Kafka
+import Millrace
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+enum Scenario: String, CaseIterable, ExpressibleByArgument {
+  /// `kill -9` at random moments.
+  case kill
+  /// SIGTERM to one after the other, under load.
+  case rolling
+  /// SIGSTOP until its group and its transaction have gone on without it, then SIGCONT.
+  case zombie
+
+  var needsTransactions: Bool { self == .zombie }
+}
+
+/// What came of a scenario.
+struct Verdict: Sendable {
+  var title: String
+  var details: String
+  var faults: [String]
+}
+
+extension Mill {
+  func run(_ scenario: Scenario, rounds: Int, seed: UInt64) async throws -> Verdict {
+    var random = SeededGenerator(seed: seed &+ 1)
+    var promise = Promise(isExactlyOnce: deployment.isTransactional)
+    let title: String
+    switch scenario {
+    case .kill: title = try await killRounds(rounds, using: &random)
+    case .rolling:
+      // Nothing but their leaving in order keeps work from being done twice.
+      promise = Promise(isExactlyOnce: true, isCalledOnce: true)
+      title = try await rollingRestart(rounds)
+    case .zombie: title = try await pausedZombies(rounds, using: &random)
+    }
+    return try await verdict(title, promise)
+  }
+
+  // MARK: - kill -9
+
+  private func killRounds(_ rounds: Int, using random: inout SeededGenerator) async throws -> String {
+    try start(3)
+    var killed = 0
+    for round in 1...max(1, rounds) {
+      let count = Int.random(in: 20...50, using: &random)
+      try await send(count)
+      // A moment of the work and not of a clock: so many calls and events later, wherever processes are then.
+      let before = observer.events + world.calls
+      let moment = before + Int.random(in: 0...count, using: &random)
+      try await wait(for: "the moment of round \(round)") { [observer, world] in
+        observer.events + world.calls >= moment
+      }
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0..<40, using: &random)))
+      let victims = (0..<3).shuffled(using: &random).prefix(Self.victims[Int.random(in: 0..<8, using: &random)])
+      for index in victims {
+        guard try await replace(index, by: SIGKILL) == .signal(SIGKILL) else { continue }
+        killed += 1
+      }
+      // Now and then one leaves in order between them.
+      if Int.random(in: 0..<4, using: &random) == 0, let index = (0..<3).first(where: { !victims.contains($0) }) {
+        try await leaveInOrder(index)
+      }
+      say(
+        "round \(round) of \(rounds): \(victims.count) killed; \(sent.count) sent, \(observer.answered.count) answered")
+    }
+    return "\(killed) processes killed in \(rounds) rounds"
+  }
+
+  /// How many die in a round, by a die with eight sides.
+  private static let victims = [1, 1, 1, 1, 1, 2, 2, 3]
+
+  private func leaveInOrder(_ index: Int) async throws {
+    let end = try await replace(index, by: SIGTERM)
+    guard end == .exit(0) else { throw CrashError("\(deployment.name): a process left with \(end) after SIGTERM") }
+  }
+
+  // MARK: - Rolling restart
+
+  private func rollingRestart(_ rounds: Int) async throws -> String {
+    world.setUnreliable(false)
+    try start(3)
+    try await send(30)
+    for worker in workers { try await waitForWork(of: worker) }
+    for round in 0..<max(1, rounds) {
+      try await load()
+      try await leaveInOrder(round % 3)
+      try await load()
+      try await waitForWork(of: workers[round % 3])
+      say(
+        "restart \(round + 1) of \(rounds): \(sent.count) sent, \(observer.answered.count) answered")
+    }
+    return "\(rounds) restarts of three processes under load"
+  }
+
+  /// Writes, and leaves while at least half of it is still to be done.
+  private func load() async throws {
+    try await send(24)
+    let enough = sent.count - 12
+    try await wait(for: "half of the load") { [observer] in observer.answered.count >= enough }
+    try await send(12)
+  }
+
+  /// Writes until a process has published something: only then it has lanes.
+  private func waitForWork(of worker: Child) async throws {
+    while !observer.hasSeen(worker.pid) {
+      let ids = sent.count - 6
+      try await wait(for: "\(worker.log) to take its lanes") { [observer] in
+        observer.hasSeen(worker.pid) || observer.answered.count >= ids
+      }
+      if !observer.hasSeen(worker.pid) { try await send(6) }
+    }
+  }
+
+  // MARK: - A zombie
+
+  private func pausedZombies(_ rounds: Int, using random: inout SeededGenerator) async throws -> String {
+    world.setUnreliable(false)
+    try start(3)
+    try await send(20)
+    for round in 1...max(1, rounds) {
+      let zombie = try await workerWithACall(Int.random(in: 0..<3, using: &random))
+      zombie.send(SIGSTOP)
+      let stopped = ContinuousClock.now
+      try await send(20)
+      let ids = Set(sent.keys)
+      try await wait(for: "the others to do the zombie's work") { [observer] in ids.isSubset(of: observer.answered) }
+      // The only time that counts here: beyond session and transaction, which are as long as they are.
+      try await Task.sleep(until: stopped + Self.beyondTransaction)
+      let before = try await findings()
+      zombie.send(SIGCONT)
+      world.release()
+      fence(zombie)
+      // It is alive when it publishes again or has ended; what it had in hand is decided by then.
+      try await send(20)
+      let all = Set(sent.keys)
+      try await wait(for: "life after the zombie") { [observer] in all.isSubset(of: observer.answered) }
+      let late = try await findings().events.filter { $0.process == Int(zombie.pid) && ids.contains($0.notification) }
+      let old = before.events.filter { $0.process == Int(zombie.pid) }
+      guard late.count == old.count else {
+        throw CrashError(
+          "\(deployment.name): a zombie committed \(late.count - old.count) outcomes after its lanes had gone")
+      }
+      say(
+        "round \(round) of \(rounds): paused for \((ContinuousClock.now - stopped).seconds) s with work in hand, fenced"
+      )
+    }
+    return "\(rounds) processes paused beyond their session and their transaction"
+  }
+
+  /// A process that waits for the world's answer: it has work in hand that nobody else knows the end of.
+  private func workerWithACall(_ index: Int) async throws -> Child {
+    while true {
+      // Whoever was fenced in an earlier round has been replaced.
+      try keep()
+      let worker = workers[index]
+      world.hold(worker.pid)
+      try await send(6)
+      let all = Set(sent.keys)
+      try await wait(for: "a call of the process that is to be paused") { [observer, world] in
+        world.waitingCount > 0 || all.isSubset(of: observer.answered)
+      }
+      if world.waitingCount > 0 { return worker }
+    }
+  }
+
+  private static let beyondTransaction = Duration.seconds(12)
+
+  // MARK: - Verdict
+
+  private func verdict(_ title: String, _ promise: Promise) async throws -> Verdict {
+    try await settle()
+    var faults: [String] = []
+    for end in await leave() where end != .exit(0) { faults.append("a process left with \(end) after SIGTERM") }
+    // Whoever comes next finds nothing to do but what is new.
+    let before = try await findings()
+    try start(1)
+    try await send(3 * deployment.lanes)
+    try await settle()
+    for end in await leave() where end != .exit(0) { faults.append("the last process left with \(end)") }
+    let after = try await findings()
+    let known = Set(before.events)
+    for event in after.events where before.sent[event.notification] != nil && !known.contains(event) {
+      faults.append("\(event.notification) was done again by the last process")
+    }
+    for (name, effect) in after.effects where before.effects[name].map({ $0.calls != effect.calls }) ?? false {
+      faults.append("\(name) was called again by the last process")
+    }
+    faults += after.faults(promise)
+    for (id, reason) in after.deadLetters where reason != "crashed-the-process" {
+      faults.append("\(id) became a dead letter: \(reason)")
+    }
+    return Verdict(title: title, details: after.summary, faults: faults + surprises)
+  }
+}
+
+extension Duration {
+  /// Whole seconds.
+  var seconds: Int64 { components.seconds }
+}

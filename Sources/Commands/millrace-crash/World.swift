@@ -1,0 +1,127 @@
+// What the workers act upon: an HTTP endpoint that outlives them, counts calls by the effect's name, and like any other is
+// sometimes slow and sometimes answers 503 to what it has done.
+
+import AppStoreSigning
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Synchronization
+
+final class World: Sendable {
+  /// What came under one name.
+  struct Effect: Sendable {
+    /// On the wire.
+    var calls = 0
+    /// What a receiver that de-duplicates by body makes of it.
+    var bodies: Set<[UInt8]> = []
+  }
+
+  private struct State {
+    var random: SeededGenerator
+    var isUnreliable = true
+    var effects: [String: Effect] = [:]
+    var calls = 0
+    var held: Int?
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(seed: UInt64) { state = Mutex(State(random: SeededGenerator(seed: seed))) }
+
+  /// By name.
+  var effects: [String: Effect] { state.withLock { $0.effects } }
+  /// All that came.
+  var calls: Int { state.withLock { $0.calls } }
+  /// Calls that get no answer.
+  var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+  /// Whether some calls are answered 503 although they count.
+  func setUnreliable(_ isUnreliable: Bool) { state.withLock { $0.isUnreliable = isUnreliable } }
+
+  /// Answers no call of this process until ``release()``.
+  func hold(_ process: Int32) { state.withLock { $0.held = Int(process) } }
+
+  /// Answers what was held.
+  func release() {
+    let waiting = state.withLock { state in
+      defer { (state.held, state.waiting) = (nil, []) }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Serves while `body` runs, which is told the address.
+  func serving<Result: Sendable>(
+    _ body: @escaping @Sendable (_ url: String) async throws -> Result
+  ) async throws -> Result {
+    let (ports, told) = AsyncStream.makeStream(of: Int.self)
+    let router = Router()
+    router.post("/calls") { request, _ in
+      let bytes = try await request.body.collect(upTo: 1 << 20)
+      return await self.answer(request.headers, Array(bytes.readableBytesView))
+    }
+    var logger = Logger(label: "world")
+    logger.logLevel = .critical
+    let application = Application(
+      router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+      onServerRunning: { channel in told.yield(channel.localAddress?.port ?? 0) }, logger: logger)
+    let server = ServiceGroup(configuration: .init(services: [application], logger: logger))
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask {
+        try await server.run()
+        return nil
+      }
+      group.addTask {
+        guard let port = await ports.first(where: { _ in true }) else {
+          throw CrashError("the endpoint that counts calls does not listen")
+        }
+        return try await body("http://127.0.0.1:\(port)/calls")
+      }
+      defer { group.cancelAll() }
+      while let end = try await group.next() {
+        if let end { return end }
+      }
+      throw CrashError("the endpoint that counts calls has ended")
+    }
+  }
+
+  private func answer(_ headers: HTTPFields, _ body: [UInt8]) async -> Response {
+    guard let name = HTTPField.Name("effect").flatMap({ headers[$0] }),
+      let process = HTTPField.Name("process").flatMap({ headers[$0] }).flatMap({ Int($0) })
+    else { return Response(status: .badRequest) }
+    let (isHeld, isUnclear, delay) = state.withLock { state in
+      state.calls += 1
+      state.effects[name, default: Effect()].calls += 1
+      state.effects[name, default: Effect()].bodies.insert(body)
+      let isUnclear = state.isUnreliable && Int.random(in: 0..<12, using: &state.random) == 0
+      return (state.held == process, isUnclear, Int.random(in: 0..<30, using: &state.random))
+    }
+    if isHeld { await wait(process) }
+    // Time in which a process can be killed between doing and knowing.
+    try? await Task.sleep(for: .milliseconds(delay))
+    return isUnclear
+      ? Response(status: .serviceUnavailable)
+      : Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done")))
+  }
+
+  private func wait(_ process: Int) async {
+    await withCheckedContinuation { continuation in
+      let isHeld = state.withLock { state in
+        guard state.held == process else { return false }
+        state.waiting.append(continuation)
+        return true
+      }
+      if !isHeld { continuation.resume() }
+    }
+  }
+}
+
+/// What stopped a run, in a sentence.
+struct CrashError: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) { self.description = description }
+}
