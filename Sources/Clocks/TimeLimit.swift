@@ -37,7 +37,7 @@ extension MillraceClock {
 }
 
 /// One result, whoever brings it first.
-private final class Race<Value: Sendable>: Sendable {
+final class Race<Value: Sendable>: Sendable {
   private enum State {
     case open
     case waiting(CheckedContinuation<Value, any Error>)

@@ -28,12 +28,13 @@ extension [RecordHeader] {
 
 extension ConsumerRecord {
   /// Copies a message of librdkafka. Names that are not UTF-8 are repaired, values are bytes.
-  init(_ message: UnsafeMutablePointer<rd_kafka_message_t>) {
+  /// - Parameter topic: Its topic's name, which many records share.
+  init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, of topic: String) {
     let native = message.pointee
     var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
     let timestamp = rd_kafka_message_timestamp(message, &type)
     self.init(
-      topic: native.rkt.flatMap { rd_kafka_topic_name($0) }.map { String(cString: $0) } ?? "",
+      topic: topic,
       partition: native.partition,
       offset: native.offset,
       timestamp: type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : timestamp,

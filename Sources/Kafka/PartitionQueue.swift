@@ -94,9 +94,9 @@ public final class PartitionQueue: @unchecked Sendable {
         } else if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
           behind.failure = behind.failure ?? KafkaError(message.pointee.err, operation: "read \(partition)")
         } else if behind.failure == nil {
-          before.records.append(ConsumerRecord(message))
+          before.records.append(ConsumerRecord(message, of: partition.topic))
         } else {
-          behind.page.records.append(ConsumerRecord(message))
+          behind.page.records.append(ConsumerRecord(message, of: partition.topic))
         }
       }
     }

@@ -133,7 +133,7 @@ final class Committer: Sendable {
 
   // MARK: - One batch
 
-  private struct Part {
+  private struct Part: Sendable {
     var lane: any CommitLane
     var writes: [LaneWrite]
     var sealed: SealedWrites
@@ -169,9 +169,15 @@ final class Committer: Sendable {
       case .committed, .written:
         metrics.committed(in: start.duration(to: clock.now))
         let items = state.withLock { $0.batch.committed() }
-        for part in parts {
-          await part.lane.committed(part.writes)
-          settle(part.writes, next == .written ? .written : .committed)
+        let fate = next == .written ? WriteFate.written : .committed
+        // Side by side, as they were sealed.
+        await withDiscardingTaskGroup { group in
+          for part in parts {
+            group.addTask {
+              await part.lane.committed(part.writes)
+              self.settle(part.writes, fate)
+            }
+          }
         }
         // A lane that was stopped before it sealed its writes has waiters too.
         let sealed = Set(parts.map(\.lane.epoch))
@@ -188,17 +194,28 @@ final class Committer: Sendable {
   }
 
   private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
-    var parts: [Part] = []
-    for epoch in batch.lanes {
-      let writes = batch.items.filter { $0.lane == epoch }.map(\.write)
-      guard let lane = state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else {
+    let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.map(\.write) }
+    let lanes = state.withLock { $0.lanes }
+    // Side by side: a lane answers when its turn among all tasks of the process comes, and one turn after the other
+    // would take as many times as long as there are lanes.
+    let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in
+      for epoch in batch.lanes {
+        group.addTask {
+          let writes = writes[epoch] ?? []
+          guard let lane = lanes[epoch], let sealed = await lane.seal(writes) else { return (epoch, nil) }
+          return (epoch, Part(lane: lane, writes: writes, sealed: sealed))
+        }
+      }
+      return await group.reduce(into: [LaneEpoch: Part]()) { $0[$1.0] = $1.1 }
+    }
+    return batch.lanes.compactMap { epoch in
+      guard let part = sealed[epoch] else {
         // Stopped: nothing of it is committed any more, now or when this batch is produced again.
         detach(epoch)
-        continue
+        return nil
       }
-      parts.append(Part(lane: lane, writes: writes, sealed: sealed))
+      return part
     }
-    return parts
   }
 
   // MARK: - Waiting

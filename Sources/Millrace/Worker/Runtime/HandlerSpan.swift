@@ -12,6 +12,7 @@ enum HandlerSpan {
     _ name: String, _ item: LaneItem, by tracer: any Tracer = InstrumentationSystem.tracer,
     _ body: () async -> HandlerResult
   ) async -> HandlerResult {
+    if tracer is NoOpTracer { return await body() }
     let context = context(of: item.envelope.traceParent, for: tracer)
     return await tracer.withAnySpan(name, context: context, ofKind: .consumer) { span in
       span.attributes["messaging.system"] = "kafka"

@@ -21,14 +21,23 @@ enum HandlerResult: Sendable {
 protocol LaneHandling: Sendable {
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult
+  /// Ends runs that are over their time limit, until cancelled.
+  func keepLimits() async throws
+}
+
+extension LaneHandling {
+  /// Nothing: a handler without limits.
+  func keepLimits() async throws {}
 }
 
 /// A worker behind the lane.
 struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let worker: Worker
-  let decoder: NotificationDecoder
+  let decoder: any NotificationDecoding
   let policy: WorkerPolicy
   let shortestDelay: Duration
+  /// Of ``WorkerPolicy/handlerTimeout``.
+  let limits: TimeLimits
   let clients: AppStoreClients
   let clock: MillraceClock
   let metrics: WorkerMetrics
@@ -39,13 +48,17 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   }
 
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
-    var logger = logger
-    logger[metadataKey: "timer"] = "\(timer.name)"
-    let context = context(logger, attempt: 0, isReapplied: false, journal, wait: TurnWait.usual)
+    let context = context(attempt: 0, isReapplied: false, journal, wait: TurnWait.usual) { [logger] in
+      var logger = logger
+      logger[metadataKey: "timer"] = "\(timer.name)"
+      return logger
+    }
     return await HandlerSpan.run("\(Worker.name) timer", timer) {
       await limited("timer") { try await worker.timerFired(timer, in: context) }
     }
   }
+
+  func keepLimits() async throws { try await limits.run() }
 
   private func handle(_ item: LaneItem, _ journal: any EffectJournal) async -> HandlerResult {
     let notification: Notification
@@ -56,23 +69,27 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
         ? .failed(.retryBySchedule, reason: "verification-unavailable", detail: error.description)
         : .undecodable(error)
     }
-    var logger = logger
-    logger[metadataKey: "notification"] = "\(notification.id)"
-    logger[metadataKey: "key"] = "\(notification.key)"
-    if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
     let context = context(
-      logger, attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal,
+      attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal,
       wait: TurnWait.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
-        left: item.provenance.deadline.map { $0 - clock.wallTime }))
+        left: item.provenance.deadline.map { $0 - clock.wallTime })
+    ) { [logger] in
+      var logger = logger
+      logger[metadataKey: "notification"] = "\(notification.id)"
+      logger[metadataKey: "key"] = "\(notification.key)"
+      if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
+      return logger
+    }
     return await limited(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(
-    _ logger: Logger, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration
+    attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration,
+    logger: @escaping @Sendable () -> Logger
   ) -> HandlerContext {
     HandlerContext(
-      clock: clock, logger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
+      clock: clock, makeLogger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
       isReapplied: isReapplied, journal: journal, clients: clients,
       patience: TurnPatience(atMost: wait) {
         await journal.beginWaiting()
@@ -89,7 +106,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     defer { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
     let run = HandlerRun(metrics)
     do {
-      let outcome = try await clock.result(within: policy.handlerTimeout) {
+      let outcome = try await limits.result {
         defer { run.end() }
         return try await body()
       }

@@ -13,8 +13,8 @@ enum LaneSource: Sendable, Hashable {
 
 /// One record a lane has taken.
 struct LaneItem: Sendable {
-  var record: ConsumerRecord
-  var envelope: NotificationEnvelope
+  // What never changes is read once and shared: an item is copied from queue to queue.
+  private let content: Content
   var provenance: Provenance
   /// From which kind of topic it was read.
   var source: LaneSource
@@ -24,11 +24,45 @@ struct LaneItem: Sendable {
   var due: Timestamp?
 
   init(_ record: ConsumerRecord, source: LaneSource) {
-    self.record = record
     self.source = source
-    envelope = NotificationEnvelope(record.headers)
     provenance = Provenance(record)
+    content = Content(record, first: provenance.first)
   }
+
+  private final class Content: Sendable {
+    let record: ConsumerRecord
+    let envelope: NotificationEnvelope
+    let id: String
+    let ledgerID: LedgerKey
+    let key: [UInt8]
+    let group: String
+    let bytes: Int
+    let typeLabel: String
+
+    init(_ record: ConsumerRecord, first: RecordPosition) {
+      self.record = record
+      envelope = NotificationEnvelope(record.headers)
+      id = envelope.id ?? "\(first.topic)/\(first.partition)/\(first.offset)"
+      ledgerID = LedgerKey(id: id)
+      key = record.key ?? Array(id.utf8)
+      group = envelope.bundleId ?? ""
+      bytes =
+        (record.value?.count ?? 0) + (record.key?.count ?? 0)
+        + record.headers.reduce(256) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+      typeLabel = Self.label(of: envelope)
+    }
+
+    private static func label(of envelope: NotificationEnvelope) -> String {
+      guard let name = envelope.notificationType else { return "unknown" }
+      let isKnown =
+        envelope.version == .v1
+        ? NotificationTypeV1(rawValue: name).isKnown : NotificationTypeV2(rawValue: name).isKnown
+      return isKnown ? name : "unknown"
+    }
+  }
+
+  var record: ConsumerRecord { content.record }
+  var envelope: NotificationEnvelope { content.envelope }
 
   var position: SourcePosition { SourcePosition(topic: record.topic, offset: record.offset) }
 
@@ -47,7 +81,7 @@ struct LaneItem: Sendable {
   }
 
   /// Who must not hold up the others: the app.
-  var group: String { envelope.bundleId ?? "" }
+  var group: String { content.group }
 
   /// The notification before it, where it waits behind one.
   var behind: LedgerKey? {
@@ -55,25 +89,16 @@ struct LaneItem: Sendable {
   }
 
   /// What the ledger knows it by. A record without an id is known by where it first stood.
-  var id: String {
-    envelope.id ?? "\(provenance.first.topic)/\(provenance.first.partition)/\(provenance.first.offset)"
-  }
+  var id: String { content.id }
+  /// That, as the ledger has it.
+  var ledgerID: LedgerKey { content.ledgerID }
 
   /// What orders it. Records without a key have no order among each other, so each is a key of its own.
-  var key: [UInt8] { record.key ?? Array(id.utf8) }
+  var key: [UInt8] { content.key }
 
   /// What it costs in memory.
-  var bytes: Int {
-    (record.value?.count ?? 0) + (record.key?.count ?? 0)
-      + record.headers.reduce(256) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
-  }
+  var bytes: Int { content.bytes }
 
   /// The label `type` of metrics, from a closed set.
-  var typeLabel: String {
-    guard let name = envelope.notificationType else { return "unknown" }
-    let isKnown =
-      envelope.version == .v1
-      ? NotificationTypeV1(rawValue: name).isKnown : NotificationTypeV2(rawValue: name).isKnown
-    return isKnown ? name : "unknown"
-  }
+  var typeLabel: String { content.typeLabel }
 }

@@ -84,7 +84,7 @@ extension LaneRunner {
   func dispatch() {
     while !isDraining, let job = keys.next() {
       let item = job.record
-      let id = LedgerKey(id: item.id)
+      let id = item.ledgerID
       // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
       switch ledger.verdict(for: id, arriving: item.arrival) {
       case .run(let attempt): handOut(job.number, item, id, attempt: attempt, replacing: nil)

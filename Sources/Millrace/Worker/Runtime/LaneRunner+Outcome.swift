@@ -9,11 +9,12 @@ extension LaneRunner: CommitLane {
   /// Runs a handler; on the handler's own task.
   nonisolated func work(on job: LaneJob) async {
     // What was handed out and not begun when the lane was handed back is the next owner's.
-    guard await acceptsOutcomes else { return }
+    let (acceptsOutcomes, isSuspicious) = await standing
+    guard acceptsOutcomes else { return }
     switch job {
     case .record(let number, let item, let replacing):
       // A lane that suspects its records names each before it runs.
-      if await isSuspicious, await !writeMark() { return }
+      if isSuspicious, await !writeMark() { return }
       let journal = LaneJournal(lane: self, job: number)
       let began = parts.clock.wallTime
       let result = await parts.handler.run(item, journal: journal)
@@ -41,7 +42,7 @@ extension LaneRunner: CommitLane {
       feed.yield(.record(number, item, replacing: replacing))
       return
     }
-    finish(number, item, LedgerKey(id: item.id), plan, replacing: replacing)
+    finish(number, item, item.ledgerID, plan, replacing: replacing)
     dispatch()
   }
 
@@ -104,7 +105,7 @@ extension LaneRunner: CommitLane {
     submit(write)
   }
 
-  private var isSuspicious: Bool { watch.isOneAtATime }
+  private var standing: (acceptsOutcomes: Bool, isSuspicious: Bool) { (acceptsOutcomes, watch.isOneAtATime) }
 
   private func resolving(_ id: LedgerKey, _ item: LaneItem, _ handled: Handled) -> [LedgerEntry] {
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }

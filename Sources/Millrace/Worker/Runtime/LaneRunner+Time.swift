@@ -51,7 +51,7 @@ extension LaneRunner {
   /// The ledger follows a record from tier to tier: those behind it are appended to the tier it waits on.
   private func move(_ item: LaneItem, to tier: Int) {
     let now = parts.clock.wallTime
-    let id = LedgerKey(id: item.id)
+    let id = item.ledgerID
     var write = LaneWrite(lane: epoch, finishes: item.position)
     switch ledger.verdict(for: id, arriving: item.arrival) {
     case .skip(let reason): parts.metrics.skipped(reason.rawValue, type: item.typeLabel)

@@ -2,10 +2,18 @@
 
 internal import AppStore
 internal import AppStoreSignature
-internal import Kafka
+package import Kafka
+
+/// What a handler gets its notifications from.
+package protocol NotificationDecoding: Sendable {
+  /// The notification that a record holds; `envelope` and `provenance` are what its headers say.
+  func decode(
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: Provenance
+  ) async throws(UndecodableRecord) -> Notification
+}
 
 /// Decodes and verifies records. One value serves all lanes.
-struct NotificationDecoder: Sendable {
+struct NotificationDecoder: NotificationDecoding {
   private let verifier: SignedDataVerifier
   private let identities: IdentityPolicy
 

@@ -3,6 +3,7 @@
 
 internal import CoreMetrics
 internal import Metrics
+internal import Synchronization
 
 /// The metrics of one worker. Labels come from closed sets: nobody outside can make new ones.
 struct WorkerMetrics: Sendable {
@@ -41,6 +42,11 @@ struct WorkerMetrics: Sendable {
   private let lateness: Metrics.Timer
   private let lanes: Gauge
   private let stuck: Meter
+  // Of every record: a metric is made once for each of its labels and kept.
+  private let records = KeptMetrics<[String], Counter>()
+  private let handlerTimes = KeptMetrics<String, Metrics.Timer>()
+  private let inFlight = KeptMetrics<Int32, Gauge>()
+  private let ledgers = KeptMetrics<Int32, Gauge>()
 
   init(worker: String, factory: any MetricsFactory = MetricsSystem.factory) {
     self.factory = factory
@@ -55,17 +61,17 @@ struct WorkerMetrics: Sendable {
   }
 
   func ended(_ ending: Ending, type: String) {
-    count("millrace_worker_records_total", [("type", type), ("outcome", ending.rawValue)])
+    recordEnded(type, ending.rawValue)
   }
 
   func handlerRan(type: String, for duration: Duration) {
-    Timer(
-      label: "millrace_worker_handler_duration_seconds", dimensions: [worker, ("type", type)], factory: factory
-    ).record(duration: duration)
+    handlerTimes.metric(type) {
+      Timer(label: "millrace_worker_handler_duration_seconds", dimensions: [worker, ("type", type)], factory: factory)
+    }.record(duration: duration)
   }
 
   func skipped(_ reason: String, type: String) {
-    count("millrace_worker_records_total", [("type", type), ("outcome", "skipped-\(reason)")])
+    recordEnded(type, "skipped-\(reason)")
   }
 
   func parked(tier: String, reason: String, type: String) {
@@ -102,13 +108,15 @@ struct WorkerMetrics: Sendable {
   }
 
   func inFlight(_ records: Int, lane: Int32) {
-    Gauge(label: "millrace_worker_records_in_flight", dimensions: [worker, ("lane", String(lane))], factory: factory)
-      .record(records)
+    inFlight.metric(lane) {
+      Gauge(label: "millrace_worker_records_in_flight", dimensions: [worker, ("lane", String(lane))], factory: factory)
+    }.record(records)
   }
 
   func ledger(_ entries: Int, lane: Int32) {
-    Gauge(label: "millrace_worker_ledger_entries", dimensions: [worker, ("lane", String(lane))], factory: factory)
-      .record(entries)
+    ledgers.metric(lane) {
+      Gauge(label: "millrace_worker_ledger_entries", dimensions: [worker, ("lane", String(lane))], factory: factory)
+    }.record(entries)
   }
 
   /// A handler's time is over and it runs on.
@@ -136,7 +144,29 @@ struct WorkerMetrics: Sendable {
     for topic in topics { lag(records: 0, topic: topic, lane: lane) }
   }
 
+  private func recordEnded(_ type: String, _ outcome: String) {
+    records.metric([type, outcome]) {
+      Counter(
+        label: "millrace_worker_records_total", dimensions: [worker, ("type", type), ("outcome", outcome)],
+        factory: factory)
+    }.increment()
+  }
+
   private func count(_ label: String, _ dimensions: [(String, String)]) {
     Counter(label: label, dimensions: [worker] + dimensions, factory: factory).increment()
+  }
+}
+
+/// Metrics that were made, by what tells them apart.
+private final class KeptMetrics<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
+  private let metrics = Mutex<[Labels: Metric]>([:])
+
+  func metric(_ labels: Labels, _ make: () -> Metric) -> Metric {
+    metrics.withLock { metrics in
+      if let metric = metrics[labels] { return metric }
+      let metric = make()
+      metrics[labels] = metric
+      return metric
+    }
   }
 }

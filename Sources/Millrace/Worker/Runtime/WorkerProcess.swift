@@ -68,17 +68,21 @@ package enum WorkerProcess {
   }
 
   /// The runtime of a worker over a log.
+  /// - Parameter givenDecoder: Only measurements give a decoder: theirs may leave verification out.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
-    verifier given: SignedDataVerifier? = nil, credentials: [String: APICredentials] = [:], instance: String? = nil,
+    verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
+    credentials: [String: APICredentials] = [:], instance: String? = nil,
     clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
     let metrics = WorkerMetrics(worker: Worker.name, factory: factory)
     let verifier =
-      try given
+      try givenVerifier
       ?? SignedDataVerifier.configured(
         configuration.trust, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
+    let decoder =
+      givenDecoder ?? NotificationDecoder(verifier: verifier, identities: configuration.identities)
     let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
     let budget = APIBudget(
       limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: 0,
@@ -97,9 +101,8 @@ package enum WorkerProcess {
         instance: instance ?? configuration.instance(of: Worker.name),
         staticMember: configuration.workers.first { $0.name == Worker.name }?.staticMember,
         handler: LaneHandler(
-          worker: worker,
-          decoder: NotificationDecoder(verifier: verifier, identities: configuration.identities),
-          policy: policy, shortestDelay: policy.schedule.delays[0], clients: clients, clock: clock, metrics: metrics,
+          worker: worker, decoder: decoder, policy: policy, shortestDelay: policy.schedule.delays[0],
+          limits: TimeLimits(policy.handlerTimeout, on: clock), clients: clients, clock: clock, metrics: metrics,
           logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
         pauses: PauseChannel(

@@ -79,15 +79,28 @@ package struct WorkerRuntime: Service {
     defer { state.supervisor.withLock { $0 = nil } }
     try await writer.whileRunning { client in
       try await writer.initialize(client)
+      await prepare(client)
       await withTaskGroup(of: Void.self) { followers in
         followers.addTask { await ending.onFailure(of: desk.follow) }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
+        followers.addTask { await ending.onFailure(of: parts.handler.keepLimits) }
         if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
         await serve(reader, committer, supervisor, ending)
         followers.cancelAll()
       }
     }
     if let error = ending.cause { throw error }
+  }
+
+  /// Without it the first record parked would wait a second for its topic, and be as late.
+  private func prepare(_ client: any LogWriter) async {
+    let topics = parts.topics
+    do {
+      try await client.prepare(
+        topics.retries + [topics.replay, topics.deadLetters, topics.ledger, topics.events], timeout: .seconds(10))
+    } catch {
+      parts.logger.warning("topics to write to were not looked up ahead", metadata: ["error": "\(error)"])
+    }
   }
 
   /// Lets lanes come and go until the group was left. Whatever fails beside them makes the worker leave.

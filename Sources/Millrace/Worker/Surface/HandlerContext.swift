@@ -10,7 +10,7 @@ public struct HandlerContext: Sendable {
   /// The process's time. Handlers that wait or compare dates use this and nothing else, so that tests turn time by hand.
   public let clock: MillraceClock
   /// Carries the notification's id, key and trace.
-  public let logger: Logger
+  public var logger: Logger { makeLogger() }
   /// When the runtime stops waiting for this run; the handler's task is cancelled then.
   public let deadline: Timestamp
   /// How often the handler ran for this notification before.
@@ -18,16 +18,18 @@ public struct HandlerContext: Sendable {
   /// Whether an operator asked for handlers to run again; effects are not repeated all the same.
   public let isReapplied: Bool
 
+  // Made when asked for: most runs log nothing.
+  private let makeLogger: @Sendable () -> Logger
   private let journal: any EffectJournal
   private let clients: AppStoreClients
   private let patience: TurnPatience
 
   init(
-    clock: MillraceClock, logger: Logger, deadline: Timestamp, attempt: Int, isReapplied: Bool,
-    journal: any EffectJournal, clients: AppStoreClients, patience: TurnPatience
+    clock: MillraceClock, makeLogger: @escaping @Sendable () -> Logger, deadline: Timestamp, attempt: Int,
+    isReapplied: Bool, journal: any EffectJournal, clients: AppStoreClients, patience: TurnPatience
   ) {
     self.clock = clock
-    self.logger = logger
+    self.makeLogger = makeLogger
     self.deadline = deadline
     self.attempt = attempt
     self.isReapplied = isReapplied

@@ -35,6 +35,23 @@ public struct Notification: Sendable {
   /// The trace it belongs to.
   public let traceParent: TraceParent?
 
+  package init(
+    id: String, event: NotificationEvent, content: Content, key: String, bundleId: String?,
+    environment: AppStoreEnvironment?, signedDate: Timestamp?, bytes: [UInt8], provenance: Provenance,
+    traceParent: TraceParent?
+  ) {
+    self.id = id
+    self.event = event
+    self.content = content
+    self.key = key
+    self.bundleId = bundleId
+    self.environment = environment
+    self.signedDate = signedDate
+    self.bytes = bytes
+    self.provenance = provenance
+    self.traceParent = traceParent
+  }
+
   /// When Kafka first had it.
   public var receivedAt: Timestamp { Timestamp(millisecondsSince1970: provenance.firstTimestamp) }
   /// The verified payload; nil for version 1.

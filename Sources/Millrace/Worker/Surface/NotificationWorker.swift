@@ -138,7 +138,7 @@ public struct WorkerPolicy: Sendable, Hashable {
   /// How long what was handled is remembered.
   public var ledgerHorizon = Duration.seconds(8 * 86_400)
   /// Most outcomes in one commit.
-  public var commitCount = 500
+  public var commitCount = 4_000
   /// Longest time an outcome waits for its commit to begin.
   public var commitInterval = Duration.milliseconds(20)
   /// How long a lane that is taken away, or a process that leaves, waits for handlers that run.

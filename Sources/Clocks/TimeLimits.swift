@@ -1,0 +1,91 @@
+// One time limit for many pieces of work. A timer for each of them would stay with the system until it is due, however
+// early the work ends: a minute's limit at ten thousand a second is more than half a million timers.
+
+internal import Synchronization
+
+/// Limits every piece of work to the same time, with one timer for all.
+package final class TimeLimits: Sendable {
+  private struct Run {
+    var deadline: MillraceClock.Instant
+    var expire: @Sendable () -> Void
+  }
+
+  /// Numbers follow each other, and so do deadlines: the limit is the same for all.
+  private struct State {
+    var runs: [UInt64: Run] = [:]
+    var oldest: UInt64 = 0
+    var next: UInt64 = 0
+
+    mutating func end(_ number: UInt64) {
+      runs[number] = nil
+      while oldest < next, runs[oldest] == nil { oldest += 1 }
+    }
+  }
+
+  private let limit: Duration
+  private let clock: MillraceClock
+  private let state = Mutex(State())
+
+  /// - Parameter limit: Counted from when a piece of work begins.
+  package init(_ limit: Duration, on clock: MillraceClock) {
+    self.limit = limit
+    self.clock = clock
+  }
+
+  /// The result of `work`, or nil when the limit came first: like ``MillraceClock/result(within:of:)``, as long as
+  /// ``run()`` runs.
+  ///
+  /// - Throws: what `work` throws; `CancellationError` when the caller is cancelled.
+  package func result<Success: Sendable>(
+    of work: @escaping @Sendable () async throws -> Success
+  ) async throws -> Success? {
+    let race = Race<Success?>()
+    let number = begin { race.finish(.success(nil)) }
+    let worker = Task {
+      do { race.finish(.success(try await work())) } catch { race.finish(.failure(error)) }
+    }
+    defer {
+      worker.cancel()
+      state.withLock { $0.end(number) }
+    }
+    return try await withTaskCancellationHandler {
+      try await race.value()
+    } onCancel: {
+      race.finish(.failure(CancellationError()))
+    }
+  }
+
+  /// Ends what is over its limit, until cancelled.
+  package func run() async throws {
+    while true {
+      for run in expired() { run.expire() }
+      // Work that begins while this sleeps is due after it.
+      let oldest = state.withLock { $0.runs[$0.oldest]?.deadline }
+      try await clock.sleep(until: oldest ?? clock.now.advanced(by: limit))
+    }
+  }
+
+  /// How much work is under way.
+  var count: Int { state.withLock { $0.runs.count } }
+
+  private func begin(_ expire: @escaping @Sendable () -> Void) -> UInt64 {
+    state.withLock { state in
+      // Read inside, so that deadlines ascend with the numbers.
+      state.runs[state.next] = Run(deadline: clock.now.advanced(by: limit), expire: expire)
+      state.next += 1
+      return state.next - 1
+    }
+  }
+
+  private func expired() -> [Run] {
+    state.withLock { state in
+      let now = clock.now
+      var expired: [Run] = []
+      while let run = state.runs[state.oldest], run.deadline <= now {
+        expired.append(run)
+        state.end(state.oldest)
+      }
+      return expired
+    }
+  }
+}
