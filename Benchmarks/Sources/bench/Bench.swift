@@ -8,8 +8,8 @@ struct Bench: AsyncParsableCommand {
     abstract: "Measures Millrace against the least that the same work could cost.",
     discussion: "Both halves of every ratio come from one run whose rounds alternate, so that drift cancels.",
     subcommands: [
-      VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, SimulatorBenchmark.self, Serve.self,
-      Cluster.self,
+      VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, ConsumeBenchmark.self,
+      SimulatorBenchmark.self, Serve.self, Cluster.self, Restore.self,
     ])
 }
 

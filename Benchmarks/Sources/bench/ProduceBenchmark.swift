@@ -22,21 +22,9 @@ struct ProduceBenchmark: AsyncParsableCommand {
   private static let topic = "bench.produce"
 
   func run() async throws {
-    let directory = FileManager.default.temporaryDirectory.path + "/millrace-bench-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer {
-      do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
-    }
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let file = directory + "/bootstrap"
-    let cluster = try ChildProcess(
-      own, ["cluster", "--topics", project + "/topics", "--extra", Self.topic, "--bootstrap-file", file])
+    let cluster = try await ClusterProcess.start(project: project, extra: [Self.topic])
     defer { cluster.stop() }
-    for _ in 0..<400 where !FileManager.default.fileExists(atPath: file) && cluster.isRunning {
-      try await Task.sleep(for: .milliseconds(50))
-    }
-    guard let address = FileManager.default.contents(atPath: file) else { throw BenchError("no cluster started") }
-    let bootstrap = String(decoding: address, as: UTF8.self)
+    let bootstrap = cluster.bootstrap
 
     var results: [ProduceResult] = []
     for inFlight in [1, 64] {

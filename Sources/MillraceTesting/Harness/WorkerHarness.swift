@@ -237,9 +237,9 @@ public enum HarnessError: Error, Sendable, Hashable {
 }
 
 /// Answers no call.
-private struct NoAppStore: HTTPExchange {
+struct NoAppStore: HTTPExchange {
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
-    throw TransportFailure("the test has no App Store", .notSent)
+    throw TransportFailure("there is no App Store here", .notSent)
   }
 }
 

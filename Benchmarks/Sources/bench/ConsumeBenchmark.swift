@@ -1,0 +1,266 @@
+// What a worker costs over librdkafka itself, how late its retries are, and how long its ledger takes to come back.
+import AppStoreSignature
+import ArgumentParser
+import CConsumeLoop
+import Foundation
+import Kafka
+import Logging
+import Millrace
+@_spi(Measurement) import MillraceTesting
+import Synchronization
+
+struct ConsumeBenchmark: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "consume",
+    abstract: "A worker with an empty handler against a plain librdkafka loop in C; retry lateness; ledger restore.",
+    discussion: """
+      Both read the same records from the same embedded cluster, in alternating order. A round is laid out before it is \
+      run. Its first three fifths warm up: what either has fetched ahead is gone by then. The worker's time ends when \
+      everything is committed. What verification costs alone is measured on the same records, on one core.
+      """)
+
+  /// Something that can be measured without the rest.
+  enum Part: String, CaseIterable, ExpressibleByArgument { case large, small, verified, lateness, restore }
+
+  @OptionGroup var output: OutputOptions
+  @Option(help: "Rounds of each kind of record.") var rounds = 7
+  @Option(help: "Partitions; a partition of the embedded cluster holds 5 MiB.") var lanes = 32
+  @Option(help: "Retries whose lateness is measured.") var timers = 10_000
+  @Option(help: "Retries that come due in a second.") var timersPerSecond = 2_000
+  @Option(help: "Notifications in the ledger that is restored.") var ledger = 1_000_000
+  @Option(help: "The project's directory.") var project = "."
+  @Option(help: "Only this part; repeatable.") var only: [Part] = []
+
+  private static let topics: [WorkerTopics] = [
+    WorkerTopics(worker: EmptyWorker.name, inputs: [], delays: EmptyWorker.policy.retryDelays, prefix: ""),
+    WorkerTopics(worker: LateWorker.name, inputs: [], delays: LateWorker.policy.retryDelays, prefix: ""),
+  ]
+
+  func run() async throws {
+    var report = ConsumeReport()
+    let parts = only.isEmpty ? Part.allCases : only
+    if parts.contains(.large) {
+      report.results.append(
+        try await compare("headers only", isVerified: false) { $0.unsigned(lanes * 250, bytes: 17_000) })
+    }
+    if parts.contains(.small) {
+      report.results.append(
+        try await compare("headers only", isVerified: false) { $0.unsigned(lanes * 3_000, bytes: 1_000) })
+    }
+    if parts.contains(.verified) {
+      report.results.append(try await compare("verified", isVerified: true) { try await $0.signed(lanes * 60) })
+    }
+    if parts.contains(.lateness) { report.lateness = try await lateness() }
+    if parts.contains(.restore) { report.restore = try await restore() }
+    print(output.json ? report.line : report.table)
+  }
+
+  private func startCluster() async throws -> ClusterProcess {
+    try await ClusterProcess.start(
+      project: project, extra: Self.topics.flatMap { $0.laneTopics + [$0.events] }, lanes: lanes)
+  }
+
+  // MARK: - Against the loop in C
+
+  private func compare(
+    _ name: String, isVerified: Bool, _ make: (inout ConsumeStage) async throws -> [ProducerRecord]
+  ) async throws -> ConsumeResult {
+    let cluster = try await startCluster()
+    defer { cluster.stop() }
+    var stage = try await ConsumeStage(bootstrap: cluster.bootstrap, lanes: lanes)
+    let gate = Gate()
+    let worker = try await MeasuredWorker(
+      EmptyWorker.self, stage.configuration, EmptyWorker.policy,
+      log: GatedLog(log: try await ConsumeStage.log(cluster.bootstrap, isBacklog: true), gate: gate),
+      verifier: isVerified ? stage.verifier : nil, logger: Self.logger)
+    var result = ConsumeResult(name: name)
+    let filling = stage
+    try await filling.producing {
+      try await worker.running {
+        let loop = try CLoop(cluster.bootstrap, lanes: lanes)
+        defer { loop.close() }
+        // The first round warms up connections and code.
+        for round in 0...rounds {
+          let records = try await make(&stage)
+          result.bytes = records.first?.value?.count ?? 0
+          try await stage.fill(records)
+          try await ConsumeStage.settle()
+          let figures = try await self.round(
+            records, loop, worker, gate, isLoopFirst: round.isMultiple(of: 2), isVerified ? stage : nil)
+          if round > 0 { result.rounds.append(figures) }
+          Self.logger.notice(
+            "\(result.bytes) bytes, \(name), round \(round): C \(Int(figures.loop))/s, worker \(Int(figures.worker))/s")
+        }
+      }
+    }
+    return result
+  }
+
+  private func round(
+    _ records: [ProducerRecord], _ loop: CLoop, _ worker: MeasuredWorker, _ gate: Gate, isLoopFirst: Bool,
+    _ verifying: ConsumeStage?
+  ) async throws -> ConsumeResult.Round {
+    var inC = 0.0
+    if isLoopFirst { inC = try loop.perSecond(records.count, warmUp: Self.warmUp(records.count)) }
+    let verifyCPU = isLoopFirst ? try await verifying?.verify(records) : nil
+    let ours = try await Self.measure(worker, gate, records.count)
+    if !isLoopFirst { inC = try loop.perSecond(records.count, warmUp: Self.warmUp(records.count)) }
+    let verified = isLoopFirst ? verifyCPU : try await verifying?.verify(records)
+    return ConsumeResult.Round(
+      loop: inC, worker: ours.perSecond, workerCPU: ours.cpu * 1e6,
+      verifyCPU: verified.map { $0 * 1e6 / Double(records.count) })
+  }
+
+  private static func warmUp(_ count: Int) -> Int { count * 3 / 5 }
+
+  /// - Returns: Records per second, and processor seconds of each.
+  private static func measure(
+    _ worker: MeasuredWorker, _ gate: Gate, _ count: Int
+  ) async throws -> (perSecond: Double, cpu: Double) {
+    let before = EmptyWorker.handled.load(ordering: .relaxed)
+    gate.open()
+    let first = try await handled(before + warmUp(count))
+    let start = ContinuousClock.now
+    let cpu = CPUTime.ofProcess
+    _ = try await handled(before + count)
+    try await worker.untilQuiet()
+    let measured = Double(before + count - first)
+    let result = (measured / ((ContinuousClock.now - start) / .seconds(1)), (CPUTime.ofProcess - cpu) / measured)
+    gate.shut()
+    return result
+  }
+
+  /// Waits until that many records were handled.
+  private static func handled(_ target: Int) async throws -> Int {
+    let start = ContinuousClock.now
+    while true {
+      let handled = EmptyWorker.handled.load(ordering: .relaxed)
+      if handled >= target { return handled }
+      guard ContinuousClock.now - start < .seconds(120) else {
+        throw BenchError("\(target - handled) records were not handled")
+      }
+      try await Task.sleep(for: .milliseconds(1))
+    }
+  }
+
+  // MARK: - Retries
+
+  private func lateness() async throws -> [Double] {
+    let cluster = try await startCluster()
+    defer { cluster.stop() }
+    var stage = try await ConsumeStage(bootstrap: cluster.bootstrap, lanes: lanes)
+    let worker = try await MeasuredWorker(
+      LateWorker.self, stage.configuration, LateWorker.policy,
+      log: try await ConsumeStage.log(cluster.bootstrap, isBacklog: false),
+      verifier: nil, logger: Self.logger)
+    let filling = stage
+    try await filling.producing {
+      try await worker.running {
+        let start = ContinuousClock.now
+        let share = max(1, timersPerSecond / 10)
+        for (turn, first) in stride(from: 0, to: timers, by: share).enumerated() {
+          try await Task.sleep(until: start + .milliseconds(100) * turn, clock: .continuous)
+          try await stage.fill(stage.unsigned(min(share, timers - first), bytes: 1_000))
+        }
+        while LateWorker.lateness.withLock({ $0.count }) < timers {
+          try await Task.sleep(for: .milliseconds(20))
+          guard ContinuousClock.now - start < .seconds(180) else { throw BenchError("retries did not come") }
+        }
+      }
+    }
+    return LateWorker.lateness.withLock { $0 }
+  }
+
+  // MARK: - The ledger
+
+  private func restore() async throws -> (empty: RestoreResult, full: RestoreResult) {
+    let cluster = try await startCluster()
+    defer { cluster.stop() }
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    func start() throws -> RestoreResult {
+      try RestoreResult(try ChildProcess.output(of: own, ["restore", "--bootstrap", cluster.bootstrap]))
+    }
+    let empty = try start()
+    let stage = try await ConsumeStage(bootstrap: cluster.bootstrap, lanes: lanes)
+    try await stage.producing {
+      for first in stride(from: 0, to: ledger, by: 100_000) {
+        try await stage.fill(stage.ledger(of: Self.topics[0].ledger, first..<min(ledger, first + 100_000)))
+      }
+    }
+    let full = try start()
+    guard full.entries == ledger else { throw BenchError("\(full.entries) of \(ledger) entries came back") }
+    return (empty, full)
+  }
+
+  static let logger: Logger = {
+    var logger = Logger(label: "bench") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = .notice
+    return logger
+  }()
+}
+
+extension MeasuredWorker {
+  /// Runs for the length of `body`, which begins when all lanes run.
+  func running<Result>(_ body: () async throws -> Result) async throws -> Result {
+    let work = Task { try await run() }
+    defer { work.cancel() }
+    let start = ContinuousClock.now
+    while !isReady {
+      guard ContinuousClock.now - start < .seconds(60) else {
+        work.cancel()
+        // Its own error, where it has one, tells more.
+        try await work.value
+        throw BenchError("the worker got no lanes")
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    let result = try await body()
+    work.cancel()
+    _ = await work.result
+    return result
+  }
+
+  /// Waits until everything that was taken is committed.
+  func untilQuiet() async throws {
+    while !(await isQuiet()) { try await Task.sleep(for: .milliseconds(1)) }
+  }
+}
+
+extension ConsumeStage {
+  /// Verifies and decodes the records and does nothing else.
+  /// - Returns: Seconds of processor time.
+  fileprivate func verify(_ records: [ProducerRecord]) async throws -> Double {
+    let start = CPUTime.ofProcess
+    for record in records { _ = try await verifier.verifyNotification(record.value ?? [], identity: identities) }
+    return CPUTime.ofProcess - start
+  }
+}
+
+/// The loop in C.
+private struct CLoop {
+  private let loop: OpaquePointer
+
+  init(_ bootstrap: String, lanes: Int) throws {
+    var message = [CChar](repeating: 0, count: 512)
+    guard
+      let loop = consume_loop_new(
+        bootstrap, ConsumeStage.topic, Int32(lanes), &message, 512)
+    else { throw BenchError("the loop in C: " + Self.text(message)) }
+    self.loop = loop
+  }
+
+  func perSecond(_ count: Int, warmUp: Int) throws -> Double {
+    var message = [CChar](repeating: 0, count: 512)
+    var elapsed: UInt64 = 0
+    guard consume_loop_run(loop, count, warmUp, &elapsed, &message, 512) == 0 else {
+      throw BenchError("the loop in C: " + Self.text(message))
+    }
+    return Double(count - warmUp) / (Double(elapsed) / 1e9)
+  }
+
+  func close() { consume_loop_free(loop) }
+
+  private static func text(_ message: [CChar]) -> String {
+    String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+}

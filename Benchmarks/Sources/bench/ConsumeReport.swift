@@ -1,0 +1,109 @@
+// What `bench consume` measured, and how it is told.
+import AppStore
+
+/// All rounds of one kind of record.
+struct ConsumeResult {
+  struct Round {
+    /// Records per second.
+    var loop: Double
+    var worker: Double
+    /// Processor time of the worker's process for each record, microseconds.
+    var workerCPU: Double
+    /// Processor time of verifying and decoding the same record and nothing else; nil where the worker does not.
+    var verifyCPU: Double?
+  }
+
+  var name: String
+  var bytes = 0
+  var rounds: [Round] = []
+
+  init(name: String) { self.name = name }
+
+  func median(_ value: (Round) -> Double) -> Double { Numbers.median(rounds.map(value)) }
+  var ratio: Double { median { $0.worker / $0.loop } }
+  /// Records per processor second, the worker's over those of verification alone.
+  var verifyRatio: Double? {
+    let ratios = rounds.compactMap { round in round.verifyCPU.map { $0 / round.workerCPU } }
+    return ratios.isEmpty ? nil : Numbers.median(ratios)
+  }
+}
+
+/// The result of `bench consume`.
+struct ConsumeReport {
+  var results: [ConsumeResult] = []
+  /// Milliseconds.
+  var lateness: [Double] = []
+  var restore: (empty: RestoreResult, full: RestoreResult)?
+
+  var line: String {
+    var object = JSONObject()
+    object["benchmark"] = .string("consume")
+    object["records"] = .array(results.map { .object(Self.part($0)) })
+    if !lateness.isEmpty { object["lateness"] = .object(late) }
+    if let restore { object["ledger"] = .object(Self.part(restore.empty, restore.full)) }
+    return object.line
+  }
+
+  private var late: JSONObject {
+    var late = JSONObject()
+    late["timers"] = .integer(Int64(lateness.count))
+    late.set("minMilliseconds", lateness.min() ?? .nan)
+    late.set("p50Milliseconds", Numbers.percentile(lateness, 0.5))
+    late.set("p99Milliseconds", Numbers.percentile(lateness, 0.99))
+    return late
+  }
+
+  private static func part(_ empty: RestoreResult, _ full: RestoreResult) -> JSONObject {
+    var ledger = JSONObject()
+    ledger["entries"] = .integer(Int64(full.entries))
+    ledger.set("seconds", full.seconds)
+    ledger.set("secondsWhenEmpty", empty.seconds)
+    ledger.set("peakMiB", full.peakMiB)
+    ledger.set("peakMiBWhenEmpty", empty.peakMiB)
+    return ledger
+  }
+
+  private static func part(_ result: ConsumeResult) -> JSONObject {
+    var part = JSONObject()
+    part["worker"] = .string(result.name)
+    part["bytes"] = .integer(Int64(result.bytes))
+    part.set("loopPerSecond", result.median(\.loop))
+    part.set("workerPerSecond", result.median(\.worker))
+    part.set("ratio", result.ratio)
+    part.set("workerCPUMicroseconds", result.median(\.workerCPU))
+    if let ratio = result.verifyRatio {
+      part.set("verifyCPUMicroseconds", result.median { $0.verifyCPU ?? .nan })
+      part.set("verifyRatio", ratio)
+    }
+    return part
+  }
+
+  var table: String {
+    var table = Table(titles: ["consume", "C loop/s", "worker/s", "ratio", "worker CPU µs", "verify CPU µs", "ratio"])
+    table.rows = results.map { result in
+      [
+        "\(Numbers.whole(Double(result.bytes))) bytes, \(result.name)", Numbers.whole(result.median(\.loop)),
+        Numbers.whole(result.median(\.worker)), Numbers.fixed(result.ratio, 3),
+        Numbers.fixed(result.median(\.workerCPU), 1),
+        result.verifyRatio.map { _ in Numbers.fixed(result.median { $0.verifyCPU ?? .nan }, 1) } ?? "",
+        result.verifyRatio.map { Numbers.fixed($0, 3) } ?? "",
+      ]
+    }
+    var lines = results.isEmpty ? [] : [table.text]
+    if !lateness.isEmpty {
+      let late = [0.5, 0.99].map { Numbers.fixed(Numbers.percentile(lateness, $0), 0) }
+      lines.append(
+        "retry lateness of \(lateness.count) records: p50 \(late[0]) ms, p99 \(late[1]) ms, least \(lateness.min() ?? 0) ms"
+      )
+    }
+    if let (empty, full) = restore {
+      lines.append(
+        """
+        start with a ledger of \(Numbers.whole(Double(full.entries))) entries: \(Numbers.fixed(full.seconds, 1)) s, \
+        peak \(Numbers.fixed(full.peakMiB, 0)) MiB; with an empty one \(Numbers.fixed(empty.seconds, 1)) s, \
+        \(Numbers.fixed(empty.peakMiB, 0)) MiB
+        """)
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,128 @@
+// What a worker and a loop in C read: notifications in one topic of an embedded cluster, laid out before each round.
+import AppStore
+import AppStoreSignature
+import AppStoreSigning
+import Kafka
+import Millrace
+import MillraceTesting
+
+struct ConsumeStage {
+  let bootstrap: String
+  let lanes: Int
+  private let producer: KafkaProducer
+  private let template: ProducerRecord
+  private var fixtures: NotificationFixtures
+  private var made = 0
+
+  static let topic = NotificationFixtures.defaultTopic
+
+  init(bootstrap: String, lanes: Int) async throws {
+    self.bootstrap = bootstrap
+    self.lanes = lanes
+    // Large batches: reading many small ones is what the embedded cluster is slow at.
+    producer = try KafkaProducer(
+      KafkaConfiguration(
+        bootstrapServers: bootstrap, properties: ["linger.ms": "20", "batch.size": "900000"], clientID: "bench-fill"))
+    fixtures = try NotificationFixtures(from: SignedDataVerifier.systemTime(), seed: 1)
+    template = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+  }
+
+  var verifier: SignedDataVerifier { fixtures.verifier }
+  var identities: IdentityPolicy { fixtures.identities }
+
+  /// - Parameter isBacklog: Whether records lie there before they are read. Then readers need not ask a hundred times a
+  ///   second whether an embedded cluster has more, as they do otherwise because it does not wake them.
+  static func log(_ bootstrap: String, isBacklog: Bool) async throws -> KafkaLog {
+    try await KafkaLog.connect(
+      KafkaConfiguration(
+        bootstrapServers: bootstrap, properties: isBacklog ? ["fetch.wait.max.ms": "50"] : [:], clientID: "bench"),
+      timeout: .seconds(30))
+  }
+
+  var configuration: MillraceConfiguration {
+    var configuration = MillraceConfiguration()
+    var app = AppSettings()
+    app.bundleId = fixtures.app.bundleId
+    app.appAppleId = fixtures.app.appAppleId
+    app.environments = [fixtures.app.environment]
+    configuration.apps = [app]
+    return configuration
+  }
+
+  /// Serves the producer while `body` runs.
+  func producing<Result>(_ body: () async throws -> Result) async throws -> Result {
+    let producer = producer
+    async let running: Void = producer.run()
+    let result: Result
+    do {
+      try await producer.prepare([Self.topic], timeout: .seconds(30))
+      result = try await body()
+    } catch {
+      producer.shutDown()
+      throw error
+    }
+    producer.shutDown()
+    try await running
+    return result
+  }
+
+  /// Records that differ in id and key and are alike in everything else; their values are nobody's signature.
+  mutating func unsigned(_ count: Int, bytes: Int) -> [ProducerRecord] {
+    let value = Array((template.value ?? []).prefix(bytes))
+    let filled = value + [UInt8](repeating: UInt8(ascii: "x"), count: max(0, bytes - value.count))
+    return (0..<count).map { index in
+      made += 1
+      let id = "00000000-0000-4000-8000-" + Self.digits(made)
+      let key = "2" + Self.digits(made)
+      var record = template
+      record.partition = Int32(index % lanes)
+      record.key = Array(key.utf8)
+      record.value = filled
+      record.headers = record.headers.map { header in
+        switch header.name {
+        case "ce_id": RecordHeader("ce_id", id)
+        case "ce_subject": RecordHeader("ce_subject", key)
+        default: header
+        }
+      }
+      return record
+    }
+  }
+
+  /// Genuine notifications, each signed for itself.
+  mutating func signed(_ count: Int) async throws -> [ProducerRecord] {
+    var records: [ProducerRecord] = []
+    for index in 0..<count {
+      var record = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+      record.partition = Int32(index % lanes)
+      records.append(record)
+    }
+    return records
+  }
+
+  /// What a worker's ledger has for notifications that are done, spread over the lanes.
+  func ledger(of topic: String, _ numbers: Range<Int>) -> [ProducerRecord] {
+    var generator = SystemRandomNumberGenerator()
+    return numbers.map { number in
+      // The layout of `LedgerRecord`: a lane refuses to start on anything else.
+      let id = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+      return ProducerRecord(
+        topic: topic, partition: Int32(number % lanes), key: [UInt8(ascii: "h")] + id,
+        value: [1, 1] + [UInt8](repeating: 0, count: 8))
+    }
+  }
+
+  func fill(_ records: [ProducerRecord]) async throws {
+    for start in stride(from: 0, to: records.count, by: 4_000) {
+      _ = try await producer.send(contentsOf: Array(records[start..<min(records.count, start + 4_000)]))
+    }
+  }
+
+  /// Until the worker has fetched ahead what it wants to.
+  static func settle() async throws { try await Task.sleep(for: .milliseconds(700)) }
+
+  private static func digits(_ number: Int) -> String {
+    let text = String(number)
+    return String(repeating: "0", count: 12 - text.count) + text
+  }
+}

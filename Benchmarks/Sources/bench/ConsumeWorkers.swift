@@ -1,0 +1,39 @@
+// The workers that `bench consume` runs.
+import AppStore
+import Millrace
+import Synchronization
+
+/// Does nothing, and counts how often.
+struct EmptyWorker: NotificationWorker {
+  static let name = "empty"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let handled = Atomic(0)
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    Self.handled.add(1, ordering: .relaxed)
+    return .ignore
+  }
+}
+
+/// Wants every notification again after a second, and notes how late it came.
+struct LateWorker: NotificationWorker {
+  static let name = "late"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let lateness = Mutex<[Double]>([])
+  static var policy: WorkerPolicy {
+    var policy = WorkerPolicy()
+    policy.retryDelays = [.seconds(1)]
+    return policy
+  }
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    guard let due = notification.provenance.due else { return .retry(after: .seconds(1), because: "measured") }
+    let late = (context.clock.wallTime - due) / .milliseconds(1)
+    Self.lateness.withLock { $0.append(late) }
+    return .ignore
+  }
+}

@@ -1,0 +1,183 @@
+// A log whose readers take nothing while a gate is shut, so that a round can be laid out before it is run. Fetching goes
+// on behind the gate, as it does in a C program that does not poll.
+import Kafka
+import Millrace
+import Synchronization
+
+/// Shut and opened by the benchmark.
+final class Gate: Sendable {
+  private struct State {
+    var isOpen = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    var takers: [ObjectIdentifier: Task<Result<[ConsumerRecord], KafkaError>, Never>] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  func open() {
+    let waiters = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Calls off readers that wait for records, so that none takes the first of the next round.
+  func shut() {
+    let takers = state.withLock { state in
+      state.isOpen = false
+      return Array(state.takers.values)
+    }
+    for taker in takers { taker.cancel() }
+  }
+
+  fileprivate func pass() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiters.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  fileprivate func take(_ limit: Int, from partition: any LogPartition, as reader: GatedPartition)
+    async -> Result<[ConsumerRecord], KafkaError>
+  {
+    let taker = Task { () -> Result<[ConsumerRecord], KafkaError> in
+      do throws(KafkaError) { return .success(try await partition.nextBatch(upTo: limit)) } catch {
+        return .failure(error)
+      }
+    }
+    let isOpen = state.withLock { state in
+      state.takers[ObjectIdentifier(reader)] = taker
+      return state.isOpen
+    }
+    if !isOpen { taker.cancel() }
+    defer { state.withLock { _ = $0.takers.removeValue(forKey: ObjectIdentifier(reader)) } }
+    return await withTaskCancellationHandler {
+      await taker.value
+    } onCancel: {
+      taker.cancel()
+      open()
+    }
+  }
+
+  fileprivate var isShut: Bool { state.withLock { !$0.isOpen } }
+}
+
+struct GatedLog: RecordLog {
+  let log: KafkaLog
+  let gate: Gate
+
+  var description: LogDescription { log.description }
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
+    try await log.partitionCounts(of: topics, timeout: timeout)
+  }
+
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    try await log.highWatermarks(of: partitions, timeout: timeout)
+  }
+
+  func offsets(
+    of partitions: [TopicPartition], since time: Int64, timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Int64] {
+    try await log.offsets(of: partitions, since: time, timeout: timeout)
+  }
+
+  func makeReader(group: String, topics: [String], options: LogReaderOptions) throws(KafkaError) -> any LogReader {
+    GatedReader(reader: try log.makeReader(group: group, topics: topics, options: options), gate: gate)
+  }
+
+  func makeWriter() throws(KafkaError) -> any LogWriter { try log.makeWriter() }
+
+  func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
+    try log.makeTransactionalWriter(id: id, timeout: timeout)
+  }
+
+  @discardableResult
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    try await log.scan(partition, from: start, to: end, upTo: limit, body)
+  }
+}
+
+private struct GatedReader: LogReader {
+  let reader: any LogReader
+  let gate: Gate
+
+  var events: any AsyncSequence<LogReaderEvent, Never> & Sendable {
+    let gate = gate
+    return Gated(base: reader.events, gate: gate)
+  }
+
+  func run() async throws(KafkaError) {
+    // Whoever waits at the gate must see that the reader is gone, also where its task was cancelled.
+    let result = await withTaskCancellationHandler {
+      do throws(KafkaError) { return Result<Void, KafkaError>.success(try await reader.run()) } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      gate.open()
+    }
+    gate.open()
+    try result.get()
+  }
+  func shutDown() {
+    reader.shutDown()
+    gate.open()
+  }
+  func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) { try await reader.commit(offsets) }
+  func committed(_ partitions: [TopicPartition], timeout: Duration) async throws(KafkaError) -> [CommittedOffset] {
+    try await reader.committed(partitions, timeout: timeout)
+  }
+  func groupMetadata() async throws(KafkaError) -> GroupMetadata { try await reader.groupMetadata() }
+
+  struct Gated: AsyncSequence, Sendable {
+    typealias Element = LogReaderEvent
+    typealias Failure = Never
+    let base: any AsyncSequence<LogReaderEvent, Never> & Sendable
+    let gate: Gate
+
+    struct Iterator: AsyncIteratorProtocol {
+      var base: any AsyncIteratorProtocol<LogReaderEvent, Never>
+      let gate: Gate
+
+      mutating func next() async -> LogReaderEvent? { await next(isolation: #isolation) }
+
+      mutating func next(isolation actor: isolated (any Actor)?) async -> LogReaderEvent? {
+        let event = await base.next(isolation: actor)
+        guard case .assigned(let partitions)? = event else { return event }
+        return .assigned(partitions.map { GatedPartition($0, gate) })
+      }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), gate: gate) }
+  }
+}
+
+private final class GatedPartition: LogPartition {
+  private let base: any LogPartition
+  private let gate: Gate
+
+  init(_ base: any LogPartition, _ gate: Gate) {
+    self.base = base
+    self.gate = gate
+  }
+
+  var partition: TopicPartition { base.partition }
+
+  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+    while true {
+      await gate.pass()
+      let records = try await gate.take(limit, from: base, as: self).get()
+      if !records.isEmpty || !gate.isShut || Task.isCancelled { return records }
+    }
+  }
+}
