@@ -11,7 +11,7 @@ public protocol HTTPExchange: Sendable {
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer
 }
 
-/// One request, ready to be sent. It holds a bearer token: do not log it.
+/// One request, ready to be sent. It may hold a bearer token or another secret: do not log it.
 public struct ExchangeRequest: Sendable {
   /// `GET`, `POST` or `PUT`.
   public let method: APIEndpoint.Method
@@ -21,6 +21,14 @@ public struct ExchangeRequest: Sendable {
   public let headers: APIHeaders
   /// The body; nil when there is none.
   public let body: [UInt8]?
+
+  /// A request of these parts.
+  public init(method: APIEndpoint.Method, url: String, headers: APIHeaders = [:], body: [UInt8]? = nil) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
 }
 
 /// One answer.

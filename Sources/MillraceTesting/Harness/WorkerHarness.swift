@@ -28,10 +28,12 @@ public actor WorkerHarness {
     public var lanes = 2
     /// The configuration the worker is made with; app and trust are added.
     public var configuration = MillraceConfiguration()
-    /// Answers calls to the App Store Server API, for which the app has credentials then; nil: it has none but what the
-    /// configuration gives, and every call fails as not sent. A call that waits for its turn is at rest until
-    /// ``WorkerHarness/advance(by:)`` brings it.
+    /// Carries what the worker sends by HTTP, and answers calls to the App Store Server API, for which the app has
+    /// credentials then; nil: it has none but what the configuration gives, and everything fails as not sent. A call that
+    /// waits for its turn is at rest until ``WorkerHarness/advance(by:)`` brings it.
     public var appStore: (any HTTPExchange)?
+    /// The name of the identity it runs as; nil: the first.
+    public var identity: String?
     /// The seed of identifiers.
     public var seed: UInt64 = 1
     /// How long, in real time, the worker may take to come to rest.
@@ -103,30 +105,38 @@ public actor WorkerHarness {
     let time = ManualClock()
     let log = InMemoryLog(clock: time.clock)
     var configuration = setup.configuration
+    let identities = try Worker.identities(in: configuration)
+    guard let identity = identities.first(where: { setup.identity == nil || $0.name == setup.identity }) else {
+      throw HarnessError.noSuchIdentity(setup.identity)
+    }
+    let families = identity.families.union([.unrecognized])
     let router = try NotificationRouter(
-      Worker.families.map { family in
+      families.map { family in
         TopicDefinition(
-          name: family.topic, notifications: .init(v2: NotificationTypeV2.allKnown.filter { family.takes($0) }))
-      } + [TopicDefinition(name: NotificationFamily.unrecognized.topic, notifications: .init(unrecognized: true))])
+          name: family.topic,
+          notifications: .init(
+            v2: NotificationTypeV2.allKnown.filter { family.takes($0) }, unrecognized: family == .unrecognized))
+      })
     let fixtures = try NotificationFixtures(router: router, from: time.clock.wallTime, seed: setup.seed)
-    var app = AppSettings()
+    // What a test configured of the app stays.
+    var app = configuration.apps.first { $0.bundleId == fixtures.app.bundleId } ?? AppSettings()
     app.bundleId = fixtures.app.bundleId
     app.appAppleId = fixtures.app.appAppleId
     app.environments = [fixtures.app.environment]
-    configuration.apps.append(app)
-    var policy = configuration.policy(of: Worker.name, standard: Worker.policy)
+    configuration.apps = configuration.apps.filter { $0.bundleId != app.bundleId } + [app]
+    var policy = configuration.policy(of: identity.name, standard: identity.policy)
     // A test that stands still in time must not wait for a batch to fill.
     policy.commitInterval = .zero
-    let topics = WorkerTopics(type, configuration, policy)
+    let topics = WorkerTopics(type, as: identity, configuration, policy)
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
     for name in [topics.events, topics.operations, topics.control] { try log.createTopic(name, partitions: 1) }
     let runtime = try await WorkerProcess.runtime(
-      type, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
+      type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
       credentials: setup.appStore == nil ? [:] : [app.bundleId: try credentials(of: app.bundleId, fixtures.chain)],
-      clock: time.clock, logger: Logger(label: Worker.name) { _ in SwiftLogNoOpLogHandler() })
+      clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
-      log: log, topics: topics, time: time, worker: Worker.name, runtime: runtime, patience: setup.patience,
+      log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, patience: setup.patience,
       fixtures: fixtures)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {
@@ -234,6 +244,8 @@ public actor WorkerHarness {
 public enum HarnessError: Error, Sendable, Hashable {
   /// The worker did not come to rest: a handler that waits for something that does not come?
   case restless(after: Duration)
+  /// The worker has no identity of that name, or none at all.
+  case noSuchIdentity(String?)
 }
 
 /// Answers no call.

@@ -33,6 +33,7 @@ extension LaneHandling {
 /// A worker behind the lane.
 struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let worker: Worker
+  let name: String
   let decoder: any NotificationDecoding
   let policy: WorkerPolicy
   let shortestDelay: Duration
@@ -44,7 +45,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let logger: Logger
 
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
-    await HandlerSpan.run("\(Worker.name) handle", item) { await handle(item, journal) }
+    await HandlerSpan.run("\(name) handle", item) { await handle(item, journal) }
   }
 
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
@@ -53,7 +54,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       logger[metadataKey: "timer"] = "\(timer.name)"
       return logger
     }
-    return await HandlerSpan.run("\(Worker.name) timer", timer) {
+    return await HandlerSpan.run("\(name) timer", timer) {
       await limited("timer") { try await worker.timerFired(timer, in: context) }
     }
   }
@@ -121,7 +122,8 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       // Cancelled with its lane, it may run on as well.
       run.giveUp()
       let disposition = FailureDisposition.of(error)
-      let reason = if case .wait = disposition { "waits-for-apple" } else { "handler-error" }
+      let code = (error as? any ClassifiedFailure)?.code ?? "handler-error"
+      let reason = if case .wait = disposition { "waits-for-apple" } else { code }
       return .failed(disposition, reason: reason, detail: "\(error)")
     }
   }

@@ -14,18 +14,23 @@ extension NotificationWorker {
 }
 
 struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
+  /// The program's name, which may be longer than the worker's.
+  private static var program: String {
+    CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? Worker.name
+  }
+
   static var configuration: CommandConfiguration {
     CommandConfiguration(
-      commandName: Worker.name,
+      commandName: program,
       abstract: "Acts on App Store Server Notifications: the worker \(Worker.name).",
       discussion: """
         Reads \(Worker.families.map(\.rawValue).sorted().joined(separator: ", ")) from Kafka. Metrics and probes are on \
         the admin port. Many may run side by side.
 
         Examples:
-          \(Worker.name) --config millrace.yaml
-          \(Worker.name) --config millrace.yaml --print-config
-          MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 \(Worker.name) --config millrace.yaml
+          \(program) --config millrace.yaml
+          \(program) --config millrace.yaml --print-config
+          MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 \(program) --config millrace.yaml
         """,
       version: MillraceVersion.current)
   }

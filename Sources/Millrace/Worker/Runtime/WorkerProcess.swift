@@ -13,11 +13,8 @@ package enum WorkerProcess {
   static func run<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration
   ) async throws -> ExitStatus {
-    guard WorkerTopics.isName(Worker.name) else {
-      throw MillraceError(
-        .configuration, "a worker called `\(Worker.name)`", remedy: "use 1 to 40 lower-case letters, digits and hyphens"
-      )
-    }
+    let identities = try Worker.checkedIdentities(in: configuration)
+    let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
     let clock = MillraceClock(configuration.clock)
     let logger = configuration.logging.logger(label: Worker.name, clock: clock)
     let services = try Worker.bootstrap()
@@ -26,19 +23,28 @@ package enum WorkerProcess {
     for collector in ProcessMetrics.collectors { registry.add(collector) }
     MetricsSystem.bootstrap(registry)
 
-    let policy = configuration.policy(of: Worker.name, standard: Worker.policy)
     let catalog = try TopicCatalog.load(
-      configuration.topics, workers: [.init(name: Worker.name, retryDelays: policy.retryDelays)])
+      configuration.topics,
+      workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) })
     let embedded = try embeddedCluster(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
     let log = try await KafkaLog.connect(
       configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
       timeout: .seconds(30), logger: logger)
-    let exchange = AsyncHTTPExchange()
-    let runtime: WorkerRuntime
+    var connections = AsyncHTTPExchange.Configuration()
+    // A handler must not wait for another's connection: it waits on its own time.
+    connections.connectionsPerHost = max(
+      connections.connectionsPerHost, policies.reduce(0) { $0 + $1.parallelism * configuration.topics.lanes })
+    let exchange = AsyncHTTPExchange(connections)
+    var runtimes: [WorkerRuntime] = []
+    var laneTopics: Set<String> = []
     do {
-      runtime = try await Self.runtime(
-        type, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+      for (identity, policy) in zip(identities, policies) {
+        laneTopics.formUnion(WorkerTopics(Worker.self, as: identity, configuration, policy).laneTopics)
+        let runtime = try await runtime(
+          type, as: identity, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+        runtimes.append(runtime)
+      }
     } catch {
       // What keeps the worker from being made is to be read, and not that connections were left open.
       try await exchange.shutdown()
@@ -47,21 +53,19 @@ package enum WorkerProcess {
 
     let heartbeat = Heartbeat(clock: .system)
     registry.add(heartbeat.collector)
-    for collector in runtime.collectors { registry.add(collector) }
-    let topics = WorkerTopics(Worker.self, configuration, policy)
+    for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
     let readiness = ReadinessBoard(
       [
         .kafka(
-          KafkaAdmin(kafka), declared: catalog.topics.filter { topics.laneTopics.contains($0.topic) },
-          durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout),
-        .worker(runtime),
-      ],
+          KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
+          durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
+      ] + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
       clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
     let admin = AdminServer(
       configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
     let runner = ProcessRunner(
       name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run(services + [admin, heartbeat, runtime])
+    let status = await runner.run(services + [admin, heartbeat] + runtimes)
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
@@ -70,13 +74,15 @@ package enum WorkerProcess {
   /// The runtime of a worker over a log.
   /// - Parameter givenDecoder: Only measurements give a decoder: theirs may leave verification out.
   package static func runtime<Worker: NotificationWorker>(
-    _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
+    _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
+    _ policy: WorkerPolicy, log: any RecordLog,
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
     verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
     credentials: [String: APICredentials] = [:], instance: String? = nil,
     clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
-    let metrics = WorkerMetrics(worker: Worker.name, factory: factory)
+    let identity = given ?? Worker.identity
+    let metrics = WorkerMetrics(worker: identity.name, factory: factory)
     let verifier =
       try givenVerifier
       ?? SignedDataVerifier.configured(
@@ -88,22 +94,23 @@ package enum WorkerProcess {
       limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: 0,
       clock: clock
     ) { told.yield($0) }
-    let topics = WorkerTopics(type, configuration, policy)
+    let topics = WorkerTopics(type, as: identity, configuration, policy)
     let clients = try AppStoreClients(
       configuration, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
       logger: logger)
-    let worker = try await Worker(WorkerSetup(configuration: configuration, clock: clock, logger: logger))
+    let worker = try await Worker(
+      WorkerSetup(name: identity.name, configuration: configuration, clock: clock, logger: logger, http: exchange))
     return WorkerRuntime(
       WorkerRuntime.Parts(
-        name: Worker.name, log: log, topics: topics,
+        name: identity.name, log: log, topics: topics,
         prefix: configuration.topics.prefix, policy: policy,
         commit: try configuration.kafka.commit(on: log.description),
-        instance: instance ?? configuration.instance(of: Worker.name),
-        staticMember: configuration.workers.first { $0.name == Worker.name }?.staticMember,
+        instance: instance ?? configuration.instance(of: identity.name),
+        staticMember: configuration.workers.first { $0.name == identity.name }?.staticMember,
         handler: LaneHandler(
-          worker: worker, decoder: decoder, policy: policy, shortestDelay: policy.schedule.delays[0],
-          limits: TimeLimits(policy.handlerTimeout, on: clock), clients: clients, clock: clock, metrics: metrics,
-          logger: logger),
+          worker: worker, name: identity.name, decoder: decoder, policy: policy,
+          shortestDelay: policy.schedule.delays[0], limits: TimeLimits(policy.handlerTimeout, on: clock),
+          clients: clients, clock: clock, metrics: metrics, logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
         pauses: PauseChannel(
           topic: topics.control, log: log, pauses: pauses, budget: budget, metrics: metrics, logger: logger),
@@ -121,11 +128,13 @@ package enum WorkerProcess {
 extension WorkerTopics {
   /// The topics of a worker in a deployment.
   package init<Worker: NotificationWorker>(
-    _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy
+    _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
+    _ policy: WorkerPolicy
   ) {
     let prefix = configuration.topics.prefix
+    let identity = given ?? Worker.identity
     self.init(
-      worker: Worker.name, inputs: Worker.families.map { prefix + $0.topic }, delays: policy.retryDelays,
+      worker: identity.name, inputs: identity.families.map { prefix + $0.topic }, delays: policy.retryDelays,
       prefix: prefix)
   }
 }

@@ -27,8 +27,8 @@ final class WorkerState: Sendable {
 
 extension ReadinessCheck {
   /// Joined, and owned lanes restored.
-  static func worker(_ runtime: WorkerRuntime) -> ReadinessCheck {
-    ReadinessCheck("worker", remedy: "wait; if it lasts, look at the log for why lanes do not start") {
+  static func worker(_ runtime: WorkerRuntime, named name: String = "worker") -> ReadinessCheck {
+    ReadinessCheck(name, remedy: "wait; if it lasts, look at the log for why lanes do not start") {
       let readiness = runtime.readiness
       guard readiness.hasJoined else {
         return .unhealthy("not a member of its group yet", remedy: "check that Kafka can be reached")

@@ -7,6 +7,14 @@ public import AppStore
 public protocol ClassifiedFailure: Error {
   /// What to do.
   var disposition: FailureDisposition { get }
+  /// What it is counted as when it is tried again: a stable code, lower case with hyphens, of a closed set; nil:
+  /// `handler-error`.
+  var code: String? { get }
+}
+
+extension ClassifiedFailure {
+  /// `handler-error`.
+  public var code: String? { nil }
 }
 
 /// What to do about a failed handler.
@@ -29,11 +37,14 @@ public struct RetryableFailure: ClassifiedFailure, CustomStringConvertible {
   public var description: String
   /// When to try again; nil: as the schedule says.
   public var delay: Duration?
+  /// What it is counted as.
+  public var code: String?
 
   /// A failure that may pass.
-  public init(_ description: String, after delay: Duration? = nil) {
+  public init(_ description: String, after delay: Duration? = nil, code: String? = nil) {
     self.description = description
     self.delay = delay
+    self.code = code
   }
 
   /// Again.

@@ -1,6 +1,7 @@
 // What a team writes: a type with a name, families, and a handler. Everything else is the runtime's.
 
 public import AppStore
+public import AppStoreServerAPI
 public import Clocks
 public import Logging
 public import ServiceLifecycle
@@ -33,6 +34,12 @@ public protocol NotificationWorker: Sendable {
   /// How it is run where the configuration says nothing.
   static var policy: WorkerPolicy { get }
 
+  /// As what it runs in a deployment: one worker with the name, the families and the policy above, unless said
+  /// otherwise. A type that runs as several workers makes one for each identity, all in one process; ``WorkerSetup/name``
+  /// tells each which one it is.
+  /// - Throws: what keeps the process from starting.
+  static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity]
+
   /// Sets up what belongs to the process and not to the worker: a tracer, for instance (see `docs/tracing.md`). Called
   /// once, before anything else runs.
   /// - Returns: what is to run beside the worker, and to end after it.
@@ -43,7 +50,7 @@ public protocol NotificationWorker: Sendable {
   /// is verified, so it has the headers alone.
   static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp?
 
-  /// Makes the worker, once for each process.
+  /// Makes the worker, once for each process and identity.
   /// - Throws: what keeps it from working; the process ends and prints it.
   init(_ setup: WorkerSetup) async throws
 
@@ -88,15 +95,24 @@ public struct FiredTimer: Sendable, Hashable {
 
 /// What a worker is made with.
 public struct WorkerSetup: Sendable {
+  /// As what it runs: the name of one of its identities.
+  public var name: String
   /// The configuration of the process.
   public var configuration: MillraceConfiguration
   /// The process's time.
   public var clock: MillraceClock
   /// Named after the worker.
   public var logger: Logger
+  /// Carries requests to other servers. The process closes it; limits of time are its caller's business, and a run of a
+  /// handler has one.
+  public var http: any HTTPExchange
 
   /// A setup, for tests.
-  public init(configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger) {
+  public init(
+    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange
+  ) {
+    self.name = name
+    self.http = http
     self.configuration = configuration
     self.clock = clock
     self.logger = logger
