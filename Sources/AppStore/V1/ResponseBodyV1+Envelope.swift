@@ -20,6 +20,8 @@ extension ResponseBodyV1 {
     public let bytes: [UInt8]
     /// What the members named `password` held, in order; as a rule one, none in bodies of 2019.
     public let passwords: [Secret]
+    /// Where the password stood; nil where there was none, more than one, or one that is not written as it is.
+    public let passwordPlace: PasswordPlace?
 
     /// Takes a posted body apart.
     ///
@@ -29,7 +31,14 @@ extension ResponseBodyV1 {
       guard case .object(var object) = try parser.document() else { throw JSONError(.notAnObject, at: 0) }
       let isPassword = object.members.map { JSONObject.same($0.key, "password") }
       passwords = zip(object.members, isPassword).filter(\.1).map { Secret($0.0.value) }
-      bytes = Self.bytes(posted, without: Self.cuts(parser.topLevelSpans, isPassword))
+      let cuts = Self.cuts(parser.topLevelSpans, isPassword)
+      bytes = Self.bytes(posted, without: cuts)
+      let valueEnd = zip(parser.topLevelSpans, isPassword).first(where: \.1)?.0.valueEnd
+      if passwords.count == 1, let secret = passwords.first, let cut = cuts.first, let valueEnd {
+        passwordPlace = PasswordPlace(secret, in: posted, cut: cut, valueEnd: valueEnd)
+      } else {
+        passwordPlace = nil
+      }
       object["password"] = nil
       body = ResponseBodyV1(json: object)
     }

@@ -10,6 +10,9 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
     utf8 = String(jsonValue: value).map { Array($0.utf8) }
   }
 
+  /// Its bytes; nil for a password that is no string.
+  var length: Int? { utf8?.count }
+
   /// Whether this is that secret, byte for byte. Takes the same time for every secret of one length, whatever of it is
   /// right. A password that came as anything but a string equals nothing.
   public func isEqual(toUTF8 secret: [UInt8]) -> Bool {

@@ -92,7 +92,8 @@ public struct NotificationAdmission: Sendable {
         throw refusal(.environmentNotConfigured, "environment \(environment?.rawValue ?? "unknown") is not configured")
           .keeping(envelope.bytes, secretOf: [app.bundleId])
       }
-      return .v1(body, value: envelope.bytes, bundleId: app.bundleId)
+      return .v1(
+        body, value: envelope.bytes, bundleId: app.bundleId, passwordPlace: envelope.passwordPlace)
     case .noApp(let secretOf):
       throw refusal(.appNotConfigured, "the secret is right, the app \(bundleId ?? "(none named)") is not configured")
         .keeping(envelope.bytes, secretOf: secretOf)
@@ -108,8 +109,8 @@ public struct NotificationAdmission: Sendable {
 public enum AdmittedNotification: Sendable {
   /// Version 2, verified, with the JWS exactly as signed.
   case v2(VerifiedNotification, jws: [UInt8])
-  /// Version 1, whose secret was right, and its body without `password`.
-  case v1(ResponseBodyV1, value: [UInt8], bundleId: String)
+  /// Version 1, whose secret was right, its body without `password`, and where that stood, as far as it is known.
+  case v1(ResponseBodyV1, value: [UInt8], bundleId: String, passwordPlace: ResponseBodyV1.PasswordPlace? = nil)
 
   /// The record that keeps it.
   public func record(
@@ -120,9 +121,10 @@ public enum AdmittedNotification: Sendable {
       .v2(
         jws: jws, payload: verified.payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
         appTransaction: verified.appTransaction, origin: origin, traceParent: traceParent, router: router)
-    case .v1(let body, let value, let bundleId):
+    case .v1(let body, let value, let bundleId, let passwordPlace):
       .v1(
-        value: value, body: body, bundleId: bundleId, receivedAt: receivedAt, origin: origin,
+        value: value, body: body, bundleId: bundleId, passwordPlace: passwordPlace, receivedAt: receivedAt,
+        origin: origin,
         traceParent: traceParent, router: router)
     }
   }
@@ -136,7 +138,8 @@ public enum AdmittedNotification: Sendable {
     switch self {
     case .v2(let verified, _):
       verified.payload.notificationType.flatMap { $0.isKnown ? $0.rawValue : nil } ?? Self.unknownTypeLabel
-    case .v1(let body, _, _): body.notification_type.flatMap { $0.isKnown ? $0.rawValue : nil } ?? Self.unknownTypeLabel
+    case .v1(let body, _, _, _):
+      body.notification_type.flatMap { $0.isKnown ? $0.rawValue : nil } ?? Self.unknownTypeLabel
     }
   }
 }

@@ -48,6 +48,8 @@ public struct NotificationEnvelope: Sendable, Hashable {
   public var time: Timestamp?
   /// `ce_origin`.
   public var origin: NotificationOrigin?
+  /// `ce_passwordplace`: where the secret of a version 1 body stood.
+  public var passwordPlace: ResponseBodyV1.PasswordPlace?
   /// `content-type`.
   public var contentType: String?
   /// `traceparent`.
@@ -74,6 +76,9 @@ public struct NotificationEnvelope: Sendable, Hashable {
     time = reader.parsed("ce_time", required: false) { Timestamp(rfc3339: $0) }
     subtype = reader.text("ce_subtype", required: false).map { Subtype(rawValue: $0) }
     origin = reader.parsed("ce_origin", required: true) { NotificationOrigin(rawValue: $0) }
+    passwordPlace = reader.parsed("ce_passwordplace", required: false) {
+      ResponseBodyV1.PasswordPlace(headerText: $0)
+    }
     traceParent = reader.parsed("traceparent", required: false) { TraceParent($0) }
     problems = reader.problems
   }

@@ -63,20 +63,23 @@ public struct NotificationRecord: Sendable, Hashable {
   ///   - value: The body without `password`, otherwise byte for byte as posted.
   ///   - body: The same, decoded.
   ///   - bundleId: The app it is for; bodies of 2019 do not say.
+  ///   - passwordPlace: Where `password` stood, as far as it is known.
   ///   - receivedAt: When it was received: version 1 says nothing better.
   ///   - origin: How it came.
   ///   - traceParent: The trace of the request, when there is one.
   ///   - router: Where its type goes.
   public static func v1(
-    value: [UInt8], body: ResponseBodyV1, bundleId: String?, receivedAt: Timestamp, origin: NotificationOrigin,
-    traceParent: TraceParent?, router: NotificationRouter
+    value: [UInt8], body: ResponseBodyV1, bundleId: String?, passwordPlace: ResponseBodyV1.PasswordPlace? = nil,
+    receivedAt: Timestamp, origin: NotificationOrigin, traceParent: TraceParent?, router: NotificationRouter
   ) -> NotificationRecord {
     let id = digest(of: value)
     let key = OrderingKey.of(body) ?? id
+    var extensions = ["origin": origin.rawValue]
+    if let passwordPlace { extensions["passwordplace"] = passwordPlace.headerText }
     let event = CloudEvent(
       id: id, source: source(body.appStoreEnvironment, bundleId ?? body.bundleId),
       type: v1TypePrefix + (body.notification_type?.rawValue ?? absentType), subject: key, time: receivedAt,
-      contentType: "application/json", extensions: ["origin": origin.rawValue], traceParent: traceParent)
+      contentType: "application/json", extensions: extensions, traceParent: traceParent)
     return NotificationRecord(topic: router.topic(for: body.notification_type), key: key, value: value, event: event)
   }
 
@@ -86,5 +89,5 @@ public struct NotificationRecord: Sendable, Hashable {
   }
 
   /// SHA-256 in lower-case hexadecimal.
-  static func digest(of bytes: [UInt8]) -> String { Hex.text(SHA256.hash(data: bytes)) }
+  package static func digest(of bytes: [UInt8]) -> String { Hex.text(SHA256.hash(data: bytes)) }
 }

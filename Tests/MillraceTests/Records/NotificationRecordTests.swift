@@ -95,6 +95,28 @@ import Testing
       ])
   }
 
+  @Test func `Where the password stood goes along, and comes back`() throws {
+    let posted = #"{"notification_type":"DID_RENEW", "password": "0123","environment":"Sandbox"}"#
+    let envelope = try ResponseBodyV1.Envelope(parsing: Array(posted.utf8))
+    let place = try #require(envelope.passwordPlace)
+    let admitted = AdmittedNotification.v1(
+      envelope.body, value: envelope.bytes, bundleId: "com.example.app", passwordPlace: place)
+    let record = admitted.record(
+      origin: .post, traceParent: nil, receivedAt: Timestamp(millisecondsSince1970: 0),
+      router: try RecordFixtures.router()
+    ).producerRecord
+    let text = "34 2270617373776f7264223a2022 222c"
+    #expect(RecordFixtures.headers(record)["ce_passwordplace"] == text)
+    let read = NotificationEnvelope(record.headers)
+    #expect(read.passwordPlace == place && read.problems.isEmpty)
+    #expect(place.restoring("0123".utf8, to: record.value ?? []) == Array(posted.utf8))
+  }
+
+  @Test(arguments: ["", "1", "1 22", "-1 22 22", "1 22 2", "1 22 zz", "x 22 22", "1 22 22 22"])
+  func `What is no place is none`(text: String) {
+    #expect(ResponseBodyV1.PasswordPlace(headerText: text) == nil)
+  }
+
   @Test func `The app whose secret was right names the source when the body does not`() throws {
     let record = try Self.v1(#"{"notification_type":"DID_RENEW","environment":"Sandbox"}"#, bundleId: "com.example.app")
     #expect(RecordFixtures.headers(record)["ce_source"] == "appstore/Sandbox/com.example.app")

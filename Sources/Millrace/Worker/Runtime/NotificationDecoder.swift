@@ -38,10 +38,12 @@ struct NotificationDecoder: NotificationDecoding {
     case .v1:
       do {
         let body = try ResponseBodyV1(parsing: bytes)
-        return Notification(
+        var notification = Notification(
           id: id, event: body.notification_type.map { .v1($0) } ?? .unrecognized(nil, nil), content: .v1(body),
           key: envelope.subject ?? id, bundleId: envelope.bundleId, environment: envelope.environment,
           signedDate: envelope.time, bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+        notification.passwordPlace = envelope.passwordPlace
+        return notification
       } catch {
         throw UndecodableRecord(reason: .malformed, description: "not a version 1 body: \(error)")
       }

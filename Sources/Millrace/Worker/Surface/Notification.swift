@@ -34,6 +34,8 @@ public struct Notification: Sendable {
   public let provenance: Provenance
   /// The trace it belongs to.
   public let traceParent: TraceParent?
+  /// Where the secret of a version 1 body stood, as far as it is known.
+  public internal(set) var passwordPlace: ResponseBodyV1.PasswordPlace?
 
   package init(
     id: String, event: NotificationEvent, content: Content, key: String, bundleId: String?,
