@@ -65,8 +65,10 @@ let package = Package(
     .library(name: "Millrace", targets: ["Millrace"]),
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     .library(name: "Ingress", targets: ["Ingress"]),
+    .library(name: "Forward", targets: ["Forward"]),
     .executable(name: "millrace", targets: ["MillraceCLI"]),
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
+    .executable(name: "millrace-forward", targets: ["millrace-forward"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
@@ -131,6 +133,7 @@ let package = Package(
         hummingbirdTLS,
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
+    library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
     library(
       "Operations",
       ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", crypto, lifecycle, logging]),
@@ -144,6 +147,7 @@ let package = Package(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
     command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
+    command("millrace-forward", ["Forward", "Millrace"]),
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
@@ -193,6 +197,12 @@ let package = Package(
         "Ingress", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "Clocks", "millrace-ingress", asyncHTTPClient,
         crypto,
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
+      ]),
+    tests(
+      "Forward",
+      [
+        "Forward", "millrace-forward", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
+        "AppStoreSigning", "Clocks", lifecycle, logging, nioCore, nioPosix,
       ]),
     tests(
       "Operations",

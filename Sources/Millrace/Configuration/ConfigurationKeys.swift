@@ -2,7 +2,7 @@
 // variables, `--print-config` and `docs/configuration.md` follow this list and nothing else.
 
 extension MillraceConfiguration {
-  static let table = SettingTable<MillraceConfiguration>(settings: keys, deferred: ["apps", "workers"])
+  static let table = SettingTable<MillraceConfiguration>(settings: keys, deferred: ["apps", "workers", "forward"])
 
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))

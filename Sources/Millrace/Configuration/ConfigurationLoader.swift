@@ -71,6 +71,7 @@ private struct ConfigurationReader {
     take(report, label: "")
     readList(report, "apps", \.apps, AppSettings.table, standard: AppSettings(), naming: "bundleId")
     readList(report, "workers", \.workers, WorkerSettings.table, standard: WorkerSettings(), naming: "name")
+    readList(report, "forward", \.forward, ForwardSettings.table, standard: ForwardSettings(), naming: "name")
   }
 
   private mutating func readList<Entry>(
@@ -113,6 +114,8 @@ private struct ConfigurationReader {
     readList(variables, &unknown, "apps", \.configuration.apps, AppSettings.table, standard: AppSettings())
     readList(
       variables, &unknown, "workers", \.configuration.workers, WorkerSettings.table, standard: WorkerSettings())
+    readList(
+      variables, &unknown, "forward", \.configuration.forward, ForwardSettings.table, standard: ForwardSettings())
     let known = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
     for name in unknown.sorted() {
       let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }

@@ -27,6 +27,7 @@ extension MillraceConfiguration {
           page +=
             listReference("apps", AppSettings.table, AppSettings())
             + listReference("workers", WorkerSettings.table, WorkerSettings())
+            + listReference("forward", ForwardSettings.table, ForwardSettings())
         }
         page += heading(section)
       }

@@ -10,7 +10,7 @@ extension MillraceConfiguration {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
-      + brokenIngressRelations(problem)
+      + brokenForwardRelations(problem) + brokenIngressRelations(problem)
       + brokenClockRelations(problem)
   }
 

@@ -17,6 +17,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   public var apps: [AppSettings] = []
   /// How workers are run where their own policy is not to apply.
   public var workers: [WorkerSettings] = []
+  /// The receivers that `millrace-forward` posts to.
+  public var forward: [ForwardSettings] = []
   /// The App Store Server API.
   public var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.

@@ -61,13 +61,16 @@ public struct TopicCatalog: Sendable, Hashable {
     try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes, workers: workers)
   }
 
-  /// The topics of a whole deployment: those that all share, and those of every worker of `workers` in its configuration.
+  /// The topics of a whole deployment: those that all share, and those of every worker of `workers` and of every receiver
+  /// of `forward` in its configuration.
   public static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
-    try load(
+    let workers = configuration.workers.compactMap { settings in
+      settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
+    }
+    let forward = configuration.forward.compactMap { $0.name.map { Worker(name: ForwardSettings.workerName($0)) } }
+    return try load(
       configuration.topics,
-      workers: configuration.workers.compactMap { settings in
-        settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
-      })
+      workers: workers + forward.filter { own in !workers.contains { $0.name == own.name } })
   }
 
   private static func texts(in directory: String) throws(MillraceError) -> [(file: String, text: String)] {

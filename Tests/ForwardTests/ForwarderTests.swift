@@ -1,0 +1,226 @@
+// One receiver at a time, over real sockets; the worker's time is turned by hand.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+import Testing
+
+@testable import Forward
+
+@Suite(.timeLimit(.minutes(5))) struct ForwarderTests {
+  /// Runs a forwarder to `receiver` in a harness.
+  private func forwarding(
+    to url: String, _ change: (inout ForwardSettings, inout MillraceConfiguration) -> Void = { _, _ in },
+    _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
+  ) async throws {
+    var setup = WorkerHarness.Setup()
+    var settings = ForwardSettings()
+    settings.name = "old"
+    settings.url = url
+    change(&settings, &setup.configuration)
+    setup.configuration.forward = [settings]
+    let exchange = AsyncHTTPExchange()
+    setup.appStore = exchange
+    do {
+      try await WorkerHarness.run(Forwarder.self, setup, body)
+      try await exchange.shutdown()
+    } catch {
+      try await exchange.shutdown()
+      throw error
+    }
+  }
+
+  private func posted(_ fixture: NotificationFixture) -> String {
+    "{\"signedPayload\":\"" + String(decoding: fixture.bytes, as: UTF8.self) + "\"}"
+  }
+
+  @Test func `a notification is posted as Apple would have, once, with what receivers need`() async throws {
+    try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
+      try await forwarding(to: receiver.url, { settings, _ in settings.headers = ["X-Team": "a"] }) { harness in
+        let fixture = try await harness.receive(.didRenew)
+        try await harness.receive(again: fixture)
+        let post = try #require(receiver.posts.first)
+        #expect(receiver.posts.count == 1)
+        #expect(post.line == "POST /apple/notifications?v=2 HTTP/1.1")
+        #expect(post.body == posted(fixture))
+        #expect(post.headers["content-type"] == "application/json")
+        #expect(post.headers["content-length"] == "\(post.body.utf8.count)")
+        #expect(post.headers["webhook-id"] == fixture.id)
+        #expect(post.headers["user-agent"] == "millrace-forward/\(MillraceVersion.current)")
+        #expect(post.headers["x-team"] == "a")
+        #expect(try await harness.events().isEmpty)
+      }
+    }
+  }
+
+  @Test func `the trace of the request that Apple made goes along`() async throws {
+    try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
+      try await forwarding(to: receiver.url) { harness in
+        var record = try await harness.receive(.didRenew).producerRecord
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        record.headers.append(RecordHeader("traceparent", trace))
+        record.headers.append(RecordHeader("ce_id", "another"))
+        try await harness.receive(record)
+        // Another id than the signed one: nobody may pass one notification off as another.
+        #expect(try await harness.deadLetters().map(\.reason) == ["headers"])
+        #expect(receiver.posts.count == 1)
+      }
+    }
+  }
+
+  @Test func `every family and kind arrives, types nobody knows included`() async throws {
+    try await OldReceiver.serving({ _, _ in .answer(204) }) { receiver in
+      try await forwarding(to: receiver.url) { harness in
+        var bodies: Set<String> = []
+        let kinds = SampleKind.all + [SampleKind(NotificationTypeV2(rawValue: "TOMORROW"))]
+        for kind in kinds { bodies.insert(posted(try await harness.receive(kind.type, kind.subtype))) }
+        #expect(Set(receiver.posts.map(\.body)) == bodies)
+        #expect(receiver.posts.count == kinds.count)
+      }
+    }
+  }
+
+  @Test func `a receiver gets the apps, types and environments it is configured for`() async throws {
+    try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
+      let changes: [(Int, @Sendable (inout ForwardSettings) -> Void)] = [
+        (1, { $0.types = ["REFUND"] }), (2, { $0.bundleIds = [SampleApp().bundleId] }), (0, { $0.bundleIds = ["b"] }),
+        (2, { $0.environments = [SampleApp().environment] }),
+        (0, { $0.environments = [.xcode] }),
+      ]
+      for (count, change) in changes {
+        let before = receiver.posts.count
+        try await forwarding(to: receiver.url, { settings, _ in change(&settings) }) { harness in
+          try await harness.receive(.refund)
+          try await harness.receive(.didRenew)
+          #expect(try await harness.deadLetters().isEmpty)
+        }
+        #expect(receiver.posts.count - before == count)
+      }
+    }
+  }
+
+  @Test(arguments: [(false, false), (true, false), (true, true)])
+  func `version 1 comes without its secret unless that was asked for, then where it stood`(
+    isRestored: Bool, hasPlace: Bool
+  ) async throws {
+    let secret = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
+    try Data("s3cret\n".utf8).write(to: secret)
+    defer { do { try FileManager.default.removeItem(at: secret) } catch { Issue.record(error) } }
+    var fixtures = try NotificationFixtures(seed: 3)
+    let fixture = try fixtures.nextV1(.didRenew)
+    try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
+      let change = { @Sendable (settings: inout ForwardSettings, configuration: inout MillraceConfiguration) in
+        settings.restorePassword = isRestored
+        var app = AppSettings()
+        app.bundleId = SampleApp().bundleId
+        app.sharedSecretFiles = [secret.path, "/no/such/file"]
+        configuration.apps = [app]
+      }
+      try await forwarding(to: receiver.url, change) { harness in
+        var record = fixture.producerRecord
+        // What the ingress writes for `…,"password":"s3cret"}`.
+        let place = "\(fixture.bytes.count - 1) 2c2270617373776f7264223a22 22"
+        if hasPlace { record.headers.append(RecordHeader("ce_passwordplace", place)) }
+        try await harness.receive(record)
+        let kept = String(decoding: fixture.bytes, as: UTF8.self)
+        #expect(kept.first == "{")
+        let first = #"{"password":"s3cret","# + kept.dropFirst()
+        let last = kept.dropLast() + #","password":"s3cret"}"#
+        let expected = !isRestored ? kept : hasPlace ? String(last) : first
+        #expect(receiver.posts.map(\.body) == [expected])
+        #expect(receiver.posts.first?.headers["webhook-id"] == fixture.id)
+      }
+    }
+  }
+
+  @Test func `a refusal is tried as often as configured, then it is a dead letter and its key goes on`() async throws {
+    try await OldReceiver.serving({ post, _ in .answer(post.headers["x"] == nil ? 400 : 200) }) { receiver in
+      try await forwarding(to: receiver.url, { settings, _ in settings.refusedAttempts = 3 }) { harness in
+        let fixture = try await harness.receive(.didRenew)
+        for wait in [10, 60] {
+          #expect(try await harness.deadLetters().isEmpty)
+          try await harness.advance(by: .seconds(wait))
+        }
+        #expect(try await harness.deadLetters().map(\.reason) == ["refused"])
+        #expect(try await harness.deadLetters().first?.record.value == fixture.bytes)
+        #expect(receiver.posts.count == 3)
+        #expect(Set(receiver.posts.map(\.id)) == [fixture.id])
+      }
+    }
+  }
+
+  @Test func `a receiver that is busy is asked again when it said`() async throws {
+    try await OldReceiver.serving({ _, tries in tries == 0 ? .answer(429, retryAfter: "600") : .answer(200) }) {
+      receiver in
+      try await forwarding(to: receiver.url) { harness in
+        try await harness.receive(.didRenew)
+        try await harness.advance(by: .seconds(599))
+        #expect(receiver.posts.count == 1)
+        try await harness.advance(by: .seconds(1))
+        #expect(receiver.taken.count == 1)
+      }
+    }
+  }
+
+  @Test func `a receiver that is down for a day, or loses its answers, gets everything in the order of its key`()
+    async throws
+  {
+    try await OldReceiver.serving({ _, tries in tries < 8 ? .answer(503) : tries == 8 ? .hangUp : .answer(200) }) {
+      receiver in
+      try await forwarding(to: receiver.url) { harness in
+        var ids: [String] = []
+        for _ in 0..<4 {
+          ids.append(try await harness.receive(.didRenew) { $0.setOriginalTransactionId("2000000000000001") }.id)
+        }
+        for _ in 0..<60 { try await harness.advance(by: .seconds(21_600)) }
+        #expect(try await harness.deadLetters().isEmpty)
+        var order: [String] = []
+        for post in receiver.taken where !order.contains(post.id) { order.append(post.id) }
+        #expect(order == ids)
+        // A successor is not tried while the one before it waits.
+        #expect(receiver.posts.map(\.id) == ids.flatMap { id in (0..<10).map { _ in id } })
+      }
+    }
+  }
+
+  @Test func `nobody listening is tried again, for longer than Apple would`() async throws {
+    let url = try await OldReceiver.serving({ _, _ in .answer(200) }) { $0.url }
+    try await forwarding(to: url) { harness in
+      try await harness.receive(.didRenew)
+      for _ in 0..<26 { try await harness.advance(by: .seconds(21_600)) }
+      #expect(try await harness.deadLetters().isEmpty, "Apple's last try comes after 157 hours")
+      for _ in 0..<10 { try await harness.advance(by: .seconds(21_600)) }
+      let letter = try #require(try await harness.deadLetters().first)
+      #expect(letter.reason == "attempts-exhausted")
+      #expect(letter.detail.contains("unreachable"))
+    }
+  }
+
+  @Test func `each receiver is a worker of its own, and none is an error`() throws {
+    #expect(throws: MillraceError.self) { try Forwarder.identities(in: MillraceConfiguration()) }
+    var configuration = MillraceConfiguration()
+    for name in ["old", "audit"] {
+      var settings = ForwardSettings()
+      settings.name = name
+      settings.families = name == "audit" ? ["refunds"] : []
+      configuration.forward.append(settings)
+    }
+    let identities = try Forwarder.identities(in: configuration)
+    #expect(identities.map(\.name) == ["forward-old", "forward-audit"])
+    #expect(identities.map(\.families) == [NotificationFamily.all, [.refunds]])
+    #expect(identities.allSatisfy { $0.policy.ordering == .strict })
+  }
+
+  @Test func `the example of a worker is shorter than 200 lines`() throws {
+    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appendingPathComponent("Sources/Forward")
+    let files = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
+    let lines = try files.map { try String(contentsOf: $0, encoding: .utf8).split(separator: "\n").count }
+    #expect(files.count == 3)
+    #expect(lines.reduce(0, +) < 200)
+  }
+}
