@@ -22,7 +22,7 @@ struct CommandLineTests {
       ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"], ["api"],
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
       ["api", "app-transaction"], ["api", "test-notification"], ["replay"], ["dead-letters"],
-      ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"],
+      ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"], ["compare"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])

@@ -17,6 +17,7 @@ struct MillraceCommand: AsyncParsableCommand {
     version: MillraceVersion.current,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
-      DeadLettersCommand.self, ReplayCommand.self, NewCommand.self, ConfigCommand.self, EmbeddedClusterCommand.self,
+      DeadLettersCommand.self, ReplayCommand.self, CompareCommand.self, NewCommand.self, ConfigCommand.self,
+      EmbeddedClusterCommand.self,
     ])
 }

@@ -1,0 +1,65 @@
+// What another receiver wrote down of a notification, in whatever form it did: the body, the token, or the id alone.
+
+internal import AppStore
+internal import AppStoreSignature
+internal import Millrace
+
+/// One line of another receiver's log.
+public struct ReceivedNotification: Sendable, Hashable {
+  /// `notificationUUID`; of version 1 the SHA-256 of the body without its password.
+  public var id: String
+  /// What the topics keep of it: the token, or the version 1 body without its password; nil where only the id is known.
+  public var bytes: [UInt8]?
+
+  /// Reads a line.
+  ///
+  /// Accepted are a posted body (`{"signedPayload": …}`, or a version 1 body with or without its password), a token, and
+  /// a bare id.
+  /// - Throws: ``OperationError`` that says why it is none of them.
+  public init(line: some Collection<UInt8>) throws(OperationError) {
+    var content = Array(line)
+    while let last = content.last, last <= UInt8(ascii: " ") { content.removeLast() }
+    content.removeFirst(content.prefix { $0 <= UInt8(ascii: " ") }.count)
+    guard content.first == UInt8(ascii: "{") else {
+      if content.contains(UInt8(ascii: ".")) { try self.init(token: content) } else { try self.init(bareID: content) }
+      return
+    }
+    let envelope: ResponseBodyV1.Envelope
+    do { envelope = try ResponseBodyV1.Envelope(parsing: content) } catch {
+      throw Self.fault("begins like JSON and is none: \(error)")
+    }
+    if case .string(let token)? = envelope.body.json["signedPayload"] {
+      try self.init(token: Array(token.utf8))
+    } else if envelope.body.notification_type != nil {
+      self.init(id: NotificationRecord.digest(of: envelope.bytes), bytes: envelope.bytes)
+    } else {
+      throw Self.fault("a JSON object with neither signedPayload nor notification_type")
+    }
+  }
+
+  init(id: String, bytes: [UInt8]?) {
+    self.id = id
+    self.bytes = bytes
+  }
+
+  private init(token: [UInt8]) throws(OperationError) {
+    do {
+      let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: token).payload)
+      id = payload.notificationUUID.flatMap { $0.isEmpty ? nil : $0 } ?? NotificationRecord.digest(of: token)
+      bytes = token
+    } catch { throw Self.fault("no token: \(error.message)") }
+  }
+
+  private init(bareID: [UInt8]) throws(OperationError) {
+    guard bareID.allSatisfy({ $0 > UInt8(ascii: " ") && $0 < 127 }), !bareID.isEmpty else {
+      throw Self.fault("neither a body, nor a token, nor an id")
+    }
+    // Apple writes UUIDs in lower case; databases like to change that.
+    id = String(decoding: bareID, as: UTF8.self).lowercased()
+    bytes = nil
+  }
+
+  private static func fault(_ what: String) -> OperationError {
+    OperationError(.usage, what, remedy: "write one body, token or id a line")
+  }
+}
