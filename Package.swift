@@ -66,9 +66,11 @@ let package = Package(
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     .library(name: "Ingress", targets: ["Ingress"]),
     .library(name: "Forward", targets: ["Forward"]),
+    .library(name: "Refunds", targets: ["Refunds"]),
     .executable(name: "millrace", targets: ["MillraceCLI"]),
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
     .executable(name: "millrace-forward", targets: ["millrace-forward"]),
+    .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
@@ -134,20 +136,22 @@ let package = Package(
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
     library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
+    library("Refunds", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks"]),
     library(
       "Operations",
       ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", crypto, lifecycle, logging]),
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", argumentParser, lifecycle,
-        logging, unixSignals,
+        "Operations", "Refunds", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", argumentParser,
+        lifecycle, logging, unixSignals,
       ]),
     command(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
     command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command("millrace-forward", ["Forward", "Millrace"]),
+    command("millrace-refunds", ["Refunds", "Millrace"]),
     command(
       "millrace-demo",
       ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),

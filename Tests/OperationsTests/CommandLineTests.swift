@@ -23,12 +23,13 @@ struct CommandLineTests {
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
       ["api", "app-transaction"], ["api", "test-notification"], ["replay"], ["dead-letters"],
       ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"], ["compare"],
+      ["refunds"], ["refunds", "check"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      let hasParts = ["topics", "quarantine", "api", "dead-letters"].contains(command[0])
+      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds"].contains(command[0])
       if command.count == 2 || !hasParts, command[0] != "new" {
         #expect(result.out.contains("--config"), "\(command)")
       }
@@ -62,6 +63,9 @@ struct CommandLineTests {
       (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", " "], "--why"),
       (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", "y", "--wait", "0s"], "--wait"),
       (["replay", "--worker", "w", "--topic", "t", "--partition", "0", "--from", "0"], "--to"),
+      (["refunds", "check"], "--since"),
+      (["refunds", "check", "file", "--since", "7d"], "only one"),
+      (["refunds", "check", "--since", "lately"], "--since"),
       (["new", "consumer", "winback"], "--millrace-path"),
       (["new", "consumer", "Win Back", "--millrace-path", "."], "Win Back"),
       (["nonsense"], "nonsense"),

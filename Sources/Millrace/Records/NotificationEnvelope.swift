@@ -12,6 +12,8 @@ public struct NotificationEnvelope: Sendable, Hashable {
     case v1
     /// A JWS.
     case v2
+    /// No notification: a signed transaction, see ``FoundRefundRecord``.
+    case found
   }
 
   /// One header that is not as it should be.
@@ -87,7 +89,10 @@ public struct NotificationEnvelope: Sendable, Hashable {
   public init(_ record: ConsumerRecord) { self.init(record.headers) }
 
   private static func splitType(_ text: String) -> (version: Version, name: String)? {
-    for (prefix, version) in [(NotificationRecord.v2TypePrefix, Version.v2), (NotificationRecord.v1TypePrefix, .v1)] {
+    for (prefix, version) in [
+      (NotificationRecord.v2TypePrefix, Version.v2), (NotificationRecord.v1TypePrefix, .v1),
+      (FoundRefundRecord.typePrefix, .found),
+    ] {
       if text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count {
         return (version, String(text.dropFirst(prefix.count)))
       }

@@ -129,7 +129,9 @@ public actor WorkerHarness {
     policy.commitInterval = .zero
     let topics = WorkerTopics(type, as: identity, configuration, policy)
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
-    for name in [topics.events, topics.operations, topics.control] { try log.createTopic(name, partitions: 1) }
+    for name in [topics.events, topics.operations, topics.control] + topics.tables {
+      try log.createTopic(name, partitions: 1)
+    }
     let runtime = try await WorkerProcess.runtime(
       type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,

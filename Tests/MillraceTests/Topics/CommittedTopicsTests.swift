@@ -11,14 +11,17 @@ import Testing
     try TopicCatalog.load(directory: "\(Project.root)/topics", prefix: "", lanes: 12)
   }
 
-  @Test func `The ten families, the quarantine and what all processes share are declared`() throws {
+  @Test func `The ten families, the tables, the quarantine and what processes share are declared`() throws {
     let families = [
       "subscriptions", "purchases", "refunds", "renewal-extensions", "consumption-requests", "external-purchases",
       "advanced-commerce", "consent", "tests", "unrecognized",
     ]
     let expected =
       families.map { "appstore.notifications.\($0)" }
-      + ["millrace.control", "millrace.operations", "millrace.quarantine"]
+      + [
+        "appstore.entitlements", "appstore.transactions.refunds", "millrace.control", "millrace.operations",
+        "millrace.quarantine", "millrace.refund-checks",
+      ]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
   }
 

@@ -20,6 +20,7 @@ struct Ledger: Sendable {
   private var committedTimers: [String: LaneTimer] = [:]
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
+  private var states: [String: [UInt8]] = [:]
   private var staged: [LedgerEntry.Name: Staged] = [:]
   private var performing: Set<String> = []
 
@@ -69,6 +70,12 @@ struct Ledger: Sendable {
   func tail(of key: LedgerKey) -> LedgerKey? {
     if case .tail(_, let last)? = staged[.tail(key)]?.entry { return last }
     return tails[key]
+  }
+
+  /// What a handler kept under this name.
+  func state(_ name: String) -> [UInt8]? {
+    if case .state(_, let value)? = staged[.state(name)]?.entry { return value }
+    return states[name]
   }
 
   /// How far an effect got.
@@ -129,6 +136,7 @@ struct Ledger: Sendable {
     case .timer(let name, let timer): committedTimers[name] = timer
     case .counter(let name, let count): counters[name] = count
     case .tail(let key, let last): tails[key] = last
+    case .state(let name, let value): states[name] = value
     }
   }
 

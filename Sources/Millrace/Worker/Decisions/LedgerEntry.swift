@@ -82,6 +82,8 @@ enum LedgerEntry: Sendable, Hashable {
   case counter(String, Int64?)
   /// With strict order: the last notification that waits of a record key.
   case tail(LedgerKey, LedgerKey?)
+  /// What a handler keeps, by its name.
+  case state(String, [UInt8]?)
 
   /// What an entry is about: the key of its record.
   enum Name: Sendable, Hashable {
@@ -90,6 +92,7 @@ enum LedgerEntry: Sendable, Hashable {
     case timer(String)
     case counter(String)
     case tail(LedgerKey)
+    case state(String)
   }
 
   /// What it is about.
@@ -100,6 +103,7 @@ enum LedgerEntry: Sendable, Hashable {
     case .timer(let name, _): .timer(name)
     case .counter(let name, _): .counter(name)
     case .tail(let key, _): .tail(key)
+    case .state(let name, _): .state(name)
     }
   }
 }

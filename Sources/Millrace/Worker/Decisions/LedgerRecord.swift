@@ -1,7 +1,7 @@
 // Ledger entries as records of the ledger's topic. The format is read by every later version: kinds and fields are only
 // ever added, and a changed layout gets a new version byte.
 //
-// Key: one kind byte, then 16 bytes of digest (`h`, `k`) or a name in UTF-8 (`e`, `t`, `c`).
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`) or a name in UTF-8 (`e`, `t`, `c`, `s`).
 // Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
 
 internal import AppStore
@@ -25,6 +25,7 @@ struct LedgerRecord: Sendable, Hashable {
     case timer = 0x74  // t
     case counter = 0x63  // c
     case tail = 0x6B  // k
+    case state = 0x73  // s
   }
 
   private enum Code {
@@ -63,6 +64,8 @@ extension LedgerRecord {
       self.init(.counter, Array(name.utf8), count == nil ? nil : value.bytes)
     case .tail(let key, let last):
       self.init(.tail, key.bytes, last.map { [Self.version] + $0.bytes })
+    case .state(let name, let value):
+      self.init(.state, Array(name.utf8), value.map { [Self.version] + $0 })
     }
   }
 
@@ -127,6 +130,7 @@ extension LedgerRecord {
     case .handled: return .handled(try id(), try read(Self.handled))
     case .timer: return .timer(try name(), try read(Self.timer))
     case .counter: return .counter(try name(), try read { (bytes) throws(LedgerRecordError) in try bytes.integer() })
+    case .state: return .state(try name(), try read { (bytes) throws(LedgerRecordError) in bytes.rest() })
     case .tail:
       return .tail(
         try id(),

@@ -18,6 +18,8 @@ public struct WorkerTopics: Sendable, Hashable {
   public let ledger: String
   /// What the worker tells the world; no lane topic.
   public let events: String
+  /// What it writes besides its events, sorted; no lane topics.
+  public let tables: [String]
   /// Operators' commands, for all workers.
   public let operations: String
   /// What processes tell each other, such as the time of a 429.
@@ -37,11 +39,16 @@ public struct WorkerTopics: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - inputs: Names of the topics it reads, in Kafka.
+  ///   - tables: Topics it writes besides its events, in Kafka.
   ///   - delays: The delays of its retry tiers, ascending.
   ///   - prefix: Put before every name.
-  public init(worker: String, inputs: some Sequence<String>, delays: [Duration], prefix: String) {
+  public init(
+    worker: String, inputs: some Sequence<String>, tables: some Sequence<String> = [String](), delays: [Duration],
+    prefix: String
+  ) {
     self.worker = worker
     self.inputs = inputs.sorted()
+    self.tables = tables.sorted()
     let own = "\(prefix)millrace.\(worker)."
     retries = delays.map { "\(own)retry.\(DurationText.text($0))" }
     replay = own + "replay"

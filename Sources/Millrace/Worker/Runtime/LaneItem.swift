@@ -55,8 +55,11 @@ struct LaneItem: Sendable {
     private static func label(of envelope: NotificationEnvelope) -> String {
       guard let name = envelope.notificationType else { return "unknown" }
       let isKnown =
-        envelope.version == .v1
-        ? NotificationTypeV1(rawValue: name).isKnown : NotificationTypeV2(rawValue: name).isKnown
+        switch envelope.version {
+        case .v1: NotificationTypeV1(rawValue: name).isKnown
+        case .found: name == FoundRefundRecord.typeName
+        case .v2, nil: NotificationTypeV2(rawValue: name).isKnown
+        }
       return isKnown ? name : "unknown"
     }
   }

@@ -36,6 +36,11 @@ final class LaneJournal: EffectJournal {
     await lane.end(name, result: result)
   }
 
+  func state(_ name: String) async throws -> [UInt8]? {
+    guard await lane.acceptsOutcomes, !isClosed else { throw CancellationError() }
+    return await lane.ledger.state(name)
+  }
+
   func beginWaiting() async -> Bool { await lane.beginWaiting(self) }
   func endWaiting() async { await lane.endWaiting(self) }
 

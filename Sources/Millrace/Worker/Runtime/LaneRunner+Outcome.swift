@@ -70,6 +70,7 @@ extension LaneRunner: CommitLane {
     case .again: break
     }
     write.entries += timerEntries(plan.timers, key: item.key)
+    keep(plan.states, in: &write)
     stage(write)
     inHand.remove(item.position)
     keys.decided(number)
@@ -101,11 +102,21 @@ extension LaneRunner: CommitLane {
       expect(fired.name, due: moved.at)
     }
     write.entries += timerEntries(plan.timers, key: timer.key)
+    keep(plan.states, in: &write)
     stage(write)
     submit(write)
   }
 
   private var standing: (acceptsOutcomes: Bool, isSuspicious: Bool) { (acceptsOutcomes, watch.isOneAtATime) }
+
+  /// States that change, each with the record that tells others.
+  private func keep(_ states: [KeptState], in write: inout LaneWrite) {
+    for state in states where ledger.state(state.name) != state.value {
+      write.entries.append(.state(state.name, state.value))
+      if let row = state.row { write.records.append(row) }
+    }
+  }
+
 
   private func resolving(_ id: LedgerKey, _ item: LaneItem, _ handled: Handled) -> [LedgerEntry] {
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }

@@ -35,6 +35,8 @@ struct NotificationDecoder: NotificationDecoding {
     switch version {
     case .v2:
       return try await decodeV2(bytes, record, envelope, provenance)
+    case .found:
+      return try await decodeFound(bytes, id, envelope, provenance)
     case .v1:
       do {
         let body = try ResponseBodyV1(parsing: bytes)
@@ -48,6 +50,26 @@ struct NotificationDecoder: NotificationDecoding {
         throw UndecodableRecord(reason: .malformed, description: "not a version 1 body: \(error)")
       }
     }
+  }
+
+  private func decodeFound(
+    _ bytes: [UInt8], _ id: String, _ envelope: NotificationEnvelope, _ provenance: Provenance
+  ) async throws(UndecodableRecord) -> Notification {
+    let transaction: JWSTransactionDecodedPayload
+    do {
+      transaction = try await verifier.verifyTransaction(bytes, identity: identities).payload
+    } catch {
+      throw UndecodableRecord(
+        reason: error.reason == .format ? .malformed : .unverified, description: "\(error)",
+        isTemporary: error.isTemporary)
+    }
+    guard let key = FoundRefundRecord.key(of: transaction), id == FoundRefundRecord.id(of: transaction) else {
+      throw UndecodableRecord(reason: .headers, description: "ce_id is not that of the transaction that Apple signed")
+    }
+    return Notification(
+      id: id, event: .foundRefund, content: .found(transaction), key: key, bundleId: transaction.bundleId,
+      environment: transaction.environment, signedDate: transaction.signedDate, bytes: bytes, provenance: provenance,
+      traceParent: envelope.traceParent)
   }
 
   private func decodeV2(

@@ -23,10 +23,18 @@ struct OutcomePlan: Sendable {
   var attempt = 0
   var records: [ProducerRecord] = []
   var timers: [Outcome.Timer] = []
+  var states: [KeptState] = []
   /// Whether the record is not the notification whose id it bears, as far as anybody can tell.
   var isForeign = false
   /// Tells outcomes apart: what is compared before `--reapply` emits again.
   var digest: UInt32 = 0
+}
+
+/// What a handler keeps, and the record that tells others.
+struct KeptState: Sendable {
+  var name: String
+  var value: [UInt8]?
+  var row: ProducerRecord?
 }
 
 /// Plans the outcomes of one worker.
@@ -141,7 +149,14 @@ struct OutcomePlanner: Sendable {
   ) throws(Oversize) -> OutcomePlan {
     let events = outcome.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
     let written = events + outcome.records.map { records.output($0) }
-    for record in written where record.isTooLarge {
+    let states = outcome.states.map { state in
+      KeptState(name: state.name, value: state.value, row: state.row.map { records.output($0) })
+    }
+    for state in states where state.name.utf8.count + (state.value?.count ?? 0) > Outcome.State.maximumBytes {
+      throw Oversize(
+        description: "a state has \(state.value?.count ?? 0) bytes; the limit is \(Outcome.State.maximumBytes)")
+    }
+    for record in written + states.compactMap(\.row) where record.isTooLarge {
       throw Oversize(
         description: "a record for \(record.topic) has \(record.bytes) bytes; the limit is \(ProducerRecord.limit)")
     }
@@ -150,7 +165,7 @@ struct OutcomePlanner: Sendable {
         description: "a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
     }
     return OutcomePlan(
-      ending: .done, records: written, timers: outcome.timers, digest: Self.digest(of: outcome))
+      ending: .done, records: written, timers: outcome.timers, states: states, digest: Self.digest(of: outcome))
   }
 
   /// Puts a record aside. Its history makes it longer, and what came with next to the most that Kafka takes has no room

@@ -134,8 +134,8 @@ extension WorkerTopics {
     let prefix = configuration.topics.prefix
     let identity = given ?? Worker.identity
     self.init(
-      worker: identity.name, inputs: identity.families.map { prefix + $0.topic }, delays: policy.retryDelays,
-      prefix: prefix)
+      worker: identity.name, inputs: identity.families.map { prefix + $0.topic },
+      tables: Worker.tables.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
   }
 }
 

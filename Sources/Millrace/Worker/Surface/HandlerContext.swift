@@ -48,6 +48,12 @@ public struct HandlerContext: Sendable {
     try clients.client(for: bundleId).waiting(patience)
   }
 
+  /// What an earlier outcome kept under this name; nil: nothing. An outcome that is decided and not yet in Kafka counts.
+  ///
+  /// It is in the same transaction as that outcome's events, and moves with the lane.
+  /// - Throws: `CancellationError` where the lane is gone.
+  public func state(_ name: String) async throws -> [UInt8]? { try await journal.state(name) }
+
   /// Does something that cannot be undone, once.
   ///
   /// The intent (name and body) is written and acknowledged before `perform` runs. Where an earlier run got as far as
@@ -110,7 +116,7 @@ enum EffectProgress: Sendable {
   case ended([UInt8])
 }
 
-/// What a run of a handler has of its lane: where effects are written down, and leave to wait.
+/// What a run of a handler has of its lane: where effects and states are written down, and leave to wait.
 protocol EffectJournal: Sendable {
   /// Returns once the intent is as durable as Kafka makes it.
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress
@@ -120,4 +126,6 @@ protocol EffectJournal: Sendable {
   func beginWaiting() async -> Bool
   /// A wait is over.
   func endWaiting() async
+  /// What is kept under a name.
+  func state(_ name: String) async throws -> [UInt8]?
 }

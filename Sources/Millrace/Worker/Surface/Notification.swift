@@ -12,6 +12,8 @@ public struct Notification: Sendable {
     case v2(VerifiedNotification)
     /// Unsigned: what came with the shared secret. A hint, to be confirmed before anything is done.
     case v1(ResponseBodyV1)
+    /// No notification: a transaction signed by Apple, which it returned when it was asked.
+    case found(JWSTransactionDecodedPayload)
   }
 
   /// `notificationUUID`; of a version 1 body the SHA-256 in hexadecimal.
@@ -62,7 +64,11 @@ public struct Notification: Sendable {
   }
   /// The verified transaction, when there is one.
   public var transaction: JWSTransactionDecodedPayload? {
-    if case .v2(let verified) = content { verified.transaction } else { nil }
+    switch content {
+    case .v2(let verified): verified.transaction
+    case .found(let transaction): transaction
+    case .v1: nil
+    }
   }
   /// The verified renewal info, when there is one.
   public var renewalInfo: JWSRenewalInfoDecodedPayload? {

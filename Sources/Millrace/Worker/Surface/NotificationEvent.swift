@@ -53,6 +53,8 @@ public enum NotificationEvent: Sendable, Hashable {
   case test
   /// A version 1 notification. It is unsigned: a hint, to be confirmed before anything is done.
   case v1(NotificationTypeV1)
+  /// No notification: a refunded transaction that Apple returned when it was asked (``NotificationFamily/foundRefunds``).
+  case foundRefund
   /// A type that Apple did not document when this was built; both as Apple wrote them.
   case unrecognized(String?, Subtype?)
 

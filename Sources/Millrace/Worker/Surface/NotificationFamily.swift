@@ -5,8 +5,19 @@ public struct NotificationFamily: RawRepresentable, Sendable, Hashable, CustomSt
   /// The last part of the topic's name.
   public let rawValue: String
 
+  /// The family's topic, without the deployment's prefix.
+  public let topic: String
+
   /// Any family, a deployment's own included.
-  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+    topic = "appstore.notifications.\(rawValue)"
+  }
+
+  private init(rawValue: String, topic: String) {
+    self.rawValue = rawValue
+    self.topic = topic
+  }
 
   /// Auto-renewable subscriptions: bought, renewed, changed, ended.
   public static let subscriptions = NotificationFamily(rawValue: "subscriptions")
@@ -29,14 +40,16 @@ public struct NotificationFamily: RawRepresentable, Sendable, Hashable, CustomSt
   /// Types that no topic file names.
   public static let unrecognized = NotificationFamily(rawValue: "unrecognized")
 
-  /// Every family that Millrace ships a topic for.
+  /// Not notifications but what they should have told: transactions that Apple returned when it was asked for refunds.
+  /// They arrive as ``NotificationEvent/foundRefund``.
+  public static let foundRefunds = NotificationFamily(
+    rawValue: "found-refunds", topic: "appstore.transactions.refunds")
+
+  /// Every family of notifications that Millrace ships a topic for.
   public static let all: Set<NotificationFamily> = [
     .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests, .externalPurchases,
     .advancedCommerce, .consent, .tests, .unrecognized,
   ]
-
-  /// The family's topic, without the deployment's prefix.
-  public var topic: String { "appstore.notifications.\(rawValue)" }
 
   /// The last part of the topic's name.
   public var description: String { rawValue }

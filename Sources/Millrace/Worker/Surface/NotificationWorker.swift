@@ -31,6 +31,9 @@ public protocol NotificationWorker: Sendable {
   static var name: String { get }
   /// What it reads.
   static var families: Set<NotificationFamily> { get }
+  /// Topics that it writes besides its events (``Outcome/keeping(_:_:row:)``, ``Outcome/writing(_:)``), without the
+  /// deployment's prefix. It does not start where one is missing.
+  static var tables: Set<String> { get }
   /// How it is run where the configuration says nothing.
   static var policy: WorkerPolicy { get }
 
@@ -70,6 +73,9 @@ public protocol NotificationWorker: Sendable {
 extension NotificationWorker {
   /// Nothing.
   public static func bootstrap() throws -> [any Service] { [] }
+
+  /// None.
+  public static var tables: Set<String> { [] }
 
   /// Ten-second tiers upwards, free order.
   public static var policy: WorkerPolicy { WorkerPolicy() }

@@ -34,12 +34,29 @@ public struct Outcome: Sendable {
     }
   }
 
+  /// Something the worker keeps about what the notification is about: small, and there again at the next one.
+  public struct State: Sendable, Hashable {
+    /// Names it inside the worker, for instance `entitlement/<transactionId>`. One name belongs to notifications of one
+    /// key: they come to one lane, one after the other.
+    public var name: String
+    /// What ``HandlerContext/state(_:)`` gives from now on; nil forgets it.
+    public var value: [UInt8]?
+    /// The same for others to read, in a compacted topic for instance; written whenever the value changes.
+    public var row: OutputRecord?
+
+    /// The longest name and value together, in bytes: they stand in the ledger, and in memory while the lane is owned.
+    public static let maximumBytes = 64 << 10
+  }
+
   /// The decision.
   public var decision: Decision
   /// What is published, in order, when the decision is ``Decision/done``.
   public var events: [EncodedEvent] = []
   /// Timers set or withdrawn together with the decision, whichever it is.
   public var timers: [Timer] = []
+  /// What is kept together with the decision, when that is ``Decision/done``. Not compared by `--reapply`: a state that
+  /// differs from the one that is kept is written, whether or not the events differ.
+  public var states: [State] = []
   /// Records for other topics, written together with the decision, whichever it is: a compacted table, for instance.
   public var records: [OutputRecord] = []
 
@@ -81,6 +98,14 @@ public struct Outcome: Sendable {
   public func cancellingTimer(_ name: String) -> Outcome {
     var outcome = self
     outcome.timers.append(Timer(name: name, at: nil))
+    return outcome
+  }
+
+  /// The same, keeping a state.
+  /// - Parameter row: The same for others to read; its topic belongs into ``NotificationWorker/tables``.
+  public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Outcome {
+    var outcome = self
+    outcome.states.append(State(name: name, value: value, row: row))
     return outcome
   }
 

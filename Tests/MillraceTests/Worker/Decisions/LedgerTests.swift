@@ -40,6 +40,20 @@ import Testing
     #expect(ledger.counter("c") == 5)
   }
 
+  @Test func `what a handler keeps is seen before it is committed, forgotten with its epoch, and removable`() {
+    var ledger = Ledger()
+    ledger.restore(.state("s", [1]))
+    ledger.stage(.state("s", [2]))
+    #expect(ledger.state("s") == [2])
+    ledger.dropStaged()
+    #expect(ledger.state("s") == [1])
+    ledger.stage(.state("s", nil))
+    #expect(ledger.state("s") == nil)
+    ledger.settle(.state("s", nil))
+    #expect(ledger.state("s") == nil)
+    #expect(ledger.stagedCount == 0)
+  }
+
   @Test func `a timer that is withdrawn is gone at once`() {
     var ledger = Ledger()
     let timer = LaneTimer(at: .second(10), key: [1], payload: [2])

@@ -1,0 +1,38 @@
+// What the check says, for people and scripts. Pure.
+
+internal import AppStore
+
+extension RefundCheck.Report {
+  /// One line for a person.
+  public var line: String {
+    switch self {
+    case .published(let transactionId, let customer):
+      "published  transaction \(transactionId)  of the customer of \(customer.transactionId)"
+    case .failed(let customer, let words): "no answer  about the customer of \(customer.transactionId): \(words)"
+    }
+  }
+
+  /// One object for a script, without a line feed.
+  public var jsonLine: String {
+    let json: JSONObject =
+      switch self {
+      case .published(let transactionId, let customer):
+        [
+          "event": "published", "transactionId": .string(transactionId), "asked": .string(customer.transactionId),
+        ]
+      case .failed(let customer, let words):
+        ["event": "failed", "asked": .string(customer.transactionId), "detail": .string(words)]
+      }
+    return String(decoding: json.serialized(), as: UTF8.self)
+  }
+}
+
+extension RefundCheck.Summary {
+  /// One line.
+  public var sentence: String {
+    let customers = asked == 1 ? "1 customer" : "\(asked) customers"
+    let news = refunds == 1 ? "1 refund" : "\(refunds) refunds"
+    return "Apple answered about \(customers): \(news) not asked for before, \(told) told by notifications, "
+      + "\(published) published" + (failed > 0 ? ", \(failed) without an answer." : ".")
+  }
+}
