@@ -37,7 +37,10 @@ extension LaneRunner {
       taken[item.record.topic] = item.record.offset + 1
       guard watermarks.take(item.position) else { continue }
       var item = item
-      if item.provenance.deadline == nil {
+      if item.provenance.replay?.mode == .requeue {
+        // Whoever requeues it knows how late it is.
+        item.provenance.deadline = nil
+      } else if item.provenance.deadline == nil {
         item.provenance.deadline = parts.deadline(
           item.envelope, Timestamp(millisecondsSince1970: item.provenance.firstTimestamp))
       }

@@ -40,7 +40,9 @@ import Testing
     try command(mill, "c3", requeue: 0)
     #expect(await mill.until { mill.log.records(in: mill.topics.retries[0]).count == 2 } != nil)
     for id in ["n2", "n3"] { try mill.put(id, key: "k") }
-    let wait = await mill.until(within: .seconds(60)) { mill.answered() == ["n1", "n2", "n3"] }
+    let wait = await mill.until(within: .seconds(60), step: .milliseconds(1)) {
+      mill.answered() == ["n1", "n2", "n3"]
+    }
     #expect(try #require(wait) < .seconds(2), "they waited behind it")
     #expect(await mill.until { mill.answered().count == 5 && mill.isRead() } != nil)
     #expect(Set(mill.answered().suffix(2)) == ["dead1", "dead2"])
@@ -49,6 +51,26 @@ import Testing
       guard case .done? = ledger[LedgerKey(id: id)]?.state else { Issue.record("\(id)"); continue }
     }
     #expect(ledger.tail(of: LedgerKey(hashing: Array("k".utf8))) == nil)
+    await process.crash()
+  }
+
+  @Test func `what missed its deadline has none once it is requeued`() async throws {
+    let mill = try Mill(lanes: 1)
+    let handler = MillHandler(Book()) { item, journal in
+      guard item.provenance.replay?.mode == .requeue, item.provenance.attempt > 0 else {
+        throw RetryableFailure("not yet", after: .seconds(60))
+      }
+      return try await MillHandler.answer(item, journal)
+    }
+    var record = mill.record("late", key: "k")
+    let deadline = mill.time.clock.wallTime + .seconds(5)
+    record.headers.append(RecordHeader("millrace-deadline", String(deadline.millisecondsSince1970)))
+    try mill.log.append(record)
+    let process = mill.start("p", handler)
+    #expect(await mill.until { mill.dead() == ["late": "deadline-missed"] } != nil)
+    #expect(mill.answered().isEmpty)
+    try command(mill, "c1", requeue: 0)
+    #expect(await mill.until { mill.answered() == ["late"] && mill.isRead() } != nil)
     await process.crash()
   }
 
