@@ -170,13 +170,14 @@ final class BrokerHost: Sendable {
 
   private func schedule(_ moment: Duration) {
     let clock = clock
-    let task = Task { [weak self] in
-      do { try await clock.sleep(until: MillraceClock.Instant(elapsed: moment)) } catch { return }
-      self?.ring(moment)
-    }
     timer.withLock { timer in
+      // Of two that come at the same time the earlier alarm holds, whichever is here first.
+      guard state.withLock({ $0.alarm == moment }) else { return }
       timer?.cancel()
-      timer = task
+      timer = Task { [weak self] in
+        do { try await clock.sleep(until: MillraceClock.Instant(elapsed: moment)) } catch { return }
+        self?.ring(moment)
+      }
     }
   }
 
