@@ -56,6 +56,26 @@ import Testing
     }
   }
 
+  @Test func `nine tenths of a budget are used while work waits for it`() async throws {
+    var setup = WorkerHarness.Setup()
+    let apple = Apple()
+    setup.appStore = apple
+    try await WorkerHarness.run(Caller.self, setup) { harness in
+      for _ in 0..<300 { try await harness.receive(.didRenew) }
+      for minute in 1...5 {
+        let before = apple.calls.withLock { $0 }
+        for _ in 0..<240 { try await harness.advance(by: .milliseconds(250)) }
+        let used = apple.calls.withLock { $0 } - before
+        // Four fifths of one a second. Those sent away first are away for ten seconds when five would do.
+        #expect(((minute == 1 ? 38 : 44)...49).contains(used), "minute \(minute)")
+      }
+      #expect(try await harness.deadLetters().isEmpty)
+      // They do not come back before there can be a turn for them: a day of such work must not be a day of trying.
+      let parked = await harness.parked().map(\.count).reduce(0, +)
+      #expect(parked < 300 * 12, "\(parked) times")
+    }
+  }
+
   @Test func `a 429 parks until the time that Apple says`() async throws {
     var setup = WorkerHarness.Setup()
     setup.appStore = Apple(retryAfter: ManualClock().clock.wallTime + .seconds(100))
