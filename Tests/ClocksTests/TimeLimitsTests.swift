@@ -39,12 +39,12 @@ import Testing
         await Task { for await _ in never { break } }.value
         return 7
       }
-      let ended = Mutex<[Int]>([])
-      func begin(_ number: Int) -> Task<Void, any Error> {
+      let ended = Numbers()
+      @Sendable func begin(_ number: Int) -> Task<Void, any Error> {
         Task {
           let result = try await limits.result(of: deaf)
           #expect(result == nil)
-          ended.withLock { $0.append(number) }
+          ended.list.withLock { $0.append(number) }
         }
       }
       await manual.waitForSleepers()
@@ -58,11 +58,11 @@ import Testing
       #expect(third == 3)
       manual.advance(by: .seconds(6))
       try await first.value
-      #expect(ended.withLock { $0 } == [1])
+      #expect(ended.list.withLock { $0 } == [1])
       await manual.waitForSleepers()
       manual.advance(by: .seconds(4))
       try await second.value
-      #expect(ended.withLock { $0 } == [1, 2])
+      #expect(ended.list.withLock { $0 } == [1, 2])
       release.finish()
     }
   }
@@ -82,4 +82,8 @@ import Testing
       release.finish()
     }
   }
+}
+
+private final class Numbers: Sendable {
+  let list = Mutex<[Int]>([])
 }
