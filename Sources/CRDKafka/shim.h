@@ -44,3 +44,9 @@ static inline void millrace_set_metadata(rd_kafka_topic_partition_t *partition, 
   partition->metadata = copy;
   partition->metadata_size = size;
 }
+
+/// The mock broker answers its next request of a kind late, with `error` (0: as if nothing had happened).
+static inline rd_kafka_resp_err_t millrace_mock_delay_request(
+    rd_kafka_mock_cluster_t *cluster, int32_t broker, int16_t api_key, rd_kafka_resp_err_t error, int rtt_ms) {
+  return rd_kafka_mock_broker_push_request_error_rtts(cluster, broker, api_key, 1, error, rtt_ms);
+}

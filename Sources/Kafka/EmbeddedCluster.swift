@@ -75,6 +75,23 @@ public final class EmbeddedCluster: @unchecked Sendable {
     rd_kafka_mock_push_request_errors_array(cluster, apiKey, errors.count, errors)
   }
 
+  /// One broker carries its next requests of a kind out and answers them late: beyond the client's time limit the answer
+  /// is lost, and what was asked has happened.
+  /// - Parameter apiKey: the request's number in Kafka's protocol; 0 is Produce.
+  public func delayAnswers(apiKey: Int16, of broker: Int32, by delay: Duration, count: Int) throws(KafkaError) {
+    for _ in 0..<count {
+      try check(
+        millrace_mock_delay_request(
+          cluster, broker, apiKey, RD_KAFKA_RESP_ERR_NO_ERROR, Int32(clamping: delay.wholeMilliseconds)),
+        "delay answers of broker \(broker)")
+    }
+  }
+
+  /// Moves a consumer group to another coordinator.
+  public func setCoordinator(ofGroup group: String, to broker: Int32) throws(KafkaError) {
+    try check(rd_kafka_mock_coordinator_set(cluster, "group", group, broker), "move the group \(group)")
+  }
+
   /// Moves a partition to another broker; -1 leaves it without a leader.
   public func setLeader(of partition: TopicPartition, to broker: Int32) throws(KafkaError) {
     try check(

@@ -56,9 +56,9 @@ public final class PartitionQueue: @unchecked Sendable {
   package func nextPage(upTo limit: Int) async throws(KafkaError) -> PartitionPage? {
     while isOpen.load(ordering: .acquiring), !Task.isCancelled {
       if let kept = try takeLeftOver() { return kept }
-      let page = try take(max(1, limit))
+      let (page, count) = try take(max(1, limit))
       if !page.isEmpty { return page }
-      await wake.wait()
+      if count == 0 { await wake.wait() }
     }
     return nil
   }
@@ -74,12 +74,14 @@ public final class PartitionQueue: @unchecked Sendable {
     return kept.page.isEmpty ? nil : kept.page
   }
 
-  private func take(_ limit: Int) throws(KafkaError) -> PartitionPage {
+  /// What is there, and how many messages that was: those of errors that pass are skipped.
+  private func take(_ limit: Int) throws(KafkaError) -> (page: PartitionPage, count: Int) {
     var before = PartitionPage()
     var behind = LeftOver()
-    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<rd_kafka_message_t>?.self, capacity: limit) { messages in
+    typealias Message = UnsafeMutablePointer<rd_kafka_message_t>?
+    let count = withUnsafeTemporaryAllocation(of: Message.self, capacity: limit) { messages in
       let count = rd_kafka_consume_batch_queue(queue, 0, messages.baseAddress, limit)
-      guard count > 0 else { return }
+      guard count > 0 else { return 0 }
       before.records.reserveCapacity(count)
       for case let message? in messages.prefix(count) {
         defer { rd_kafka_message_destroy(message) }
@@ -92,18 +94,21 @@ public final class PartitionQueue: @unchecked Sendable {
             behind.page.end = message.pointee.offset
           }
         } else if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR {
-          behind.failure = behind.failure ?? KafkaError(message.pointee.err, operation: "read \(partition)")
+          let failure = KafkaError(message.pointee.err, operation: "read \(partition)")
+          // A broker that is away, moving or slow: librdkafka fetches again.
+          if !failure.isRetriable { behind.failure = behind.failure ?? failure }
         } else if behind.failure == nil {
           before.records.append(ConsumerRecord(message, of: partition.topic))
         } else {
           behind.page.records.append(ConsumerRecord(message, of: partition.topic))
         }
       }
+      return count
     }
-    guard behind.failure != nil else { return before }
+    guard behind.failure != nil else { return (before, count) }
     leftOver.withLock { $0 = behind }
-    guard before.isEmpty, let kept = try takeLeftOver() else { return before }
-    return kept
+    guard before.isEmpty, let kept = try takeLeftOver() else { return (before, count) }
+    return (kept, count)
   }
 
   /// Ends reading. Also takes the callback off the queue, which belongs to the partition and not to this object: after

@@ -19,9 +19,24 @@ struct LaneStarter: Sendable {
   private static let questionTimeout = Duration.seconds(30)
   private static let pageSize = 10_000
 
-  /// Restores a lane's ledger and makes its runner.
+  /// Restores a lane's ledger and makes its runner. Brokers that are away or moving are waited for.
   /// - Parameter kept: what this worker knew of the lane when it had it last.
   func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
+    var pause = Duration.milliseconds(100)
+    while true {
+      do {
+        return try await restore(epoch, partitions, kept)
+      } catch let error as KafkaError where error.isRetriable {
+        parts.logger.warning("a lane does not start yet", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        try await parts.clock.sleep(until: parts.clock.now.advanced(by: pause))
+        pause = min(pause * 2, .seconds(5))
+      }
+    }
+  }
+
+  private func restore(
+    _ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?
+  ) async throws -> LaneRunner {
     let sources = partitions.map(\.partition)
     let committed = try await reader.committed(sources, timeout: Self.questionTimeout)
     let ranges = try await log.highWatermarks(of: sources, timeout: Self.questionTimeout)

@@ -23,14 +23,16 @@ enum ClusterKind: String, CaseIterable, CustomTestStringConvertible {
 /// A connection to a cluster, and the cluster where it is this process's own.
 struct Connection {
   let log: KafkaLog
+  /// This process's own cluster, where it is that one.
+  let embedded: EmbeddedCluster?
   private let kafka: KafkaConfiguration
-  private let embedded: EmbeddedCluster?
 
-  init(_ kind: ClusterKind, clientID: String) async throws {
+  init(_ kind: ClusterKind, brokers: Int = 1, properties: [String: String] = [:], clientID: String) async throws {
     switch kind {
     case .embedded:
-      let cluster = try EmbeddedCluster()
-      kafka = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: clientID)
+      let cluster = try EmbeddedCluster(brokers: brokers)
+      kafka = KafkaConfiguration(
+        bootstrapServers: cluster.bootstrapServers, properties: properties, clientID: clientID)
       embedded = cluster
     case .real:
       var configuration = KafkaConfiguration(
@@ -45,7 +47,7 @@ struct Connection {
 
   func createTopic(_ name: String, partitions: Int) async throws {
     if let embedded {
-      try embedded.createTopic(name, partitions: partitions)
+      try embedded.createTopic(name, partitions: partitions, replicationFactor: embedded.brokers.count)
     } else {
       try await KafkaAdmin(kafka).createTopic(
         name, partitions: partitions, replicationFactor: 1, settings: [:], timeout: .seconds(30))

@@ -16,16 +16,19 @@ actor WorkerCluster {
   nonisolated let topics: WorkerTopics
   nonisolated let lanes: Int
 
-  private let connection: Connection
+  private nonisolated let connection: Connection
   private let configuration: MillraceConfiguration
   private let policy: WorkerPolicy
   private let clock = MillraceClock.system
   private var fixtures: NotificationFixtures
 
-  init(_ kind: ClusterKind, lanes: Int = 2, _ change: (inout WorkerPolicy) -> Void = { _ in }) async throws {
+  init(
+    _ kind: ClusterKind, lanes: Int = 2, brokers: Int = 1, properties: [String: String] = [:],
+    _ change: (inout WorkerPolicy) -> Void = { _ in }
+  ) async throws {
     var generator = SystemRandomNumberGenerator()
     let prefix = "test-\(String(generator.next(), radix: 36))."
-    connection = try await Connection(kind, clientID: prefix)
+    connection = try await Connection(kind, brokers: brokers, properties: properties, clientID: prefix)
     log = connection.log
     // Tests run side by side, and handlers know notifications by their ids.
     fixtures = try NotificationFixtures(from: clock.wallTime, seed: generator.next())
@@ -49,6 +52,8 @@ actor WorkerCluster {
   }
 
   nonisolated var input: String { topics.inputs.first ?? "" }
+  /// This process's own cluster, where it is that one.
+  nonisolated var embedded: EmbeddedCluster? { connection.embedded }
 
   // MARK: - In
 

@@ -1,0 +1,109 @@
+// Brokers that refuse, answer late, move and go away, on the embedded cluster: what a worker promises holds all the same.
+
+import AppStore
+import AppStoreSigning
+import Kafka
+import MillraceTesting
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(5))) struct BrokerErrorsTests {
+  /// Numbers of requests in Kafka's protocol.
+  private enum Request {
+    static let produce: Int16 = 0
+    static let fetch: Int16 = 1
+    static let offsetCommit: Int16 = 8
+    static let offsetFetch: Int16 = 9
+    static let heartbeat: Int16 = 12
+  }
+
+  private enum Code {
+    static let leaderNotAvailable = KafkaError.Code(rawValue: 5)
+    static let notLeader = KafkaError.Code(rawValue: 6)
+    static let requestTimedOut = KafkaError.Code(rawValue: 7)
+    static let coordinatorLoading = KafkaError.Code(rawValue: 14)
+    static let coordinatorNotAvailable = KafkaError.Code(rawValue: 15)
+    static let notCoordinator = KafkaError.Code(rawValue: 16)
+    static let notEnoughReplicas = KafkaError.Code(rawValue: 19)
+    /// librdkafka's own: the connection breaks.
+    static let transport = KafkaError.Code(rawValue: -195)
+  }
+
+  @Test(arguments: [UInt64(1), 2])
+  func `whatever brokers answer, no event is missing and each has one id`(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let cluster = try await WorkerCluster(
+      .embedded, lanes: 4, brokers: 3,
+      // Short enough for an answer to come too late.
+      properties: ["request.timeout.ms": "1000"])
+    let embedded = try #require(cluster.embedded)
+    let first = try await cluster.start()
+    let second = try await cluster.start()
+    var sent = try await cluster.receive(.didRenew, .expired, .didFailToRenew, .subscribed)
+    try await cluster.events(for: sent)
+    for round in 0..<12 {
+      let away = try injure(embedded, cluster.topics, round, &random)
+      // Long enough for the workers to miss it; this test's own writer must not wait for it.
+      if let away {
+        try await Task.sleep(for: .milliseconds(700))
+        try embedded.bringUp(away)
+      }
+      sent += try await cluster.receive(.didRenew, .didFailToRenew, .expired)
+      // What is broken is in use before the next thing breaks.
+      if round % 3 == 2 { try await cluster.events(for: sent) }
+    }
+    for broker in embedded.brokers { try embedded.setRoundTrip(.zero, of: broker) }
+    // Nothing that brokers answered has ended one of them.
+    try await first.leave()
+    try await second.leave()
+
+    let events = try await cluster.events()
+    #expect(Set(events.map(\.notification)) == Set(sent.map(\.id)), "seed \(seed)")
+    #expect(Set(events.map(\.id)).count == sent.count, "seed \(seed): a notification with two ids")
+    #expect(try await cluster.records(in: cluster.topics.deadLetters).isEmpty, "seed \(seed)")
+    var ledger = Ledger()
+    for record in try await cluster.records(in: cluster.topics.ledger) {
+      ledger.restore(try LedgerRecord(key: record.key ?? [], value: record.value).entry())
+    }
+    for fixture in sent {
+      guard case .done? = ledger[LedgerKey(id: fixture.id)]?.state else {
+        Issue.record("seed \(seed): the ledger says \(String(describing: ledger[LedgerKey(id: fixture.id)]))")
+        continue
+      }
+    }
+  }
+
+  /// Breaks something.
+  /// - Returns: the broker that is away now.
+  private func injure(
+    _ embedded: EmbeddedCluster, _ topics: WorkerTopics, _ kind: Int, _ random: inout SeededGenerator
+  ) throws -> Int32? {
+    let broker = Int32.random(in: embedded.brokers, using: &random)
+    let count = Int.random(in: 1...4, using: &random)
+    func fail(_ request: Int16, _ codes: [KafkaError.Code]) {
+      embedded.failRequests(apiKey: request, with: (0..<count).map { codes[$0 % codes.count] })
+    }
+    switch kind {
+    case 0: fail(Request.produce, [Code.notLeader, Code.requestTimedOut, Code.notEnoughReplicas])
+    case 1: fail(Request.fetch, [Code.notLeader, Code.leaderNotAvailable, Code.requestTimedOut])
+    case 2: fail(Request.offsetCommit, [Code.coordinatorNotAvailable, Code.notCoordinator, Code.requestTimedOut])
+    case 3: fail(Request.offsetFetch, [Code.coordinatorLoading, Code.notCoordinator])
+    case 4:
+      let topic = [topics.inputs[0], topics.ledger, topics.retries[0], topics.events].randomElement(using: &random)
+      let partition = topic == topics.events ? 0 : Int32.random(in: 0..<4, using: &random)
+      try embedded.setLeader(of: TopicPartition(topic: topic ?? topics.ledger, partition: partition), to: broker)
+    case 5: try embedded.setCoordinator(ofGroup: topics.group, to: broker)
+    case 6:
+      try embedded.takeDown(broker)
+      return broker
+    // Stored, and the acknowledgement comes after the producer has given up on it.
+    case 7: try embedded.delayAnswers(apiKey: Request.produce, of: broker, by: .milliseconds(1_500), count: count)
+    case 8: fail(Request.heartbeat, [Code.notCoordinator, Code.coordinatorNotAvailable])
+    case 9: fail(Request.produce, [Code.transport])
+    case 10: fail(Request.offsetCommit, [Code.transport])
+    default: try embedded.setRoundTrip(.milliseconds(Int64.random(in: 0...150, using: &random)), of: broker)
+    }
+    return nil
+  }
+}
