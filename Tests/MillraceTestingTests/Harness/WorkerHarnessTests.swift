@@ -71,6 +71,24 @@ import Testing
     }
   }
 
+  @Test func `a tombstone without headers, or without even a key, is a dead letter and holds nobody up`() async throws {
+    var setup = WorkerHarness.Setup()
+    setup.lanes = 1
+    try await WorkerHarness.run(Winback.self, setup) { harness in
+      let topic = harness.topics.inputs[0]
+      let keyless = ProducerRecord(topic: topic, partition: 0, key: nil, value: nil)
+      for record in [ProducerRecord(topic: topic, partition: 0, key: Array("k".utf8), value: nil), keyless, keyless] {
+        try await harness.receive(record)
+      }
+      try await harness.receive(.expired, .voluntary)
+      let letters = try await harness.deadLetters()
+      #expect(letters.map(\.reason) == ["tombstone", "tombstone", "tombstone"])
+      #expect(letters.map { Provenance($0.record).first.offset } == [0, 1, 2])
+      #expect(letters.allSatisfy { $0.record.value == nil })
+      #expect(try await harness.events().map(\.name) == ["subscriber.left"])
+    }
+  }
+
   @Test func `with strict order successors of a waiting record wait behind it`() async throws {
     try await WorkerHarness.run(Recorder.self) { harness in
       var ids: [String] = []

@@ -2,31 +2,57 @@
 
 import AppStore
 import Clocks
+import Foundation
 import Kafka
 import MillraceTesting
+import Synchronization
 import Testing
 
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(5))) struct FairnessTests {
-  @Test func `an app is served within ten seconds behind another's records that wait for Apple`() async throws {
-    let mill = try Mill(lanes: 1)
-    let clock = mill.time.clock
-    let handler = MillHandler(Book()) { item, journal in
-      guard item.group == "com.example.a" else { return try await MillHandler.answer(item, journal) }
-      throw Turn(until: clock.wallTime + .seconds(3_600))
-    }
-    for number in 0..<3_000 { try mill.put("a\(number)", key: "a\(number)") }
-    let process = mill.start("p", handler)
-    await mill.until { mill.log.records(in: mill.topics.retries[1]).count >= 1_500 }
-    // The backlog comes back from the tiers in waves while others arrive.
+  /// A million takes minutes and gigabytes of the log in memory: `MILLRACE_FULL_SIZE=1`.
+  private static let backlog =
+    ProcessInfo.processInfo.environment["MILLRACE_FULL_SIZE"] == nil ? 4_000 : 1_000_000
+  /// Tiers from which the backlog comes back in waves all the time, and those that a worker has.
+  private static let delays = [[.seconds(2), .seconds(20)], WorkerPolicy().retryDelays]
+
+  /// Ten seconds are thousands of records: what is counted is how many of the other app's run before one does that came
+  /// behind all of them, whatever a machine needs for one.
+  @Test(arguments: delays)
+  func `an app is served within ten seconds, however many records of another wait for Apple`(
+    delays: [Duration]
+  ) async throws {
+    let mill = try Mill(lanes: 1) { $0.retryDelays = delays }
+    let (clock, wave) = (mill.time.clock, delays.last ?? .zero)
+    let runs = Mutex((others: 0, known: Set<String>(), before: [String: Int]()))
+    let process = mill.start(
+      "p",
+      MillHandler(Book()) { item, journal in
+        guard item.group == "com.example.a" else {
+          runs.withLock { $0.before[item.id] = $0.others }
+          return try await MillHandler.answer(item, journal)
+        }
+        runs.withLock {
+          $0.others += 1
+          $0.known.insert(item.id)
+        }
+        throw Turn(until: clock.wallTime + wave)
+      })
+    for number in 0..<Self.backlog { try mill.put("a\(number)", key: "a\(number)") }
+    // None of them is unread any more: all wait, or are on their way to wait again.
+    #expect(await mill.until(within: .seconds(100_000)) { runs.withLock { $0.known.count } == Self.backlog } != nil)
     for number in 0..<20 {
-      let id = "b\(number)"
+      // The whole backlog falls due again and again while others arrive.
+      mill.time.advance(by: wave / 8)
+      let (id, before) = ("b\(number)", runs.withLock { $0.others })
       try mill.put(id, key: id, app: "com.example.b")
-      let wait = await mill.until(within: .seconds(60), step: .milliseconds(100)) { mill.answered().contains(id) }
-      #expect(try #require(wait) < .seconds(10), "\(id)")
-      mill.time.advance(by: .seconds(3))
+      #expect(await mill.until { mill.answered().contains(id) } != nil)
+      let others = try #require(runs.withLock { $0.before[id] }) - before
+      #expect(others <= mill.policy.recordsInFlight, "\(id) waited for \(others) of \(Self.backlog)")
     }
+    // They did come back, or nobody would have been in the way.
+    #expect(runs.withLock { $0.others } > Self.backlog)
     await process.crash()
   }
 
