@@ -72,10 +72,7 @@ struct IngressMetrics: Sendable {
   }
 }
 
-/// The two protocols Apple posts in.
-enum NotificationVersion: String, Sendable, Hashable, CaseIterable {
-  case v1, v2
-
+extension NotificationVersion {
   var typeLabels: [String] {
     let known =
       switch self {

@@ -17,6 +17,16 @@ import Testing
     #expect(ContinuousClock.now - real < .seconds(1_000))
   }
 
+  @Test func `Two processes that start at different moments live in one time`() {
+    let start = MillraceClock.systemTime() - .seconds(100)
+    let first = MillraceClock(origin: Self.origin, rate: 60, start: start)
+    let between = (first.wallTime, MillraceClock(origin: Self.origin, rate: 60, start: start).wallTime, first.wallTime)
+    // A hundred seconds at rate 60 have passed for both.
+    #expect(between.0 >= Self.origin + .seconds(6_000))
+    // The system's clock is read to the millisecond, which is sixty of these.
+    #expect(between.1 >= between.0 - .milliseconds(60) && between.1 <= between.2 + .milliseconds(60))
+  }
+
   @Test func `Real time is the system's`() {
     let before = MillraceClock.systemTime()
     let now = MillraceClock(origin: nil, rate: 1).wallTime

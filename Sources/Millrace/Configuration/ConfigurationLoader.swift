@@ -1,6 +1,8 @@
 // From file and environment to a checked configuration that remembers where each value came from. All problems are
 // collected, so that one start shows every mistake.
 
+internal import AppStore
+
 /// Where a value came from.
 public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   /// Nobody set it.

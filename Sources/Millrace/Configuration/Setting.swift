@@ -1,6 +1,8 @@
 // One key of a YAML file, bound to the property it sets. A table of these drives everything that knows a file's keys:
 // reading it, its environment variables, `--print-config` and the reference page.
 
+internal import AppStore
+
 struct Setting<Root: Sendable>: Sendable {
   /// The key's names from the top of the file.
   var path: [String]

@@ -40,9 +40,10 @@ extension RequestViolationTests {
         $0.notificationType = .refund
         $0.notificationSubtype = .failure
       }, breaks: ("notificationSubtype", .subtypeOfType)),
+    ConstraintCase("a subtype alone", notifications { $0.notificationSubtype = .failure }),
     ConstraintCase(
-      "a subtype alone", notifications { $0.notificationSubtype = .failure },
-      breaks: ("notificationSubtype", .subtypeNeedsType)),
+      "a subtype that nobody knows", notifications { $0.notificationSubtype = Subtype(rawValue: "FAILED") },
+      breaks: ("notificationSubtype", .documentedValue)),
     ConstraintCase(
       "failures of one customer",
       notifications {

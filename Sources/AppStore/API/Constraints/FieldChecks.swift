@@ -44,7 +44,7 @@ extension ExtendReasonCode {
 
 extension String {
   /// Whether this is a UUID in its text form (RFC 9562): 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
-  var isUUID: Bool {
+  package var isUUID: Bool {
     guard utf8.count == 36 else { return false }
     for (index, byte) in utf8.enumerated() {
       switch index {

@@ -30,17 +30,15 @@ extension NotificationHistoryRequest {
         RequestViolation(.oneFilter, "notificationType", found: "both found", topic: "MultipleFiltersSuppliedError"))
     }
     if let transactionId { violations += RequestParameter.transactionId.violations(in: transactionId) }
-    guard let notificationSubtype else { return violations }
-    if let notificationType {
-      if notificationType.isKnown, !notificationType.subtypes.contains(notificationSubtype) {
-        violations.append(
-          RequestViolation(
-            .subtypeOfType, "notificationSubtype",
-            found: "found \(shown("\(notificationSubtype)")) with \(notificationType)"))
-      }
-    } else {
+    // Apple takes a subtype alone: of every type that can have it.
+    guard let notificationType else {
+      return violations + [undocumented("notificationSubtype", \.notificationSubtype)].compactMap { $0 }
+    }
+    if let notificationSubtype, notificationType.isKnown, !notificationType.subtypes.contains(notificationSubtype) {
       violations.append(
-        RequestViolation(.subtypeNeedsType, "notificationSubtype", found: "found without a notificationType"))
+        RequestViolation(
+          .subtypeOfType, "notificationSubtype",
+          found: "found \(shown("\(notificationSubtype)")) with \(notificationType)"))
     }
     return violations
   }

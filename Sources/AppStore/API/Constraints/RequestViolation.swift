@@ -64,8 +64,6 @@ public enum RequestRule: String, Sendable, Hashable, CaseIterable {
   case endNotBeforeStart = "must not be earlier than startDate"
   /// A start before what the App Store keeps.
   case notificationWindow = "must lie within the past 180 days, in the sandbox 30 days"
-  /// A subtype without a type.
-  case subtypeNeedsType = "must come with notificationType"
   /// A subtype that its type never has.
   case subtypeOfType = "must be a subtype of the notificationType"
   /// Two filters of which Apple takes one.

@@ -35,7 +35,7 @@ public struct NotificationHistoryRequest: AppStoreObject {
     set { self["notificationType"] = newValue }
   }
 
-  /// Only this subtype of ``notificationType``.
+  /// Only this subtype, of ``notificationType`` where that is given.
   public var notificationSubtype: Subtype? {
     get { self["notificationSubtype"] }
     set { self["notificationSubtype"] = newValue }

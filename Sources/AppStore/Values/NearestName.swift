@@ -1,11 +1,11 @@
 // "Did you mean": the known name closest to one that is not known.
 
-enum NearestName {
+package enum NearestName {
   /// The candidate with the smallest edit distance to `name`, if it is near enough to be what was meant.
   ///
   /// A candidate whose last dotted part is the whole of `name`, or the last part of it, counts as near: `durability`
   /// finds `kafka.durability`. So does one that `name` is the beginning of. Ties go to the candidate that comes first.
-  static func of(_ name: String, among candidates: [String]) -> String? {
+  package static func of(_ name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().utf8)
     let wantedLeaf = leaf(name)
     var best: (candidate: String, distance: Int)?

@@ -1,6 +1,5 @@
+import AppStore
 import Testing
-
-@testable import Millrace
 
 @Suite struct NearestNameTests {
   private static let names = ["kafka.durability", "ingress.port", "admin.port", "ingress.deadline"]
