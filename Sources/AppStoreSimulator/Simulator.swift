@@ -95,12 +95,12 @@ public final class Simulator: Service {
   /// Plans an event as a scenario file or a control request describes it, its time counting from now.
   ///
   /// - Returns: what was understood.
-  /// - Throws: ``ScenarioError`` when it is no event.
+  /// - Throws: ``ScenarioError`` when it is no event, or names what the scenario does not have.
   @discardableResult
   public func cause(_ json: JSONObject) throws -> String {
     var fields = Fields(json, at: "")
-    let event = try ScenarioEvent(&fields)
-    player.schedule(event, origin: clock.wallTime)
+    let event = try scenario.event(&fields)
+    player.schedule(event, origin: clock.wallTime, isCaused: true)
     return event.name
   }
 

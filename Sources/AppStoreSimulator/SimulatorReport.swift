@@ -51,6 +51,9 @@ extension SimulatorReport {
         + "\(deliveries.duplicates) duplicates",
     ]
     lines += deliveries.sent.sorted { $0.key < $1.key }.map { "             \($0.value)  \($0.key)" }
+    if deliveries.forgotten > 0 {
+      lines.append("             \(deliveries.forgotten) forgotten before they arrived (world.remember)")
+    }
     let failed = deliveries.attempts.filter { $0.key != .success }.sorted { $0.key.rawValue < $1.key.rawValue }
     if !failed.isEmpty {
       lines.append("Failures   " + failed.map { "\($0.value) \($0.key.rawValue)" }.joined(separator: ", "))

@@ -2,6 +2,7 @@ import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import Clocks
+import HTTPTypes
 import Logging
 import Synchronization
 import Testing
@@ -86,5 +87,96 @@ import Testing
     #expect(simulator.world.told() == ["TEST"])
     let error = try #require(throws: ScenarioError.self) { try simulator.cause(["do": "test", "wen": "5m"]) }
     #expect(error.description == "wen: unknown key")
+  }
+
+  @Test(
+    arguments: [
+      (["do": "requestRefnd"], "do", "requestRefund"),
+      (["do": "cancel", "cuont": 5], "cuont", "count"),
+      (["do": "cancel", "product": "montly"], "product", "monthly"),
+      (["do": "cancel", "app": "com.exmaple.app"], "app", "com.example.app"),
+      (["do": "changePlan", "to": "coin"], "to", "coins"),
+      (["do": "cancel", "storefronts": ["DEUT"]], "storefronts", "DEU"),
+      (["do": "cancel", "environment": "production"], "environment", "Production"),
+      (["do": "requestRefund", "reason": "LEAGL"], "reason", "LEGAL"),
+      (["do": "send", "type": "DID_RENEW", "subtype": "BILING_RECOVERY"], "type", "DID_RENEW/BILLING_RECOVERY"),
+      (["do": "cancel", "environment": "Sandbox"], "environment", nil),
+      (["do": "waltz"], "do", nil),
+    ] as [(JSONObject, String, String?)])
+  func `A control request with a name that does not exist is 400 and names the nearest`(
+    body: JSONObject, key: String, nearest: String?
+  ) throws {
+    let simulator = try Simulator(
+      scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
+    let control = ControlEndpoints(
+      services: simulator.services,
+      control: SimulatorControl(rootPEM: "", cause: { try simulator.cause($0) }), now: { .newYear })
+    func post(_ body: JSONObject) throws -> (status: Int, json: JSONObject) {
+      let answer = control.answer(
+        IncomingRequest(
+          environment: .production, method: .post, path: "/simulator/events", query: [], authorization: nil,
+          body: body.serialized()))
+      return (answer.status, try JSONObject(parsing: answer.body))
+    }
+    let refused = try post(body)
+    #expect(refused.status == 400)
+    #expect(refused.json["key"] == .string(key))
+    #expect(refused.json["nearest"] == nearest.map { .string($0) }, "\(refused.json)")
+    #expect(try post(["do": "cancel", "count": 1]).status == 200)
+    // What was refused has not begun.
+    #expect(simulator.report.events.map(\.name) == ["cancel", "purchase", "cancel"])
+  }
+
+  @Test(arguments: ScenarioAction.names)
+  func `Every action that is listed is one`(name: String) throws {
+    let simulator = try Simulator(
+      scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
+    do {
+      try simulator.cause(["do": .string(name)])
+    } catch let error as ScenarioError {
+      // Some need more than their name.
+      #expect(error.problem == "missing", "\(error)")
+    }
+  }
+
+  @Test func `A mass extension can be an event, and its notifications and its summary agree`() throws {
+    let simulator = try Simulator(
+      scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
+    try simulator.cause(["do": "massExtend", "product": "monthly", "days": 30])
+    try simulator.world.run(until: .newYear + .seconds(4 * 3_600))
+    #expect(simulator.report.events.last?.done == 1)
+    let summaries = simulator.world.withState { state in
+      state.realms[0].log.records.compactMap { record -> ExtensionSummary? in
+        if case .summary(let summary) = record.facts.content { summary } else { nil }
+      }
+    }
+    let told = simulator.world.told()
+    let summary = try #require(summaries.first { $0.productId == "monthly" })
+    #expect(summary.succeeded + summary.failed == 20)
+    #expect(told.filter { $0 == "RENEWAL_EXTENDED" }.count == Int(summary.succeeded))
+    #expect(told.filter { $0 == "RENEWAL_EXTENSION/FAILURE" }.count == Int(summary.failed))
+  }
+
+  @Test func `One scenario and one seed are one run, whenever it is started`() throws {
+    func run(startedAt start: Timestamp) throws -> (origin: Timestamp, told: [String]) {
+      var scenario = try scenario()
+      scenario.origin = Timestamp(rfc3339: "2026-03-02T08:00:00Z")
+      // The clock of a rehearsal has gone on a little when the simulator is made.
+      let simulator = try Simulator(
+        scenario, chain: SimulatorFixture.chain.get(), clock: ManualClock(start: start).clock,
+        logger: Logger(label: "test"))
+      try simulator.world.run(until: simulator.origin + .seconds(3_600))
+      return (
+        simulator.origin,
+        simulator.world.withState { state in
+          state.realms[0].log.records.map { "\($0.facts.uuid.text) \($0.facts.kind) \($0.facts.signedDate)" }
+        }
+      )
+    }
+    let origin = try #require(Timestamp(rfc3339: "2026-03-02T08:00:00Z"))
+    let first = try run(startedAt: origin + .milliseconds(3))
+    let second = try run(startedAt: origin + .seconds(7))
+    #expect(first.origin == origin && second.origin == origin)
+    #expect(first.told == second.told && first.told.count >= 15)
   }
 }

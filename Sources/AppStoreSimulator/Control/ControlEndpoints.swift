@@ -58,6 +58,10 @@ struct ControlEndpoints: Sendable {
   private func attempt(_ body: () throws -> APIAnswer) -> APIAnswer {
     do {
       return try body()
+    } catch let error as ScenarioError {
+      return .json(error.json, status: 400)
+    } catch let error as FaultDescriptionError {
+      return .json(error.json, status: 400)
     } catch {
       return .json(["error": .string(String(describing: error))], status: 400)
     }

@@ -12,11 +12,7 @@ internal import Synchronization
 /// Delivers notifications. One world has one courier.
 public final class Courier: Service {
   private struct State: Sendable {
-    var queue = DeliveryQueue()
-    var underWay = 0
-    /// What is being told of for the first time, and what has to wait for it: one subject's news arrive in their order.
-    var told: Set<Int64> = []
-    var held: [Int64: [Delivery]] = [:]
+    var lanes: DeliveryLanes
     var tally = DeliveryTally()
   }
 
@@ -28,7 +24,7 @@ public final class Courier: Service {
   private let post: Post?
   private let onAttempt: @Sendable (DeliveryAttempt) -> Void
   private let logger: Logger
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// A courier of everything that happens from now on.
   ///
@@ -49,6 +45,7 @@ public final class Courier: Service {
     self.post = post
     self.onAttempt = onAttempt
     self.logger = logger
+    state = Mutex(State(lanes: DeliveryLanes(slots: settings.concurrency)))
     world.withState { $0.hasPostman = true }
   }
 
@@ -56,8 +53,7 @@ public final class Courier: Service {
   public var tally: DeliveryTally {
     state.withLock { state in
       var tally = state.tally
-      tally.waiting =
-        state.queue.count + state.underWay + state.held.values.reduce(0) { $0 + $1.count }
+      tally.waiting = state.lanes.count
       return tally
     }
   }
@@ -65,7 +61,7 @@ public final class Courier: Service {
   /// Delivers until shut down; what is under way then is finished, what waits is not sent.
   public func run() async throws {
     guard let post else {
-      let client = HTTPPost.client(connections: settings.concurrency)
+      let client = HTTPPost.client(connections: settings.concurrency * max(1, destinations.count))
       let http = HTTPPost(client: client, timeout: settings.timeout)
       let result: Result<Void, any Error>
       do { result = .success(try await run { await http($0, $1) }) } catch { result = .failure(error) }
@@ -82,13 +78,13 @@ public final class Courier: Service {
         try await Alarm(clock: self.clock).run(news: news) { group, wake in
           let now = self.clock.wallTime
           self.plan()
-          while let delivery = self.takeDue(at: now) {
+          for delivery in self.state.withLock({ $0.lanes.takeDue(by: now) }) {
             group.addTask {
               try await self.deliver(delivery, post)
               wake()
             }
           }
-          return self.state.withLock { $0.underWay < self.settings.concurrency ? $0.queue.nextDue : nil }
+          return self.state.withLock { $0.lanes.nextDue }
         }
       }
     } catch is CancellationError {
@@ -98,23 +94,27 @@ public final class Courier: Service {
 
   /// Turns what happened into deliveries.
   private func plan() {
-    let planned = world.withState { state in
+    let (planned, forgotten) = world.withState { state in
       let planned = state.outbox.compactMap { id in
         state.realms[id.realm].log[id.sequence].map { (id, $0.facts, deliveries(of: $0, in: state)) }
       }
+      let forgotten = state.outbox.count - planned.count
       state.outbox.removeAll(keepingCapacity: true)
       for (id, _, deliveries) in planned {
         let count = deliveries.reduce(0) { $0 + ($1.isDuplicate ? 0 : 1) }
         state.realms[id.realm].log.update(id.sequence) { $0.openDeliveries = count }
       }
-      return planned
+      return (planned, forgotten)
     }
     state.withLock { state in
+      state.tally.forgotten += forgotten
       for (_, facts, deliveries) in planned {
         let plan = DeliveryPlan(facts, settings)
-        if deliveries.isEmpty { state.tally.unaddressed += 1 }
+        // To a version 1 URL the end of renewal is told with the refund that brought it.
+        let isToldElsewhere = facts.cause == .refund && destinations[facts.realm]?.version == .v1
+        if deliveries.isEmpty, !isToldElsewhere { state.tally.unaddressed += 1 }
         for delivery in deliveries {
-          state.queue.add(delivery, at: delivery.isDuplicate ? plan.duplicate ?? plan.first : plan.first)
+          state.lanes.add(delivery, at: delivery.isDuplicate ? plan.duplicate ?? plan.first : plan.first)
         }
       }
     }
@@ -123,68 +123,34 @@ public final class Courier: Service {
   private func deliveries(of record: NotificationRecord, in world: WorldState) -> [Delivery] {
     let id = NotificationID(realm: record.facts.realm, sequence: record.facts.sequence)
     guard let destination = destinations[id.realm] else { return [] }
+    var purchase: TransactionFacts?
+    if case .purchase(let transaction, _, _) = record.facts.content { purchase = transaction }
     var deliveries: [Delivery]
     switch destination.version {
-    case .v2: deliveries = [Delivery(notification: id, typeV1: nil)]
     // Apple sends TEST as version 2 wherever the URL expects version 1.
-    case .v1 where record.facts.kind.type == .test: deliveries = [Delivery(notification: id, typeV1: nil)]
-    case .v1:
-      guard case .purchase(let transaction, _, _) = record.facts.content else { return [] }
-      deliveries = record.facts.kind.typesV1(isSubscription: world.product(of: transaction).isSubscription)
-        .map { Delivery(notification: id, typeV1: $0) }
+    case .v1 where record.facts.kind.type != .test:
+      deliveries = world.typesV1(of: record.facts).map {
+        Delivery(notification: id, typeV1: $0, subject: purchase?.originalId)
+      }
+    case .v1, .v2: deliveries = [Delivery(notification: id, typeV1: nil, subject: purchase?.originalId)]
     }
     if DeliveryPlan(record.facts, settings).duplicate != nil {
-      deliveries += deliveries.map { Delivery(notification: $0.notification, typeV1: $0.typeV1, isDuplicate: true) }
+      deliveries += deliveries.map { delivery in
+        var duplicate = delivery
+        duplicate.isDuplicate = true
+        return duplicate
+      }
     }
     return deliveries
   }
 
-  private func takeDue(at now: Timestamp) -> Delivery? {
-    while true {
-      let candidate = state.withLock { state in
-        state.underWay < settings.concurrency ? state.queue.popDue(by: now) : nil
-      }
-      guard let delivery = candidate else { return nil }
-      let subject = subject(of: delivery)
-      let isTaken = state.withLock { state in
-        if let subject, !state.told.insert(subject).inserted {
-          state.held[subject, default: []].append(delivery)
-          return false
-        }
-        state.underWay += 1
-        return true
-      }
-      if isTaken { return delivery }
-    }
-  }
-
-  /// What orders a first attempt among others; nil for what has no order: retries, duplicates, news about no purchase.
-  private func subject(of delivery: Delivery) -> Int64? {
-    guard delivery.attempts == 0, !delivery.isDuplicate else { return nil }
-    let id = delivery.notification
-    return world.withState { state in
-      guard case .purchase(let transaction, _, _)? = state.realms[id.realm].log[id.sequence]?.facts.content else {
-        return nil
-      }
-      return transaction.originalId
-    }
-  }
-
-  /// The first attempt is over: the next one about the same may go.
-  private func release(_ subject: Int64?, at now: Timestamp) {
-    guard let subject else { return }
-    state.withLock { state in
-      state.told.remove(subject)
-      for held in state.held.removeValue(forKey: subject) ?? [] { state.queue.add(held, at: now) }
-    }
-  }
-
   private func deliver(_ delivery: Delivery, _ post: Post) async throws {
     let id = delivery.notification
-    let subject = subject(of: delivery)
-    defer { release(subject, at: clock.wallTime) }
     guard let destination = destinations[id.realm], let (facts, environment, body) = try body(of: delivery) else {
-      state.withLock { $0.underWay -= 1 }
+      state.withLock { state in
+        state.lanes.finish(delivery)
+        state.tally.forgotten += delivery.isDuplicate ? 0 : 1
+      }
       return
     }
     let moment = clock.wallTime
@@ -197,19 +163,16 @@ public final class Courier: Service {
         outcome: isCutOff ? nil : outcome))
     if isCutOff {
       // Cut off by our own end: nobody's failure, and nothing Apple would have recorded.
-      state.withLock { $0.underWay -= 1 }
+      state.withLock { $0.lanes.finish(delivery) }
       return
     }
-    let next = DeliveryQueue.next(
-      after: delivery, outcome: outcome, at: moment, version: delivery.typeV1 == nil ? .v2 : .v1,
-      environment: environment,
-      settings: settings)
+    let next = delivery.next(after: outcome, at: moment, in: environment, settings)
     record(outcome, of: delivery, at: moment, isOver: next == nil)
     state.withLock { state in
-      state.underWay -= 1
+      state.lanes.finish(delivery)
       state.tally.count(delivery, kind: facts.kind, outcome: outcome)
       if let next {
-        state.queue.add(next.delivery, at: next.due)
+        state.lanes.add(next.delivery, at: next.due)
       } else if outcome.result == .success {
         state.tally.acknowledged += delivery.isDuplicate ? 0 : 1
       } else if !delivery.isDuplicate {

@@ -49,7 +49,7 @@ public struct DeliverySettings: Sendable, Hashable {
   public var pauses: [Pause] = []
   /// Whether an answer from 400 to 499 is followed by retries. Apple was seen to give up on it at once.
   public var retriesAfterClientError = true
-  /// Deliveries under way at one time.
+  /// Deliveries under way at one time, of each app in each environment: whose endpoint is slow delays nobody else.
   public var concurrency = 32
   /// How long an answer may take, in real time.
   public var timeout = Duration.seconds(10)

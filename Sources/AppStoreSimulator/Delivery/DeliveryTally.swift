@@ -15,6 +15,8 @@ public struct DeliveryTally: Sendable, Hashable {
   public internal(set) var acknowledged = 0
   /// Notifications that Apple gave up on.
   public internal(set) var abandoned = 0
+  /// Notifications that the world forgot before they were acknowledged (``WorldLimits/notifications``).
+  public internal(set) var forgotten = 0
   /// Attempts after the first.
   public internal(set) var retries = 0
   /// Notifications sent again on purpose.
@@ -56,6 +58,7 @@ extension DeliveryTally {
       "sentByType": .object(Self.counts(sent)),
       "acknowledged": .integer(Int64(acknowledged)),
       "abandoned": .integer(Int64(abandoned)),
+      "forgotten": .integer(Int64(forgotten)),
       "waiting": .integer(Int64(waiting)),
       "retries": .integer(Int64(retries)),
       "duplicates": .integer(Int64(duplicates)),

@@ -2,12 +2,6 @@
 
 public import AppStore
 
-/// The version of the notifications that a URL was registered for.
-public enum NotificationVersion: Int, Sendable, Hashable, CaseIterable {
-  case v1 = 1
-  case v2 = 2
-}
-
 /// The waits between attempts, each counted from the attempt before it.
 public struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, the third and so on.

@@ -19,7 +19,7 @@ extension APIEndpoints {
         return customer
       }
       let hasPostman = state.hasPostman
-      let records = state.realms[realm].log.records(after: start).lazy.filter {
+      let records = state.realms[realm].log.records(after: start?.sequence ?? -1).lazy.filter {
         wanted.wants($0, of: customer, hasPostman: hasPostman)
       }
       let page = Page(of: records, after: start, position: \.position)
@@ -82,16 +82,6 @@ extension NotificationRecord {
   /// The order in which they happened; their dates have the same order.
   fileprivate var position: PagePosition {
     PagePosition(moment: Timestamp(millisecondsSince1970: 0), sequence: facts.sequence)
-  }
-}
-
-extension NotificationLog {
-  /// What is kept behind a position, found by its number: a long history is not read anew for every page.
-  fileprivate func records(after start: PagePosition?) -> ArraySlice<NotificationRecord> {
-    guard let start else { return records }
-    // The end of an empty page lies before every number.
-    let last = min(max(start.sequence, firstSequence - 1), nextSequence - 1)
-    return records.dropFirst(Int(last + 1 - firstSequence))
   }
 }
 

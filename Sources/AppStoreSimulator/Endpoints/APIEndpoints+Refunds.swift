@@ -55,7 +55,7 @@ extension APIEndpoints {
       }
       answer = try ConsumptionAnswer(v1: body)
     } else {
-      answer = try ConsumptionAnswer(body, isAutoRenewable: type == .autoRenewableSubscription)
+      answer = try ConsumptionAnswer(body, of: type)
     }
     if let rule = refundDesk.take(answer, for: transaction.id, at: call.now) {
       gate.withGate { $0.journal.breach(rule, call.endpoint, "transaction \(transaction.id)", at: call.now) }

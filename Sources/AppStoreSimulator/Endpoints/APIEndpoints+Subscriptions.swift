@@ -95,7 +95,7 @@ extension APIEndpoints {
   func massExtendStatus(_ call: APICall) throws(APIFailure) -> APIAnswer {
     guard call.parameters.count == 2 else { throw .badRequest }
     let (productId, identifier) = (call.parameters[0], call.parameters[1])
-    guard UUIDText.isUUID(identifier) else { throw .invalidRequestIdentifier }
+    guard identifier.isUUID else { throw .invalidRequestIdentifier }
     let realm = try world.withState { state throws(APIFailure) in try self.realm(call, in: state) }
     guard let job = extensions.status(realm: realm, productId: productId, requestIdentifier: identifier) else {
       throw .statusRequestNotFound

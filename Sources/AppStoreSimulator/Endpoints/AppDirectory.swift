@@ -6,22 +6,26 @@ internal import Crypto
 /// The apps of a world by bundle identifier, and their keys by key identifier.
 struct AppDirectory: Sendable {
   private let apps: [String: SimulatedApp]
-  private let keys: [String: APIKey]
+  private let keys: [String: CallerKey]
 
-  /// - Throws: when a public key is no P-256 key in PEM.
+  /// - Throws: when a public key is no P-256 key in PEM, or two keys have one identifier.
   init(_ apps: [SimulatedApp]) throws {
-    var keys: [String: APIKey] = [:]
+    var keys: [String: CallerKey] = [:]
     for credentials in apps.flatMap(\.credentials) {
-      keys[credentials.keyId] = APIKey(
+      let key = CallerKey(
         issuerId: credentials.issuerId, keyId: credentials.keyId,
         publicKey: try P256.Signing.PublicKey(pemRepresentation: credentials.publicKeyPEM))
+      if let other = keys[key.keyId], !other.isSame(as: key) {
+        throw ScenarioError("apps", "two different keys have the identifier \(key.keyId)")
+      }
+      keys[key.keyId] = key
     }
     self.keys = keys
     self.apps = Dictionary(apps.map { ($0.bundleId, $0) }) { first, _ in first }
   }
 
   /// The key of that identifier.
-  func key(_ keyId: String) -> APIKey? { keys[keyId] }
+  func key(_ keyId: String) -> CallerKey? { keys[keyId] }
 
   /// The app that a token may speak for in an environment.
   ///
@@ -37,7 +41,7 @@ struct AppDirectory: Sendable {
 
 /// Why a caller is not let in.
 enum CallerRefusal: Error, Sendable, Hashable {
-  case token(TokenRefusal)
+  case token(TokenFlaw)
   case failure(APIFailure)
 
   var answer: APIAnswer {

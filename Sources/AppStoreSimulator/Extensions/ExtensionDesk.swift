@@ -9,8 +9,8 @@ internal import Synchronization
 struct MassExtension: Sendable {
   let request: MassExtensionRequest
   let realm: RealmID
-  /// Those that were eligible when the request was taken.
-  let targets: [Int64]
+  /// Those that were eligible when the request was taken; none any more once it is complete.
+  private(set) var targets: [Int64]
   /// Decides by chance which extensions fail.
   var generator: SeededGenerator
   private(set) var next = 0
@@ -34,11 +34,17 @@ struct MassExtension: Sendable {
     return targets[next..<max(next, end)]
   }
 
-  mutating func count(succeeded isSuccess: Bool) {
-    if isSuccess { succeeded += 1 } else { failed += 1 }
+  /// Counts one target.
+  /// - Parameter extended: the subscription and those who share it; 0: it was not extended.
+  mutating func count(extended: Int64) {
+    if extended > 0 { succeeded += extended } else { failed += 1 }
   }
 
-  mutating func complete(at moment: Timestamp) { completed = moment }
+  mutating func complete(at moment: Timestamp) {
+    completed = moment
+    targets = []
+    next = 0
+  }
 }
 
 /// Takes mass extensions and carries them out in the world's time.
@@ -53,8 +59,10 @@ final class ExtensionDesk: Sendable {
   }
 
   private struct Jobs {
-    var all: [MassExtension] = []
-    var byKey: [Key: Int] = [:]
+    var running: [Int: MassExtension] = [:]
+    var nextNumber = 0
+    /// The newest job of each identifier, and what became of it.
+    var newest = BoundedMemory<Key, (number: Int, outcome: MassExtension?)>(capacity: 10_000)
   }
 
   private let world: World
@@ -82,9 +90,10 @@ final class ExtensionDesk: Sendable {
     }
     let job = MassExtension(request, realm: realm, targets: targets, seed: seed)
     let number = jobs.withLock { jobs in
-      jobs.all.append(job)
-      let number = jobs.all.count - 1
-      jobs.byKey[Self.key(realm, request.productId, request.terms.requestIdentifier)] = number
+      let number = jobs.nextNumber
+      jobs.nextNumber += 1
+      jobs.running[number] = job
+      jobs.newest[Self.key(of: job)] = (number, nil)
       return number
     }
     let steps = max(1, min(targets.count, Self.steps))
@@ -98,7 +107,16 @@ final class ExtensionDesk: Sendable {
 
   /// The newest job of that identifier.
   func status(realm: RealmID, productId: String, requestIdentifier: String) -> MassExtension? {
-    jobs.withLock { jobs in jobs.byKey[Self.key(realm, productId, requestIdentifier)].map { jobs.all[$0] } }
+    jobs.withLock { jobs in
+      jobs.newest[Self.key(realm, productId, requestIdentifier)].flatMap { $0.outcome ?? jobs.running[$0.number] }
+    }
+  }
+
+  /// Targets of all jobs that are kept.
+  var targetCount: Int { jobs.withLock { $0.running.values.reduce(0) { $0 + $1.targets.count } } }
+
+  private static func key(of job: MassExtension) -> Key {
+    key(job.realm, job.request.productId, job.request.terms.requestIdentifier)
   }
 
   /// UUIDs are the same in either case.
@@ -108,11 +126,11 @@ final class ExtensionDesk: Sendable {
 
   private func carryOut(_ number: Int, step: Int, of steps: Int, in world: World, at now: Timestamp) {
     // Steps come one after the other, so nobody else has the job between taking it and putting it back.
-    var job = jobs.withLock { $0.all[number] }
+    guard var job = jobs.withLock({ $0.running[number] }) else { return }
     world.withState { state in
       for id in job.take(upTo: step, of: steps) {
         job.count(
-          succeeded: extend(id, of: job, isUnlucky: job.draw(below: settings.failureShare), in: &state, at: now))
+          extended: extend(id, of: job, isUnlucky: job.draw(below: settings.failureShare), in: &state, at: now))
       }
       guard step == steps else { return }
       job.complete(at: now)
@@ -120,24 +138,29 @@ final class ExtensionDesk: Sendable {
         in: job.realm, productId: job.request.productId, requestIdentifier: job.request.terms.requestIdentifier,
         storefronts: job.request.storefronts, succeeded: job.succeeded, failed: job.failed, at: now)
     }
-    jobs.withLock { [job] in $0.all[number] = job }
+    jobs.withLock { [job] jobs in
+      jobs.running[number] = step == steps ? nil : job
+      let key = Self.key(of: job)
+      if step == steps, jobs.newest[key]?.number == number { jobs.newest[key] = (number, job) }
+    }
   }
 
   /// Whoever lost eligibility meanwhile fails too.
+  /// - Returns: how many subscriptions were extended, with those that follow this one.
   private func extend(
     _ id: Int64, of job: MassExtension, isUnlucky: Bool, in state: inout WorldState, at now: Timestamp
-  ) -> Bool {
+  ) -> Int64 {
     let isEligible = state.subscriptions[id].map { ExtensionFacts($0, in: state).refusal(now: now) == nil } ?? false
     do throws(WorldError) {
       if isEligible, !isUnlucky {
         try state.extendRenewal(id, byDays: job.request.terms.days, at: now)
-        return true
+        return 1 + Int64(state.families[id]?.count ?? 0)
       }
       try state.failExtension(id, at: now)
     } catch {
       // A subscription that is gone can be told of in no notification either.
     }
-    return false
+    return 0
   }
 }
 

@@ -10,8 +10,21 @@ public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConv
   /// What is expected there.
   public let expectation: String
 
-  /// `key: expectation`.
-  public var description: String { key.map { "\($0): \(expectation)" } ?? expectation }
+  /// What was probably meant; nil when nothing is near.
+  public var nearest: String?
+
+  /// `key: expectation; did you mean nearest?`
+  public var description: String {
+    (key.map { "\($0): \(expectation)" } ?? expectation) + (nearest.map { "; did you mean \($0)?" } ?? "")
+  }
+
+  /// For a control request: `{"error": …, "key": …, "nearest": …}`.
+  var json: JSONObject {
+    var json: JSONObject = ["error": .string(description)]
+    json["key"] = key.map { .string($0) }
+    json["nearest"] = nearest.map { .string($0) }
+    return json
+  }
 }
 
 extension Fault {
@@ -46,7 +59,12 @@ extension Fault {
 
 extension FaultEffect {
   fileprivate init(_ fields: inout DescriptionFields) throws(FaultDescriptionError) {
-    switch try fields.text("effect") {
+    let names = [
+      "latency", "status", "outage", "tooManyRequests", "unauthorized", "connectionReset", "truncatedBody",
+      "answerLost",
+    ]
+    let name = try fields.text("effect")
+    switch name {
     case "latency": self = .latency(try fields.duration("delay").required("delay", "a duration such as 2s"))
     case "status":
       let status = try fields.number("status", in: 400...599).required("status", "a number from 400 to 599")
@@ -59,9 +77,8 @@ extension FaultEffect {
     case "answerLost": self = .answerLost
     default:
       throw FaultDescriptionError(
-        key: "effect",
-        expectation: "one of latency, status, outage, tooManyRequests, unauthorized, connectionReset, truncatedBody, "
-          + "answerLost")
+        key: "effect", expectation: "one of " + names.joined(separator: ", "),
+        nearest: name.flatMap { NearestName.of($0, among: names) })
     }
   }
 }
@@ -70,6 +87,8 @@ extension FaultEffect {
 private struct DescriptionFields {
   private let json: JSONObject
   private var unread: [String]
+  /// Keys that somebody wanted to read: those there are.
+  private var known: [String] = []
 
   init(_ json: JSONObject) {
     self.json = json
@@ -78,6 +97,7 @@ private struct DescriptionFields {
 
   private mutating func value(_ key: String) -> JSON? {
     unread.removeAll { $0 == key }
+    known.append(key)
     return json[key]
   }
 
@@ -121,9 +141,13 @@ private struct DescriptionFields {
     }
     var endpoints: Set<APIEndpoint> = []
     for name in names {
-      endpoints.insert(
-        try String(jsonValue: name).flatMap(APIEndpoint.init(rawValue:)).required(
-          "endpoints", "names of endpoints: " + APIEndpoint.allCases.map(\.rawValue).joined(separator: ", ")))
+      let known = APIEndpoint.allCases.map(\.rawValue)
+      guard let endpoint = String(jsonValue: name).flatMap(APIEndpoint.init(rawValue:)) else {
+        throw FaultDescriptionError(
+          key: "endpoints", expectation: "names of endpoints: " + known.joined(separator: ", "),
+          nearest: String(jsonValue: name).flatMap { NearestName.of($0, among: known) })
+      }
+      endpoints.insert(endpoint)
     }
     return endpoints
   }
@@ -159,7 +183,8 @@ private struct DescriptionFields {
 
   func finish() throws(FaultDescriptionError) {
     if let key = unread.first {
-      throw FaultDescriptionError(key: key, expectation: "no such member, or none of this effect")
+      throw FaultDescriptionError(
+        key: key, expectation: "no such member, or none of this effect", nearest: NearestName.of(key, among: known))
     }
   }
 }

@@ -6,24 +6,46 @@ internal import AppStoreSigning
 extension SampleKind {
   /// The version 1 notifications that Apple's `notification_type` page lists for the same event, in their order.
   ///
-  /// - Parameter isSubscription: whether the product renews.
-  func typesV1(isSubscription: Bool) -> [NotificationTypeV1] {
-    switch (type, subtype) {
-    case (.subscribed, .initialBuy?), (.offerRedeemed, .initialBuy?): [.initialBuy]
-    case (.subscribed, _), (.offerRedeemed, .resubscribe?): [.interactiveRenewal, .didChangeRenewalStatus]
+  /// - Parameter product: the type of what was bought.
+  func typesV1(of product: ProductType, cause: NotificationCause = .itself) -> [NotificationTypeV1] {
+    let isSubscription = product == .autoRenewableSubscription
+    return switch (type, subtype) {
+    case (.subscribed, .initialBuy?), (.offerRedeemed, .initialBuy?): isSubscription ? [.initialBuy] : []
+    case (.subscribed, _), (.offerRedeemed, .resubscribe?):
+      cause == .sameProduct ? [.didChangeRenewalStatus] : [.interactiveRenewal, .didChangeRenewalStatus]
     case (.didRenew, .billingRecovery?): [.didRecover]
     case (.didRenew, _): [.didRenew]
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?):
       [.didChangeRenewalStatus, .interactiveRenewal]
     case (.didChangeRenewalPref, _), (.offerRedeemed, .downgrade?): [.didChangeRenewalPref]
-    case (.didChangeRenewalStatus, _): [.didChangeRenewalStatus]
+    // Version 2 tells of it before the refund, version 1 after.
+    case (.didChangeRenewalStatus, _): cause == .refund ? [] : [.didChangeRenewalStatus]
     case (.didFailToRenew, _): [.didFailToRenew]
     case (.expired, .billingRetry?): [.didChangeRenewalStatus]
     case (.priceIncrease, .pending?): [.priceIncreaseConsent]
+    case (.refund, _) where cause == .refund: [.cancel, .didChangeRenewalStatus]
     case (.refund, _): [isSubscription ? .cancel : .refund]
     case (.revoke, _): [.revoke]
-    case (.consumptionRequest, _) where !isSubscription: [.consumptionRequest]
+    case (.consumptionRequest, _) where product == .consumable: [.consumptionRequest]
     default: []
+    }
+  }
+}
+
+extension NotificationTypeV1 {
+  /// What the sandbox sends (`notification_type`, "Test notification events with sandbox").
+  static let sandboxed: Set<NotificationTypeV1> = [
+    .initialBuy, .didChangeRenewalPref, .didChangeRenewalStatus, .didRenew, .interactiveRenewal, .cancel, .refund,
+  ]
+
+  /// Whether it is sent about such a purchase (`notification_type`, "Receive notifications for the purchaser and family
+  /// members"). The sandbox tells of purchasers only.
+  func isSent(of ownership: InAppOwnershipType, in environment: AppStoreEnvironment) -> Bool {
+    if environment == .sandbox { return ownership == .purchased && Self.sandboxed.contains(self) }
+    switch self {
+    case .cancel, .consumptionRequest, .initialBuy, .priceIncreaseConsent, .refund: return ownership == .purchased
+    case .revoke: return ownership == .familyShared
+    default: return true
     }
   }
 }
@@ -85,6 +107,13 @@ struct SubjectV1: Sendable {
 }
 
 extension WorldState {
+  /// The version 1 notifications that tell of the same as a notification, in their order; none for what it does not know.
+  func typesV1(of facts: NotificationFacts) -> [NotificationTypeV1] {
+    guard case .purchase(let transaction, _, _) = facts.content else { return [] }
+    return facts.kind.typesV1(of: product(of: transaction).type, cause: facts.cause)
+      .filter { $0.isSent(of: transaction.ownership, in: realms[facts.realm].environment) }
+  }
+
   /// What version 1 says of a record; nil when it is about no purchase.
   func subjectV1(of record: NotificationRecord) -> SubjectV1? {
     guard case .purchase(let transaction, let subscription, _) = record.facts.content else { return nil }

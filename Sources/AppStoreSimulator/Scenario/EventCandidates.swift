@@ -41,9 +41,11 @@ extension WorldState {
     if try performOnPurchase(action, for: candidate, at: now) { return true }
     guard let original = candidate.subscription else { return false }
     let subscription = try self.subscription(original)
+    // Who shares a subscription goes through what its purchaser goes through.
+    guard subscription.sharedBy == nil else { return false }
     switch action {
     case .renew: try renew(original, at: now)
-    case .failToRenew: try failToRenew(original, at: now)
+    case .failToRenew(let left): try failToRenew(original, endingIn: left, at: now)
     case .recover:
       guard subscription.retryEnds != nil else { return false }
       try renew(original, at: now)
@@ -51,6 +53,10 @@ extension WorldState {
     case .setRenewal(let isOn):
       guard subscription.renews != isOn, subscription.givesService else { return false }
       try setRenewal(original, isOn: isOn, at: now)
+    case .resubscribe(let product):
+      guard !subscription.givesService, subscription.ownership == .purchased else { return false }
+      let present = realms[customers[subscription.customer].realm].app.products[subscription.product].productId
+      try purchase(product ?? present, by: subscription.customer, at: now)
     case .changePlan(let product): try changePlan(original, to: product, at: now)
     case .redeemOffer(let offer, let product): try redeemOffer(offer, of: product, for: original, at: now)
     case .announcePriceIncrease(let price, let needsConsent):
@@ -85,6 +91,7 @@ extension WorldState {
       try declineRefund(id, at: now)
     case .reverseRefund: try reverseRefund(id, at: now)
     case .revoke: try revoke(id, at: now)
+    case .share: try share(self.transaction(id).originalId, at: now)
     default: return false
     }
     return true

@@ -21,39 +21,62 @@ final class EventPlayer: Sendable {
   private let world: World
   private let customerAsks: @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
   private let massExtension: @Sendable (JSONObject, RealmID, Timestamp) -> String?
-  private let state = Mutex<[EventOutcome]>([])
+  private let mostOver: Int
+  private let state = Mutex(State())
+
+  private struct State: Sendable {
+    var outcomes: [Int: EventOutcome] = [:]
+    var next = 0
+    /// Events that somebody caused by hand and that are not over.
+    var caused: Set<Int> = []
+    /// Those that are over, oldest first.
+    var over: [Int] = []
+
+    mutating func end(_ index: Int, _ problem: String? = nil, atMost most: Int) {
+      if let problem { outcomes[index]?.problem = problem }
+      guard caused.remove(index) != nil else { return }
+      over.append(index)
+      guard over.count > most else { return }
+      outcomes[over.removeFirst()] = nil
+    }
+  }
 
   /// - Parameters:
   ///   - customerAsks: what happens when a customer wants a refund.
   ///   - massExtension: what happens when the team asks for a mass extension; says what is wrong with the request.
+  ///   - mostOver: how many outcomes are kept of events that were caused by hand and are over, the newest.
   init(
     world: World,
     customerAsks: @escaping @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void,
     massExtension: @escaping @Sendable (JSONObject, RealmID, Timestamp) -> String? = { _, _, _ in
       "nobody takes requests for mass extensions"
-    }
+    }, mostOver: Int = 1_000
   ) {
     self.world = world
+    self.mostOver = mostOver
     self.customerAsks = customerAsks
     self.massExtension = massExtension
   }
 
-  /// Every event that has begun, in the order in which they were given.
-  var outcomes: [EventOutcome] { state.withLock { $0 } }
+  /// The events in the order in which they were given; of those that were caused by hand and are over the newest.
+  var outcomes: [EventOutcome] { state.withLock { $0.outcomes.sorted { $0.key < $1.key }.map(\.value) } }
 
   /// Plans an event whose time counts from `origin`.
-  func schedule(_ event: ScenarioEvent, origin: Timestamp) {
-    let index = state.withLock { outcomes in
-      outcomes.append(EventOutcome(name: event.name, wanted: 0))
-      return outcomes.count - 1
+  ///
+  /// - Parameter isCaused: whether it was caused by hand. The scenario's own are reported for ever.
+  func schedule(_ event: ScenarioEvent, origin: Timestamp, isCaused: Bool = false) {
+    let index = state.withLock { state in
+      defer { state.next += 1 }
+      if isCaused { state.caused.insert(state.next) }
+      state.outcomes[state.next] = EventOutcome(name: event.name, wanted: 0)
+      return state.next
     }
     world.schedule(at: origin + event.after) { _, now in self.begin(event, index, at: now) }
   }
 
   private func begin(_ event: ScenarioEvent, _ index: Int, at now: Timestamp) {
     guard let realm = world.withState({ $0.realm(event.target) }) else {
-      state.withLock { $0[index].problem = "no such app in that environment" }
-      return
+      return end(index, "no such app in that environment")
     }
     let count =
       switch event.count {
@@ -61,8 +84,8 @@ final class EventPlayer: Sendable {
       case .share(let share):
         Int((share * Double(world.withState { $0.realms[realm].customers.count })).rounded())
       }
-    state.withLock { $0[index].wanted = count }
-    guard count > 0 else { return }
+    state.withLock { $0.outcomes[index]?.wanted = count }
+    guard count > 0 else { return end(index) }
     if case .behave(let behaviour) = event.action {
       let before = world.withState { state in
         defer { state.behaviour = behaviour }
@@ -71,8 +94,8 @@ final class EventPlayer: Sendable {
       if event.spread > .zero {
         world.schedule(at: now + event.spread) { world, _ in world.withState { $0.behaviour = before } }
       }
-      state.withLock { $0[index].done = 1 }
-      return
+      countOnce(index)
+      return end(index)
     }
     if case .massExtend(let days, let reasonCode) = event.action {
       var body: JSONObject = [
@@ -83,10 +106,8 @@ final class EventPlayer: Sendable {
         body["storefrontCountryCodes"] = .array(storefronts.map { .string($0) })
       }
       let problem = massExtension(body, realm, now)
-      return state.withLock { outcomes in
-        outcomes[index].done = problem == nil ? 1 : 0
-        outcomes[index].problem = problem
-      }
+      if problem == nil { countOnce(index) }
+      return end(index, problem)
     }
     let customers = world.withState { $0.realms[realm].customers.count }
     let run = Run(event: event, index: index, realm: realm, start: now, count: count, customers: customers)
@@ -124,14 +145,21 @@ final class EventPlayer: Sendable {
       }
       do throws(WorldError) {
         guard try perform(run, cursor: &cursor, at: due) else {
-          return state.withLock { $0[run.index].problem = "nobody is left to whom it can happen" }
+          return end(run.index, "nobody is left to whom it can happen")
         }
       } catch {
-        return state.withLock { $0[run.index].problem = error.description }
+        return end(run.index, error.description)
       }
-      state.withLock { $0[run.index].done += 1 }
+      countOnce(run.index)
       number += 1
     }
+    end(run.index)
+  }
+
+  private func countOnce(_ index: Int) { state.withLock { $0.outcomes[index]?.done += 1 } }
+
+  private func end(_ index: Int, _ problem: String? = nil) {
+    state.withLock { $0.end(index, problem, atMost: mostOver) }
   }
 
   /// - Returns: false when nobody is left to whom it can happen.

@@ -9,6 +9,8 @@ struct Fields {
   let path: String
   private let json: JSONObject
   private var unread: [String]
+  /// Keys that somebody wanted to read: those there are.
+  private var known: [String] = []
 
   init(_ json: JSONObject, at path: String) {
     self.json = json
@@ -20,14 +22,20 @@ struct Fields {
 
   mutating func value(_ key: String) -> JSON? {
     unread.removeAll { $0 == key }
+    if !known.contains(key) { known.append(key) }
     guard let value = json[key], value != .null else { return nil }
     return value
   }
 
   func error(_ key: String, _ problem: String) -> ScenarioError { ScenarioError(path(key), problem) }
 
+  /// An error about a name that is none of those that there are.
+  func error(_ key: String, _ problem: String, nearestTo name: String, among names: [String]) -> ScenarioError {
+    ScenarioError(path(key), problem, nearest: NearestName.of(name, among: names))
+  }
+
   func finish() throws(ScenarioError) {
-    if let key = unread.first { throw error(key, "unknown key") }
+    if let key = unread.first { throw error(key, "unknown key", nearestTo: key, among: known) }
   }
 
   mutating func text(_ key: String) throws(ScenarioError) -> String? {
@@ -141,7 +149,7 @@ struct Fields {
   mutating func environment(_ key: String) throws(ScenarioError) -> AppStoreEnvironment? {
     guard let text = try text(key) else { return nil }
     guard let environment = [AppStoreEnvironment.production, .sandbox].first(where: { $0.rawValue == text }) else {
-      throw error(key, "Production or Sandbox is expected")
+      throw error(key, "Production or Sandbox is expected", nearestTo: text, among: ["Production", "Sandbox"])
     }
     return environment
   }
@@ -151,7 +159,8 @@ struct Fields {
   ) throws(ScenarioError) -> Value? {
     guard let text = try text(key) else { return nil }
     guard let found = values.first(where: { $0.name == text }) else {
-      throw error(key, "one of \(values.map(\.name).joined(separator: ", ")) is expected")
+      let names = values.map(\.name)
+      throw error(key, "one of \(names.joined(separator: ", ")) is expected", nearestTo: text, among: names)
     }
     return found.value
   }

@@ -28,18 +28,14 @@ extension Scenario {
     for var app in try fields.sections("apps") { try read(app: &app, readFile) }
     guard !apps.isEmpty else { throw ScenarioError("apps", "at least one app is needed") }
     if var world = try fields.section("world") { try read(world: &world) }
-    for var event in try fields.sections("events") {
-      let read = try ScenarioEvent(&event)
-      try check(read, at: event.path)
-      events.append(read)
-    }
+    for var event in try fields.sections("events") { events.append(try self.event(&event)) }
     for var fault in try fields.sections("faults") {
       let path = fault.path
       let json = fault.rest()
       do {
         _ = try Fault(json: json, origin: Timestamp(millisecondsSince1970: 0))
       } catch {
-        throw ScenarioError(error.key.map { "\(path).\($0)" } ?? path, error.expectation)
+        throw ScenarioError(error.key.map { "\(path).\($0)" } ?? path, error.expectation, nearest: error.nearest)
       }
       faults.append(json)
     }
@@ -113,9 +109,15 @@ extension Scenario {
       products: try fields.texts("products") ?? app.products.prefix(1).map(\.productId),
       storefronts: try storefronts(&fields) ?? ["USA"],
       since: try fields.duration("since") ?? .seconds(365 * 86_400),
-      ownership: try fields.flag("familyShared") == true ? .familyShared : .purchased)
+      ownership: try fields.flag("familyShared") == true ? .familyShared : .purchased,
+      family: Int(try fields.integer("family", in: 0...Int64(WorldState.largestFamily)) ?? 0))
     for product in population.products where !app.products.contains(where: { $0.productId == product }) {
-      throw fields.error("products", "\(app.bundleId) has no product \(product)")
+      throw fields.error(
+        "products", "\(app.bundleId) has no product \(product)", nearestTo: product,
+        among: app.products.map(\.productId))
+    }
+    guard population.family == 0 || population.ownership == .purchased else {
+      throw fields.error("family", "who shares a purchase cannot share it on: family or familyShared, not both")
     }
     guard app.environments.contains(population.environment) else {
       throw fields.error("environment", "\(app.bundleId) is not sold in \(population.environment)")
@@ -126,8 +128,11 @@ extension Scenario {
 
   private func storefronts(_ fields: inout Fields) throws(ScenarioError) -> [String]? {
     guard let codes = try fields.texts("storefronts") else { return nil }
-    guard !codes.isEmpty, Set(codes).isSubset(of: Storefronts.codes) else {
-      throw fields.error("storefronts", "some of \(Storefronts.codes.joined(separator: ", ")) are expected")
+    let odd = codes.first { !Storefronts.codes.contains($0) }
+    guard !codes.isEmpty, odd == nil else {
+      throw fields.error(
+        "storefronts", "some of \(Storefronts.codes.joined(separator: ", ")) are expected", nearestTo: odd ?? "",
+        among: Storefronts.codes)
     }
     return codes
   }
@@ -136,23 +141,33 @@ extension Scenario {
   private func app(_ fields: inout Fields) throws(ScenarioError) -> SimulatedApp {
     let name = try fields.text("app")
     guard let app = apps.first(where: { name == nil || $0.bundleId == name }) else {
-      throw fields.error("app", "no app \(name ?? "") in this scenario")
+      throw fields.error(
+        "app", "no app \(name ?? "") in this scenario", nearestTo: name ?? "", among: apps.map(\.bundleId))
     }
     return app
   }
 
-  /// Names that an event uses and the scenario does not know.
-  private func check(_ event: ScenarioEvent, at path: String) throws(ScenarioError) {
+  /// Reads an event.
+  /// - Throws: for what is no event, and for names that the scenario does not know.
+  func event(_ fields: inout Fields) throws(ScenarioError) -> ScenarioEvent {
+    let event = try ScenarioEvent(&fields)
     let target = event.target
     guard let app = apps.first(where: { target.bundleId == nil || $0.bundleId == target.bundleId }) else {
-      throw ScenarioError(path + ".app", "no app \(target.bundleId ?? "") in this scenario")
+      let name = target.bundleId ?? ""
+      throw fields.error("app", "no app \(name) in this scenario", nearestTo: name, among: apps.map(\.bundleId))
     }
     if let environment = target.environment, !app.environments.contains(environment) {
-      throw ScenarioError(path + ".environment", "\(app.bundleId) is not sold in \(environment)")
+      throw fields.error("environment", "\(app.bundleId) is not sold in \(environment)")
     }
-    for name in [target.productId, event.action.productId].compactMap({ $0 })
-    where !app.products.contains(where: { $0.productId == name }) {
-      throw ScenarioError(path, "\(app.bundleId) has no product \(name)")
+    for (key, name) in [("product", target.productId), ("to", event.action.productId)] {
+      guard let name, !app.products.contains(where: { $0.productId == name }) else { continue }
+      throw fields.error(
+        key, "\(app.bundleId) has no product \(name)", nearestTo: name, among: app.products.map(\.productId))
     }
+    for code in target.storefronts ?? [] where !Storefronts.codes.contains(code) {
+      throw fields.error(
+        "storefronts", "no storefront \(code) is known", nearestTo: code, among: Storefronts.codes)
+    }
+    return event
   }
 }

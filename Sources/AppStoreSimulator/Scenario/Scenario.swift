@@ -66,14 +66,16 @@ public struct Scenario: Sendable {
     public var storefronts: [String]
     /// How long ago the first of them subscribed at most.
     public var since: Duration
-    /// Bought, or shared by the family.
+    /// Bought, or shared by a family whose purchaser is nobody here.
     public var ownership: InAppOwnershipType
+    /// With how many others each of them shares what they bought.
+    public var family: Int
 
     /// Customers.
     public init(
       bundleId: String, environment: AppStoreEnvironment, count: Int, products: [String],
       storefronts: [String] = ["USA"], since: Duration = .seconds(365 * 86_400),
-      ownership: InAppOwnershipType = .purchased
+      ownership: InAppOwnershipType = .purchased, family: Int = 0
     ) {
       self.bundleId = bundleId
       self.environment = environment
@@ -82,13 +84,14 @@ public struct Scenario: Sendable {
       self.storefronts = storefronts
       self.since = since
       self.ownership = ownership
+      self.family = family
     }
   }
 }
 
 extension Scenario {
   /// Customers who are there at the beginning.
-  public var customerCount: Int { population.reduce(0) { $0 + $1.count } }
+  public var customerCount: Int { population.reduce(0) { $0 + $1.count * (1 + $1.family) } }
 
   /// Another run of the same scenario.
   public mutating func reseed(_ seed: UInt64) {

@@ -9,14 +9,18 @@ public enum ScenarioAction: Sendable, Hashable {
   case purchase(offer: String?)
   /// The next renewal takes place at once.
   case renew
-  /// The present period ends at once because billing refuses.
-  case failToRenew
+  /// Billing refuses the renewal: the present period ends after that time, and at once without a grace period.
+  case failToRenew(left: Duration)
   /// A failed renewal succeeds.
   case recover
   /// The subscription ends.
   case expire(ExpirationIntent)
   /// The customer switches renewal off, or on again.
   case setRenewal(isOn: Bool)
+  /// A customer whose subscription has ended takes it again, or another of its group.
+  case resubscribe(to: String?)
+  /// A family member gets what the customer bought.
+  case share
   /// The customer changes the plan.
   case changePlan(to: String)
   /// The customer redeems an offer of a product.
@@ -66,6 +70,7 @@ public enum ScenarioAction: Sendable, Hashable {
   var productId: String? {
     switch self {
     case .changePlan(let product), .redeemOffer(_, let product): product
+    case .resubscribe(let product): product
     default: nil
     }
   }
@@ -149,16 +154,21 @@ extension ScenarioAction {
     func value<Value>(_ key: String, _ value: Value?) throws(ScenarioError) -> Value {
       try fields.required(key, value)
     }
+    guard Self.names.contains(name) else {
+      throw fields.error("do", "no such action, docs/simulator.md lists them", nearestTo: name, among: Self.names)
+    }
     switch name {
     case "purchase":
       _ = try value("product", product)
       self = .purchase(offer: try fields.text("offer"))
     case "renew": self = .renew
-    case "failToRenew": self = .failToRenew
+    case "failToRenew": self = .failToRenew(left: try fields.duration("left") ?? .zero)
     case "recover": self = .recover
     case "expire": self = .expire(try fields.value(of: "reason", among: Self.intents) ?? .other)
     case "cancel": self = .setRenewal(isOn: false)
     case "resume": self = .setRenewal(isOn: true)
+    case "resubscribe": self = .resubscribe(to: try fields.text("to"))
+    case "share": self = .share
     case "changePlan": self = .changePlan(to: try value("to", fields.text("to")))
     case "redeemOffer":
       self = .redeemOffer(
@@ -198,16 +208,27 @@ extension ScenarioAction {
     case "behave": self = .behave(try Behaviour(&fields, from: Behaviour()))
     case "send":
       let type = try value("type", fields.text("type"))
-      let kind = SampleKind(
-        NotificationTypeV2(rawValue: type), try fields.text("subtype").map { Subtype(rawValue: $0) })
+      let subtype = try fields.text("subtype")
+      let kind = SampleKind(NotificationTypeV2(rawValue: type), subtype.map { Subtype(rawValue: $0) })
       guard SampleKind.all.contains(kind) else {
-        throw fields.error("type", "a type of Apple's with a subtype that it can have is expected")
+        throw fields.error(
+          "type", "a type of Apple's with a subtype that it can have is expected",
+          nearestTo: kind.description, among: SampleKind.all.map(\.description))
       }
       self = .send(kind)
     default:
-      throw fields.error("do", "no such action; docs/simulator.md lists them")
+      throw fields.error("do", "no such action")
     }
   }
+
+  /// The actions as a scenario names them.
+  static let names = [
+    "purchase", "renew", "failToRenew", "recover", "expire", "cancel", "resume", "resubscribe", "share", "changePlan",
+    "redeemOffer", "announcePriceIncrease", "acceptPriceIncrease", "requestRefund", "refund", "declineRefund",
+    "reverseRefund", "revoke", "extendRenewal", "massExtend", "failExtension", "migrate", "updateMetadata",
+    "changePrice", "rescindConsent", "createToken", "remindOfToken", "reportMissing", "test", "endSale", "resumeSale",
+    "behave", "send",
+  ]
 
   private static let intents: [(name: String, value: ExpirationIntent)] = [
     ("cancelled", .customerCancelled), ("billing", .billingError),

@@ -34,6 +34,7 @@ extension WorldState {
         let id = try state.purchase(
           product, by: customer, ownership: population.ownership, appAccountToken: token, at: bought)
         try state.catchUp(id, until: now)
+        for _ in 0..<population.family { try state.share(id, at: now) }
       }
     }
   }

@@ -22,7 +22,14 @@ extension WorldState {
     case (.subscribed, let subtype):
       let product = try subscriptionProduct(in: realm)
       let customer = try addCustomer(to: realm, at: now - .seconds(3_600))
-      if subtype == .resubscribe { try quietly { state throws(WorldError) in try state.lapse(product, customer, now) } }
+      if subtype == .resubscribe {
+        // To another plan where there is one, which version 1 tells most of.
+        let lapsed =
+          realms[realm].app.products.first {
+            $0.isSubscription && $0.group == product.group && $0.productId != product.productId
+          } ?? product
+        try quietly { state throws(WorldError) in try state.lapse(lapsed, customer, now) }
+      }
       try purchase(product.productId, by: customer, at: now)
     case (.offerRedeemed, let subtype): try tellOfOffer(subtype, in: realm, at: now)
     case (.didChangeRenewalPref, let subtype): try tellOfPlan(subtype, in: realm, at: now)

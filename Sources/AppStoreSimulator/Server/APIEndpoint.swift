@@ -1,4 +1,6 @@
-// The endpoints of the App Store Server API and of the Retention Messaging API next to it, by the names of Apple's documentation, with their paths and limits.
+// The endpoints of the App Store Server API and of the Retention Messaging API next to it, by the names of Apple's
+// documentation, with their paths and limits. Written down a second time on purpose: what judges a client's paths and
+// pace must not take them from the client.
 
 internal import HTTPTypes
 

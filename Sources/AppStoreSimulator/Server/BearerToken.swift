@@ -4,10 +4,15 @@ internal import AppStore
 internal import Crypto
 
 /// A key that a team made in App Store Connect.
-struct APIKey: Sendable {
+struct CallerKey: Sendable {
   let issuerId: String
   let keyId: String
   let publicKey: P256.Signing.PublicKey
+
+  /// Apps of one team have their keys in common.
+  func isSame(as other: CallerKey) -> Bool {
+    issuerId == other.issuerId && publicKey.rawRepresentation == other.publicKey.rawRepresentation
+  }
 }
 
 /// What an accepted token says.
@@ -19,7 +24,7 @@ struct BearerClaims: Sendable, Hashable {
 }
 
 /// Why a token was refused. The caller is told 401 and nothing else; the journal says which.
-enum TokenRefusal: String, Error, Sendable, Hashable, CaseIterable {
+enum TokenFlaw: String, Error, Sendable, Hashable, CaseIterable {
   case missing = "no Authorization header with a bearer token"
   case malformed = "not a compact JWS of three base64url segments with JSON objects"
   case algorithm = "alg is not ES256"
@@ -47,8 +52,8 @@ struct TokenCheck: Sendable, Hashable {
   ///
   /// - Parameter key: finds a key by its id.
   func claims(
-    in authorization: String?, now: Timestamp, key: (String) -> APIKey?
-  ) throws(TokenRefusal) -> BearerClaims {
+    in authorization: String?, now: Timestamp, key: (String) -> CallerKey?
+  ) throws(TokenFlaw) -> BearerClaims {
     guard let authorization, let token = Self.bearer(authorization) else { throw .missing }
     let segments = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard segments.count == 3, let encodedHeader = segments.first, let encodedSignature = segments.last,
@@ -68,7 +73,7 @@ struct TokenCheck: Sendable, Hashable {
   }
 
   /// `iat` may be missing, as two of Apple's own libraries leave it out; the life then counts from now.
-  private func checkTimes(_ claims: JSONObject, now: Timestamp) throws(TokenRefusal) {
+  private func checkTimes(_ claims: JSONObject, now: Timestamp) throws(TokenFlaw) {
     guard let expires = claims["exp"].flatMap(Self.moment) else { throw .noExpiry }
     guard expires > now - skew else { throw .expired }
     let issued = claims["iat"].flatMap(Self.moment)

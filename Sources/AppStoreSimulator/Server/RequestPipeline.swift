@@ -70,8 +70,10 @@ final class RequestPipeline: Sendable {
     switch verdict.effect {
     case .answerLost?: return .reset
     case .truncatedBody(let share)?:
+      // Of an empty body nothing can be cut off: the connection ends before its answer.
+      guard !answer.body.isEmpty else { return .reset }
       _ = given(answer, &entry)
-      return .truncated(answer, bytes: Int(Double(answer.body.count) * share))
+      return .truncated(answer, bytes: min(Int(Double(answer.body.count) * share), answer.body.count - 1))
     default: return given(answer, &entry)
     }
   }
@@ -117,7 +119,7 @@ final class RequestPipeline: Sendable {
   /// The app that a request speaks for.
   private func identify(_ request: IncomingRequest) throws(CallerRefusal) -> String {
     let claims: BearerClaims
-    do throws(TokenRefusal) {
+    do throws(TokenFlaw) {
       claims = try check.claims(in: request.authorization, now: clock.wallTime, key: apps.key)
     } catch {
       throw .token(error)

@@ -48,7 +48,7 @@ public struct Behaviour: Sendable, Hashable {
   }
 }
 
-/// How much the world remembers. Notifications that still wait for a delivery are kept beyond their limit.
+/// How much the world remembers. Of the notifications that still wait for a delivery as many again are kept.
 public struct WorldLimits: Sendable, Hashable {
   /// Notifications of each app and environment, newest.
   public var notifications: Int

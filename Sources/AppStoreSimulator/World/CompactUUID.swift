@@ -1,5 +1,6 @@
 // Sixteen bytes for a UUID instead of a string: the world keeps hundreds of thousands.
 
+internal import AppStore
 internal import AppStoreSigning
 
 /// A UUID as a number.
@@ -15,7 +16,7 @@ public struct CompactUUID: Sendable, Hashable {
 
   /// Reads the usual form, in either case; nil for anything else.
   public init?(_ text: String) {
-    guard UUIDText.isUUID(text) else { return nil }
+    guard text.isUUID else { return nil }
     let digits = text.filter { $0 != "-" }
     guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
       return nil

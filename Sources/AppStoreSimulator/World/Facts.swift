@@ -97,6 +97,8 @@ public struct SubscriptionFacts: Sendable {
   public let customer: CustomerID
   /// Bought, or shared by the family.
   public let ownership: InAppOwnershipType
+  /// The purchaser's subscription that this one follows; nil: it lives by itself.
+  public let sharedBy: Int64?
   /// When the first transaction was.
   public let originalPurchaseDate: Timestamp
   /// The present period's product: the place in the app's products.

@@ -18,6 +18,16 @@ public struct ExtensionSummary: Sendable, Hashable {
   public let failed: Int64
 }
 
+/// What type and subtype of version 2 leave open, and version 1 tells apart.
+public enum NotificationCause: UInt8, Sendable, Hashable {
+  /// Nothing but what they say.
+  case itself
+  /// A refund of a subscription's present period, which switched its renewal off.
+  case refund
+  /// A customer whose subscription had ended takes the same product again.
+  case sameProduct
+}
+
 /// One notification.
 public struct NotificationFacts: Sendable {
   /// What it carries.
@@ -46,6 +56,8 @@ public struct NotificationFacts: Sendable {
   public let signedDate: Timestamp
   /// What it is about.
   public let content: Content
+  /// What led to it.
+  public var cause = NotificationCause.itself
 }
 
 /// One attempt to deliver (App Store Server API, `sendAttemptItem`).

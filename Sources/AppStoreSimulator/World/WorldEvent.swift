@@ -9,7 +9,7 @@ enum WorldEvent: Sendable {
   /// A period that was not renewed ahead is over.
   case periodEnds(Int64, periodEnd: Timestamp)
   /// The customer switches renewal off.
-  case cancels(Int64, periodEnd: Timestamp)
+  case cancels(Int64, transaction: Int64)
   /// Billing works again.
   case recovers(Int64, periodEnd: Timestamp)
   /// The billing grace period is over.

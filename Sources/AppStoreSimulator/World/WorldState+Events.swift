@@ -11,10 +11,13 @@ extension WorldState {
     switch event {
     case .renewalDue(let original, let end):
       guard let subscription = running(original, until: end) else { return nil }
-      if ending(of: subscription) == .renewed {
-        try renew(original, at: now)
-      } else {
-        events.add(.periodEnds(original, periodEnd: end), at: end)
+      switch ending(of: subscription) {
+      case .renewed: try renew(original, at: now)
+      // Where there is a grace period, billing that refuses is told at once: for what is left of the period the renewal
+      // date can still be extended.
+      case .billingFailed where gracePeriod(of: subscription) != nil && end > now:
+        try failToRenew(original, endingIn: end - now, at: now)
+      case .billingFailed, .expired: events.add(.periodEnds(original, periodEnd: end), at: end)
       }
     case .periodEnds(let original, let end):
       guard let subscription = running(original, until: end) else { return nil }
@@ -23,8 +26,10 @@ extension WorldState {
       case .billingFailed: try failToRenew(original, at: now)
       case .expired(let intent): try expire(original, intent, at: now)
       }
-    case .cancels(let original, let end):
-      guard running(original, until: end) != nil else { return nil }
+    case .cancels(let original, let transaction):
+      guard let subscription = subscriptions[original], subscription.status == .active,
+        subscription.transactionId == transaction
+      else { return nil }
       try setRenewal(original, isOn: false, at: now)
     case .recovers(let original, let end):
       guard let subscription = subscriptions[original], subscription.retryEnds != nil, subscription.expires == end
@@ -42,7 +47,7 @@ extension WorldState {
     return nil
   }
 
-  private enum Ending: Equatable {
+  private enum Ending {
     case renewed
     case billingFailed
     case expired(ExpirationIntent)

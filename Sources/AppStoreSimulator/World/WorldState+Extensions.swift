@@ -4,7 +4,8 @@ public import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// The present period ends so many days later: RENEWAL_EXTENDED.
+  /// The present period ends so many days later: RENEWAL_EXTENDED, for everybody who shares the subscription as well. In
+  /// a grace period billing stops to try again until the new date.
   ///
   /// - Returns: the new end.
   @discardableResult
@@ -15,10 +16,16 @@ extension WorldState {
     let expires = subscription.expires + .seconds(86_400 * days)
     subscriptions[original]?.expires = expires
     subscriptions[original]?.extensions.append(now)
+    if subscription.status == .billingGracePeriod {
+      subscriptions[original]?.status = .active
+      subscriptions[original]?.graceExpires = nil
+      subscriptions[original]?.retryEnds = nil
+      subscriptions[original]?.expirationIntent = nil
+    }
     transactions[subscription.transactionId]?.expires = expires
     transactions[subscription.transactionId]?.modified = now
     planEnd(of: original)
-    emit(.renewalExtended, about: subscription.transactionId, at: now)
+    announce(.renewalExtended, of: original, at: now)
     return expires
   }
 

@@ -42,14 +42,16 @@ extension WorldState {
         reason: reason, ownership: subscription.ownership, offer: offer, price: paid,
         appAccountToken: subscription.appAccountToken, modified: now))
     planEnd(of: original)
+    planCancellation(of: original)
     return id
   }
 
   /// Plans the renewal of the present period, or its end. Plans of an earlier end find another end and do nothing.
   mutating func planEnd(of original: Int64) {
-    guard let subscription = subscriptions[original], let transaction = transactions[subscription.transactionId] else {
-      return
-    }
+    // Who shares a subscription follows its purchaser.
+    guard let subscription = subscriptions[original], subscription.sharedBy == nil,
+      let transaction = transactions[subscription.transactionId]
+    else { return }
     let end = subscription.expires
     // What would have happened before anybody listened did not.
     if let horizon, end <= horizon { return }
@@ -57,10 +59,18 @@ extension WorldState {
     let course = behaviour.period(seed: seed, subscription: original, transaction: transaction.id)
     let lead = min(Self.longestLead, length / 20) * Double(course.lead) / 1_000
     events.add(.renewalDue(original, periodEnd: end), at: end - lead)
+  }
+
+  /// Plans once for each period what its customer does: an extension neither takes it back nor repeats it.
+  private mutating func planCancellation(of original: Int64) {
+    guard let subscription = subscriptions[original], subscription.sharedBy == nil,
+      let transaction = transactions[subscription.transactionId]
+    else { return }
+    let course = behaviour.period(seed: seed, subscription: original, transaction: transaction.id)
     guard let part = course.cancellation else { return }
-    let cancellation = transaction.purchaseDate + length * (part * 0.9)
-    if let horizon, cancellation <= horizon { return }
-    events.add(.cancels(original, periodEnd: end), at: cancellation)
+    let moment = transaction.purchaseDate + (subscription.expires - transaction.purchaseDate) * (part * 0.9)
+    if let horizon, moment <= horizon { return }
+    events.add(.cancels(original, transaction: transaction.id), at: moment)
   }
 
   /// The App Store renews now: DID_RENEW, or DID_RENEW/BILLING_RECOVERY after a failure.
@@ -78,29 +88,44 @@ extension WorldState {
     let id = beginPeriod(
       original, id: takeTransactionId(), product: subscription.nextProduct, offer: subscription.nextOffer,
       reason: .renewal, from: keepsDate ? subscription.expires : now, at: now)
-    emit(.didRenew, isRecovery ? .billingRecovery : nil, about: id, at: now)
+    announce(.didRenew, isRecovery ? .billingRecovery : nil, of: original, at: now)
     return id
   }
 
-  /// Billing refuses the renewal: the period ends now, and the subscription enters billing retry, in a grace period if
-  /// the product has one. DID_FAIL_TO_RENEW.
-  public mutating func failToRenew(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  /// Billing refuses the renewal: the subscription enters billing retry, in a grace period if the product has one.
+  /// DID_FAIL_TO_RENEW.
+  ///
+  /// - Parameter left: what is left of the present period when that happens; nothing without a grace period, for a period
+  ///   that runs has no status of billing retry.
+  public mutating func failToRenew(
+    _ original: Int64, endingIn left: Duration = .zero, at now: Timestamp
+  ) throws(WorldError) {
     var subscription = try self.subscription(original)
     guard subscription.status == .active else { throw .impossible("subscription \(original) is not active") }
-    let grace = app(of: subscription.customer).products[subscription.product].gracePeriod
+    let grace = gracePeriod(of: subscription)
+    guard grace != nil || left == .zero else {
+      throw .impossible("the product of subscription \(original) has no grace period")
+    }
     let course = behaviour.period(seed: seed, subscription: original, transaction: subscription.transactionId)
-    subscription.expires = min(subscription.expires, now)
+    let end = min(subscription.expires, now + left)
+    let retryEnds = end + Self.retryPeriod
+    subscription.expires = end
     subscription.status = grace == nil ? .billingRetry : .billingGracePeriod
-    subscription.graceExpires = grace.map { now + $0 }
-    subscription.retryEnds = now + Self.retryPeriod
+    subscription.graceExpires = grace.map { end + $0 }
+    subscription.retryEnds = retryEnds
     subscription.expirationIntent = .billingError
     setEnd(of: &subscription, at: now)
     if let grace = subscription.graceExpires { events.add(.graceEnds(original, at: grace), at: grace) }
-    events.add(.retryEnds(original, at: now + Self.retryPeriod), at: now + Self.retryPeriod)
+    events.add(.retryEnds(original, at: retryEnds), at: retryEnds)
     if let recovery = course.recovery {
-      events.add(.recovers(original, periodEnd: subscription.expires), at: now + recovery)
+      events.add(.recovers(original, periodEnd: end), at: now + recovery)
     }
-    emit(.didFailToRenew, grace == nil ? nil : .gracePeriod, about: subscription.transactionId, at: now)
+    announce(.didFailToRenew, grace == nil ? nil : .gracePeriod, of: original, at: now)
+  }
+
+  /// The billing grace period of a subscription's product; nil where the team has none.
+  func gracePeriod(of subscription: SubscriptionFacts) -> Duration? {
+    app(of: subscription.customer).products[subscription.product].gracePeriod
   }
 
   /// The billing grace period ends without a renewal: GRACE_PERIOD_EXPIRED.
@@ -111,7 +136,7 @@ extension WorldState {
     }
     subscriptions[original]?.status = .billingRetry
     subscriptions[original]?.graceExpires = nil
-    emit(.gracePeriodExpired, about: subscription.transactionId, at: now)
+    announce(.gracePeriodExpired, of: original, at: now)
   }
 
   /// The subscription ends: EXPIRED with the subtype of its reason.
@@ -135,7 +160,7 @@ extension WorldState {
       case .productNotAvailable: .productNotForSale
       default: nil
       }
-    emit(.expired, subtype, about: subscription.transactionId, at: now)
+    announce(.expired, subtype, of: original, at: now)
   }
 
   /// The customer switches renewal on or off: DID_CHANGE_RENEWAL_STATUS. Nothing when it is so already.
@@ -143,13 +168,11 @@ extension WorldState {
     let subscription = try self.subscription(original)
     guard subscription.renews != isOn else { return }
     subscriptions[original]?.renews = isOn
-    emit(
-      .didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, about: subscription.transactionId,
-      at: now)
+    announce(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, of: original, at: now)
   }
 
   /// Stores a subscription whose period ended earlier than planned, with its transaction.
-  private mutating func setEnd(of subscription: inout SubscriptionFacts, at now: Timestamp) {
+  mutating func setEnd(of subscription: inout SubscriptionFacts, at now: Timestamp) {
     subscriptions[subscription.originalTransactionId] = subscription
     if transactions[subscription.transactionId]?.expires != subscription.expires {
       transactions[subscription.transactionId]?.expires = subscription.expires

@@ -35,11 +35,13 @@ extension WorldState {
         return try changePlan(original, to: productId, at: now)
       }
       let transactionId = try resubscribe(original, to: index, offer: offer, at: now)
-      emit(.subscribed, .resubscribe, about: transactionId, at: now)
+      announce(
+        .subscribed, .resubscribe, of: original, cause: subscription.product == index ? .sameProduct : .itself, at: now)
       return transactionId
     }
     let transactionId = subscribe(
-      to: index, by: customer, offer: offer, ownership: ownership, appAccountToken: appAccountToken, at: now)
+      to: index, by: customer, offer: offer, ownership: ownership, sharedBy: nil, appAccountToken: appAccountToken,
+      at: now)
     emit(.subscribed, .initialBuy, about: transactionId, at: now)
     return transactionId
   }
@@ -62,17 +64,17 @@ extension WorldState {
     let offer = try offer(named: offerName, of: products[index])
     if products[index].level > products[subscription.product].level {
       planNext(original, index, offer: offer)
-      emit(.offerRedeemed, .downgrade, about: subscription.transactionId, at: now)
+      announce(.offerRedeemed, .downgrade, of: original, at: now)
       return subscription.transactionId
     }
     let isUpgrade = products[index].level < products[subscription.product].level
     if !isUpgrade, index == subscription.product {
       planNext(original, index, offer: offer)
-      emit(.offerRedeemed, about: subscription.transactionId, at: now)
+      announce(.offerRedeemed, of: original, at: now)
       return subscription.transactionId
     }
     let transactionId = try upgrade(original, to: index, offer: offer, at: now)
-    emit(.offerRedeemed, isUpgrade ? .upgrade : nil, about: transactionId, at: now)
+    announce(.offerRedeemed, isUpgrade ? .upgrade : nil, of: original, at: now)
     return transactionId
   }
 
@@ -86,12 +88,15 @@ extension WorldState {
     let index = try product(named: productId, in: customers[customer].realm)
     let product = app(of: customer).products[index]
     let offer = try offer(named: offerName, of: product)
-    let original = self.subscription(inGroupOf: product, of: customer, ownership: .purchased)
-    let transactionId =
-      if let original { try resubscribe(original, to: index, offer: offer, at: now) } else {
-        subscribe(to: index, by: customer, offer: offer, ownership: .purchased, appAccountToken: nil, at: now)
-      }
-    emit(.offerRedeemed, original == nil ? .initialBuy : .resubscribe, about: transactionId, at: now)
+    guard let original = self.subscription(inGroupOf: product, of: customer, ownership: .purchased) else {
+      let transactionId = subscribe(
+        to: index, by: customer, offer: offer, ownership: .purchased, sharedBy: nil, appAccountToken: nil, at: now)
+      emit(.offerRedeemed, .initialBuy, about: transactionId, at: now)
+      return transactionId
+    }
+    let before = try subscription(original).product
+    let transactionId = try resubscribe(original, to: index, offer: offer, at: now)
+    announce(.offerRedeemed, .resubscribe, of: original, cause: before == index ? .sameProduct : .itself, at: now)
     return transactionId
   }
 
@@ -111,16 +116,16 @@ extension WorldState {
     }
     if index == subscription.product {
       planNext(original, index, offer: nil)
-      emit(.didChangeRenewalPref, about: subscription.transactionId, at: now)
+      announce(.didChangeRenewalPref, of: original, at: now)
       return subscription.transactionId
     }
     if products[index].level < products[subscription.product].level {
       let transactionId = try upgrade(original, to: index, offer: nil, at: now)
-      emit(.didChangeRenewalPref, .upgrade, about: transactionId, at: now)
+      announce(.didChangeRenewalPref, .upgrade, of: original, at: now)
       return transactionId
     }
     planNext(original, index, offer: nil)
-    emit(.didChangeRenewalPref, .downgrade, about: subscription.transactionId, at: now)
+    announce(.didChangeRenewalPref, .downgrade, of: original, at: now)
     return subscription.transactionId
   }
 
@@ -137,7 +142,7 @@ extension WorldState {
 }
 
 extension WorldState {
-  private mutating func buyOnce(
+  mutating func buyOnce(
     _ index: Int, by customer: CustomerID, offer: Int?, quantity: Int64, ownership: InAppOwnershipType,
     appAccountToken: CompactUUID?, at now: Timestamp
   ) -> Int64 {
@@ -153,16 +158,16 @@ extension WorldState {
     return id
   }
 
-  private mutating func subscribe(
-    to index: Int, by customer: CustomerID, offer: Int?, ownership: InAppOwnershipType,
+  mutating func subscribe(
+    to index: Int, by customer: CustomerID, offer: Int?, ownership: InAppOwnershipType, sharedBy: Int64?,
     appAccountToken: CompactUUID?, at now: Timestamp
   ) -> Int64 {
     let product = app(of: customer).products[index]
     let original = takeTransactionId()
     subscriptions[original] = SubscriptionFacts(
-      originalTransactionId: original, customer: customer, ownership: ownership, originalPurchaseDate: now,
-      product: index, nextProduct: index, transactionId: original, expires: now, renewalPrice: product.price,
-      started: now, appAccountToken: appAccountToken)
+      originalTransactionId: original, customer: customer, ownership: ownership, sharedBy: sharedBy,
+      originalPurchaseDate: now, product: index, nextProduct: index, transactionId: original, expires: now,
+      renewalPrice: product.price, started: now, appAccountToken: appAccountToken)
     customers[customer].subscriptions.append(original)
     realms[customers[customer].realm].subscriptions.append(original)
     beginPeriod(original, id: original, product: index, offer: offer, reason: .purchase, from: now, at: now)

@@ -7,8 +7,8 @@ extension WorldState {
   /// Milliunits of a price: all of it.
   public static let wholePrice: Int64 = 100_000
 
-  /// The customer asks for a refund, or Apple asks once more about the same request: CONSUMPTION_REQUEST for a
-  /// consumable or a subscription, nothing for other products.
+  /// The customer asks for a refund, or Apple asks once more about the same request: CONSUMPTION_REQUEST, "for any
+  /// product type" as Send Consumption Information has it. The older `notificationType` page names two of the four.
   ///
   /// - Returns: `notificationUUID`; nil when there is no notification.
   @discardableResult
@@ -21,12 +21,11 @@ extension WorldState {
       throw .impossible("transaction \(transactionId) was not bought by this customer")
     }
     refundRequests[transactionId] = RefundRequest(asked: now, reason: reason)
-    let product = product(of: transaction)
-    guard product.isSubscription || product.type == .consumable else { return nil }
     return emit(.consumptionRequest, about: transactionId, reason: reason, at: now)
   }
 
-  /// Apple pays back: REFUND, before it DID_CHANGE_RENEWAL_STATUS where renewal was on and the present period is refunded.
+  /// Apple pays back: REFUND, before it DID_CHANGE_RENEWAL_STATUS where renewal was on and the present period is refunded,
+  /// after it REVOKE for everybody who shared the purchase.
   ///
   /// A refund of an earlier period leaves the subscription as it is.
   ///
@@ -39,14 +38,21 @@ extension WorldState {
     guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
     refundRequests[transactionId] = nil
     let isPresent = subscriptions[transaction.originalId]?.transactionId == transactionId
-    if isPresent { try setRenewal(transaction.originalId, isOn: false, at: now) }
+    let endsRenewal = isPresent && subscriptions[transaction.originalId]?.renews == true
+    if endsRenewal {
+      subscriptions[transaction.originalId]?.renews = false
+      emit(.didChangeRenewalStatus, .autoRenewDisabled, about: transactionId, cause: .refund, at: now)
+    }
     let whole = percentage >= Self.wholePrice
     transactions[transactionId]?.revocation = .init(
       date: now, reason: reason, type: whole ? .refundFull : .refundProrated,
       percentage: max(1, min(percentage, Self.wholePrice)))
     transactions[transactionId]?.modified = now
     if isPresent { endByRevocation(transaction.originalId) }
-    emit(.refund, about: transactionId, at: now)
+    emit(.refund, about: transactionId, cause: endsRenewal ? .refund : .itself, at: now)
+    if isPresent || subscriptions[transaction.originalId] == nil {
+      try endSharing(of: transaction.originalId, at: now)
+    }
   }
 
   /// Apple does not pay back: REFUND_DECLINED.
@@ -83,6 +89,9 @@ extension WorldState {
     transactions[transactionId]?.revocation = .init(
       date: now, reason: .refundedForOtherReason, type: .familyRevoke, percentage: nil)
     transactions[transactionId]?.modified = now
+    if let purchaser = subscriptions[transaction.originalId]?.sharedBy {
+      families[purchaser]?.removeAll { $0.original == transaction.originalId }
+    }
     if subscriptions[transaction.originalId]?.transactionId == transactionId {
       subscriptions[transaction.originalId]?.renews = false
       endByRevocation(transaction.originalId)

@@ -41,6 +41,8 @@ public struct WorldState: Sendable {
   /// When the last thing happened.
   public internal(set) var lastEvent: Timestamp
 
+  /// Who shares what somebody bought, by the purchaser's `originalTransactionId`.
+  var families: [Int64: [FamilyMember]] = [:]
   let limits: WorldLimits
   var events = TimeOrdered<WorldEvent>()
   var generator: SeededGenerator
@@ -200,14 +202,15 @@ extension WorldState {
   /// Queues a notification, unless the past is being made up.
   @discardableResult
   mutating func emit(
-    _ kind: SampleKind, _ content: NotificationFacts.Content, in realm: RealmID, at now: Timestamp
+    _ kind: SampleKind, _ content: NotificationFacts.Content, cause: NotificationCause = .itself, in realm: RealmID,
+    at now: Timestamp
   ) -> CompactUUID? {
     lastEvent = max(lastEvent, now)
     guard !isQuiet else { return nil }
     let id = NotificationID(realm: realm, sequence: realms[realm].log.nextSequence)
     let facts = NotificationFacts(
       uuid: CompactUUID(using: &generator), sequence: id.sequence, realm: realm, kind: kind, signedDate: now,
-      content: content)
+      content: content, cause: cause)
     realms[realm].log.append(NotificationRecord(facts: facts, openDeliveries: hasPostman ? 1 : 0))
     if hasPostman { outbox.append(id) }
     return facts.uuid
@@ -217,12 +220,12 @@ extension WorldState {
   @discardableResult
   mutating func emit(
     _ type: NotificationTypeV2, _ subtype: Subtype? = nil, about transactionId: Int64,
-    reason: ConsumptionRequestReason? = nil, at now: Timestamp
+    reason: ConsumptionRequestReason? = nil, cause: NotificationCause = .itself, at now: Timestamp
   ) -> CompactUUID? {
     guard let transaction = transactions[transactionId] else { return nil }
     return emit(
       SampleKind(type, subtype),
-      .purchase(transaction, subscriptions[transaction.originalId], reason: reason),
+      .purchase(transaction, subscriptions[transaction.originalId], reason: reason), cause: cause,
       in: customers[transaction.customer].realm, at: now)
   }
 }

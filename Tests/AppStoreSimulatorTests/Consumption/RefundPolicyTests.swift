@@ -8,7 +8,7 @@ import Testing
   private func answer(_ preference: JSON?, consumed: JSON? = nil) throws -> ConsumptionAnswer {
     let body: JSONObject = ["customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false]
     return try ConsumptionAnswer(
-      body.with("refundPreference", preference).with("consumptionPercentage", consumed), isAutoRenewable: false)
+      body.with("refundPreference", preference).with("consumptionPercentage", consumed), of: .consumable)
   }
 
   private func decide(_ policy: RefundPolicy, _ answer: ConsumptionAnswer?, elapsed: Int64? = nil)

@@ -162,6 +162,87 @@ private final class Receiver: Sendable {
   }
 
   @Test(.timeLimit(.minutes(5)))
+  func `An endpoint that never answers delays no other app, nor another environment of its own`() async throws {
+    let other = SimulatedApp(bundleId: "com.example.other", appAppleId: 2, products: Rehearsal.app.products)
+    let world = World(apps: [Rehearsal.app, other], seed: 1, beginning: .newYear)
+    var settings = DeliverySettings()
+    settings.latency = .zero ... .zero
+    settings.concurrency = 2
+    let answered = Mutex<[String: Int]>([:])
+    let destinations = Dictionary(
+      uniqueKeysWithValues: ["dead", "sandbox", "other"].enumerated().map { ($0.offset, Destination(url: $0.element)) })
+    let courier = Courier(
+      world: world, signatory: try Rehearsal.signatory(), destinations: destinations, settings: settings,
+      clock: time.clock,
+      post: { [time] url, _ in
+        if url == "dead" {
+          // Until the test is over.
+          do { try await time.clock.sleep(for: .seconds(86_400)) } catch { return PostOutcome(.timedOut) }
+        }
+        answered.withLock { $0[url, default: 0] += 1 }
+        return PostOutcome(status: 200)
+      }, logger: Logger(label: "test"))
+    try await running(courier) {
+      for realm in [0, 1, 2] {
+        for _ in 0..<20 { try world.buy(Rehearsal.coins, in: realm, at: .newYear) }
+      }
+      while courier.tally.acknowledged < 40 { await Task.yield() }
+    }
+    #expect(answered.withLock { $0 } == ["sandbox": 20, "other": 20])
+    #expect(courier.tally.attempts == [.success: 40])
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `News of one subscription arrive in their order, however long the first of them takes`() async throws {
+    let world = Rehearsal.world()
+    let first = AsyncStream<Void>.makeStream()
+    let arrived = Mutex<[String]>([])
+    var settings = DeliverySettings()
+    settings.latency = .zero ... .zero
+    let courier = Courier(
+      world: world, signatory: try Rehearsal.signatory(), destinations: [0: Destination(url: "test")],
+      settings: settings, clock: time.clock,
+      post: { [time] _, _ in
+        // The first answer comes when the others have been due for a minute.
+        if time.clock.wallTime == .newYear { for await _ in first.stream { break } }
+        return PostOutcome(status: 200)
+      }, onAttempt: { attempt in arrived.withLock { $0.append(attempt.type) } }, logger: Logger(label: "test"))
+    try await running(courier) {
+      let original = try world.buy(Rehearsal.monthly, at: .newYear)
+      try world.withState { state in
+        try state.setRenewal(original, isOn: false, at: .newYear + .seconds(1))
+        try state.setRenewal(original, isOn: true, at: .newYear + .seconds(2))
+      }
+      await time.waitForSleepers(1)
+      time.advance(by: .seconds(60))
+      // Whoever does not wait for the first gets ahead of it now.
+      for _ in 0..<1_000 { await Task.yield() }
+      first.continuation.yield()
+      while courier.tally.acknowledged < 3 { await Task.yield() }
+    }
+    #expect(
+      arrived.withLock { $0 } == [
+        "SUBSCRIBED/INITIAL_BUY", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
+        "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED",
+      ])
+  }
+
+  @Test(.timeLimit(.minutes(5)))
+  func `What the world forgot before it arrived is counted, and frees its place`() async throws {
+    let world = Rehearsal.world(limits: WorldLimits(notifications: 4))
+    let receiver = Receiver(time.clock)
+    let courier = try courier(world, receiver, change: { $0.latency = .seconds(60) ... .seconds(60) })
+    try await running(courier) {
+      for _ in 0..<40 { try world.buy(Rehearsal.coins, at: .newYear) }
+      await time.waitForSleepers(1)
+      time.advance(by: .seconds(60))
+      while courier.tally.acknowledged + courier.tally.forgotten < 40 { await Task.yield() }
+    }
+    #expect(courier.tally.acknowledged >= 4 && courier.tally.acknowledged <= 8)
+    #expect(courier.tally.waiting == 0)
+  }
+
+  @Test(.timeLimit(.minutes(5)))
   func `Nothing is sent in a pause, and everything after it`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)

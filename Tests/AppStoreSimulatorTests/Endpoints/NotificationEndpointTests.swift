@@ -102,6 +102,28 @@ import Testing
     #expect(try await count("onlyFailures", false) == 2)
   }
 
+  @Test func `What waits for its first attempt is not in the history`() async throws {
+    let simulator = try SimulatorFixture()
+    simulator.world.withState { $0.hasPostman = true }
+    for _ in 0..<3 { try simulator.buy() }
+    let body = body(simulator)
+    #expect(try items(try await simulator.json(.post, Self.history, body: body)).isEmpty)
+    attempt(simulator, 1, .timedOut)
+    let found = try items(try await simulator.json(.post, Self.history, body: body))
+    #expect(found.count == 1)
+    let uuid = try #require(simulator.sent().dropFirst().first).facts.uuid.text
+    #expect(try await payload(try #require(found.first), simulator).notificationUUID == uuid)
+  }
+
+  @Test func `A subtype alone is a filter, too`() async throws {
+    let simulator = try SimulatorFixture()
+    try simulator.buy()
+    try simulator.buy(SimulatorFixture.coins)
+    let json = try await simulator.json(
+      .post, Self.history, body: body(simulator).with("notificationSubtype", "INITIAL_BUY"))
+    #expect(try items(json).count == 1)
+  }
+
   @Test func `A test is requested, sent, and its status told once there is one`() async throws {
     let simulator = try SimulatorFixture()
     let json = try await simulator.json(.post, Self.test)

@@ -55,6 +55,48 @@ import Testing
     #expect(try simulator.world.withState { try #require($0.subscriptions[id]?.expires) } == expected)
   }
 
+  @Test func `In a grace period the date can be moved while the period runs, and not after`() async throws {
+    let simulator = try SimulatorFixture()
+    let hour = Duration.seconds(3_600)
+    let extended = try simulator.buy(SimulatorFixture.graceful)
+    let late = try simulator.buy(SimulatorFixture.graceful)
+    try simulator.world.withState { state in
+      for id in [extended, late] { try state.failToRenew(id, endingIn: hour, at: simulator.now) }
+    }
+    let json = try await simulator.json(.put, path(extended), body: Self.body)
+    let end = simulator.now + hour + .seconds(14 * 86_400)
+    #expect(json["effectiveDate"] == .integer(end.millisecondsSince1970))
+    try simulator.world.withState { state in
+      let subscription = try #require(state.subscriptions[extended])
+      #expect(subscription.status == .active && subscription.graceExpires == nil && subscription.retryEnds == nil)
+    }
+    try simulator.pass(hour)
+    #expect(try simulator.world.withState { try #require($0.subscriptions[late]).status } == .billingGracePeriod)
+    #expect(try await simulator.answer(.put, path(late), body: Self.body).code == 4_030_004)
+    // Billing tries again at the new date.
+    try simulator.pass(.seconds(14 * 86_400))
+    let renewed = try simulator.world.withState { try #require($0.subscriptions[extended]) }
+    #expect(renewed.status == .active && renewed.expires > end)
+  }
+
+  @Test func `A mass extension moves the dates of families and counts them`() async throws {
+    let simulator = try SimulatorFixture()
+    let id = try simulator.buy()
+    let members = try simulator.world.withState { state in
+      try (0..<2).map { _ in try state.share(id, at: simulator.now) }
+    }
+    let uuid = "b3c0c4a5-7c1d-4b1e-9f5e-0d6f6f3f2a11"
+    let mass = "/inApps/v1/subscriptions/extend/mass"
+    _ = try await simulator.json(
+      .post, mass,
+      body: Self.body.with("requestIdentifier", .string(uuid)).with("productId", .string(SimulatorFixture.monthly)))
+    try simulator.pass(.seconds(3 * 3_600))
+    let status = try await simulator.json(.get, "\(mass)/\(SimulatorFixture.monthly)/\(uuid)")
+    #expect(status["succeededCount"] == 3 && status["failedCount"] == 0)
+    #expect(simulator.sent(.renewalExtended).count == 3)
+    #expect(try await simulator.answer(.put, path(members[0]), body: Self.body).code == 4_030_007)
+  }
+
   @Test func `Ineligible subscriptions are refused by the rule they fall under`() async throws {
     let simulator = try SimulatorFixture()
     let trial = try simulator.buy(offer: SimulatorFixture.trial)

@@ -107,6 +107,25 @@ import Testing
     #expect(simulator.sent(.renewalExtended).count == 1)
   }
 
+  @Test func `A job that is complete keeps its counts and lets its subscriptions go`() throws {
+    let simulator = try SimulatorFixture()
+    let desk = ExtensionDesk(simulator.world, MassExtensionSettings(failureShare: 0), seed: 1)
+    for _ in 0..<10 { try simulator.buy() }
+    for number in 0..<3 {
+      let uuid = "0000000\(number)-7c1d-4b1e-9f5e-0d6f6f3f2a11"
+      desk.open(
+        try MassExtensionRequest(Self.body.with("requestIdentifier", .string(uuid))), realm: simulator.production,
+        at: simulator.now)
+      #expect(desk.targetCount == (number < 2 ? 10 : 0))
+      try simulator.pass(.seconds(3 * 3_600))
+      #expect(desk.targetCount == 0)
+      let job = try #require(
+        desk.status(
+          realm: simulator.production, productId: SimulatorFixture.monthly, requestIdentifier: uuid.uppercased()))
+      #expect(job.completed != nil && job.succeeded == (number < 2 ? 10 : 0))
+    }
+  }
+
   @Test func `What cannot be a job is refused`() async throws {
     let simulator = try SimulatorFixture()
     #expect(try await simulator.answer(.post, Self.mass, body: Self.body.with("productId", "x")).code == 4_000_023)

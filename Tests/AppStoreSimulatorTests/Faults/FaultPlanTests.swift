@@ -67,6 +67,17 @@ private final class Plan {
     #expect(first == struck())
   }
 
+  @Test func `What can strike no more is reported, the newest of it`() {
+    let plan = Plan([Fault(.unauthorized, endpoints: [.lookUpOrderId])])
+    for _ in 0..<(3 * FaultPlan.mostSpent) {
+      _ = plan.add(Fault(.connectionReset, count: 1))
+      #expect(plan.decide().effect == .connectionReset)
+    }
+    #expect(plan.decide().effect == nil)
+    #expect(plan.struck == [0] + Array(repeating: 1, count: FaultPlan.mostSpent))
+    #expect(plan.decide(.lookUpOrderId).effect == .unauthorized)
+  }
+
   @Test func `A fault is taken away by its number`() {
     let plan = Plan()
     let id = plan.add(Fault(.connectionReset))

@@ -15,7 +15,7 @@ import Testing
       state.realms[0].log.records.first.flatMap { state.subjectV1(of: $0) }
     }
     guard let found else { return [] }
-    return try kind.typesV1(isSubscription: found.purchase.subscription != nil).map {
+    return try kind.typesV1(of: found.purchase.product.type).map {
       ($0, try ResponseBodyV1(parsing: found.body($0)))
     }
   }
@@ -34,8 +34,9 @@ import Testing
         #expect(body.original_transaction_id != nil)
       }
     }
-    types.formUnion(SampleKind(.refund).typesV1(isSubscription: false))
-    types.formUnion(SampleKind(.consumptionRequest).typesV1(isSubscription: false))
+    // Of what families hear and of the sandbox: DocumentedTypesV1Tests.
+    types.formUnion(SampleKind(.refund).typesV1(of: .consumable))
+    types.formUnion(SampleKind(.consumptionRequest).typesV1(of: .consumable))
     #expect(types == Set(NotificationTypeV1.allKnown).subtracting([.renewal]))
   }
 

@@ -18,12 +18,51 @@ import Testing
     return world
   }
 
-  private func player(_ world: World) -> EventPlayer {
-    EventPlayer(world: world) { transaction, reason, now throws(WorldError) in
-      _ = try world.withState { state throws(WorldError) in
-        try state.requestRefund(transaction, reason: reason, at: now)
-      }
+  private func player(_ world: World, mostOver: Int = 1_000) -> EventPlayer {
+    EventPlayer(
+      world: world,
+      customerAsks: { transaction, reason, now throws(WorldError) in
+        _ = try world.withState { state throws(WorldError) in
+          try state.requestRefund(transaction, reason: reason, at: now)
+        }
+      }, mostOver: mostOver)
+  }
+
+  @Test func `Of events that were caused by hand and are over the newest are reported, of the scenario's all`() throws {
+    let world = try settled(10)
+    let player = player(world, mostOver: 3)
+    player.schedule(ScenarioEvent("cancel", .setRenewal(isOn: false), spread: hour, count: .times(4)), origin: .newYear)
+    for number in 0..<10 {
+      player.schedule(ScenarioEvent("test \(number)", .test), origin: .newYear, isCaused: true)
     }
+    player.schedule(ScenarioEvent("late", .test, after: hour), origin: .newYear, isCaused: true)
+    try world.run(until: .newYear + hour / 2)
+    #expect(player.outcomes.map(\.name) == ["cancel", "test 7", "test 8", "test 9", "late"])
+    try world.run(until: .newYear + hour)
+    #expect(player.outcomes.map(\.name) == ["cancel", "test 8", "test 9", "late"])
+    #expect(player.outcomes.first?.done == 4)
+  }
+
+  @Test func `Who was let down comes back, to the same plan or another, and families grow`() throws {
+    let world = try settled(3)
+    let player = player(world)
+    for (minutes, event) in [
+      ScenarioEvent("share", .share, count: .times(2)),
+      ScenarioEvent("expire", .expire(.customerCancelled), count: .times(2)),
+      ScenarioEvent("resubscribe", .resubscribe(to: nil)),
+      ScenarioEvent("resubscribe", .resubscribe(to: Rehearsal.monthly)),
+    ].enumerated() {
+      var event = event
+      event.after = .seconds(60 * minutes)
+      player.schedule(event, origin: .newYear)
+    }
+    try world.run(until: .newYear + hour)
+    #expect(player.outcomes.allSatisfy { $0.done == $0.wanted && $0.problem == nil }, "\(player.outcomes)")
+    #expect(world.told().filter { $0 == "SUBSCRIBED/INITIAL_BUY" }.count == 2)
+    let causes = world.withState { state in
+      state.realms[0].log.records.filter { $0.facts.kind.subtype == .resubscribe }.map(\.facts.cause)
+    }
+    #expect(causes.contains(.sameProduct) && causes.contains(.itself))
   }
 
   @Test func `Nobody is told how the first customers came, and their present periods reach beyond the beginning`()

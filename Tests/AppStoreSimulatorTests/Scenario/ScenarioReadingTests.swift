@@ -1,5 +1,7 @@
 import AppStore
+import Clocks
 import Foundation
+import Logging
 import Testing
 
 @testable import AppStoreSimulator
@@ -13,17 +15,45 @@ import Testing
 
     """
 
-  @Test func `The scenarios that come with the project can be read, and played without their API`() throws {
+  /// Their names, for what is not there is not tested.
+  private static let files = [
+    "consumption-request-day", "demo", "every-kind", "outage-mass-extension", "refund-wave", "renewal-storm",
+  ]
+
+  private static func file(_ name: String) throws -> Scenario {
     let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent().appending(
       path: "../../../scenarios")
-    let files = try FileManager.default.contentsOfDirectory(at: root, includingPropertiesForKeys: nil)
-      .filter { $0.pathExtension == "yaml" }
-    #expect(files.count >= 4)
-    for file in files {
-      let scenario = try Scenario(yaml: try String(contentsOf: file, encoding: .utf8))
-      #expect(!scenario.events.isEmpty && !scenario.destinations.isEmpty, "\(file.lastPathComponent)")
-      #expect(scenario.customerCount > 0 && scenario.duration != nil, "\(file.lastPathComponent)")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: root.path()).filter { $0.hasSuffix(".yaml") }.sorted()
+        == files.map { $0 + ".yaml" })
+    return try Scenario(yaml: String(contentsOf: root.appending(path: name + ".yaml"), encoding: .utf8))
+  }
+
+  @Test(arguments: files)
+  func `The scenarios that come with the project play to their end, and everything in them happens`(
+    name: String
+  ) throws {
+    var scenario = try Self.file(name)
+    #expect(!scenario.events.isEmpty && !scenario.destinations.isEmpty && scenario.customerCount > 0)
+    let duration = try #require(scenario.duration)
+    // With a tenth of the customers it is the same play.
+    for index in scenario.population.indices where scenario.population[index].count > 500 {
+      scenario.population[index].count /= 10
     }
+    for index in scenario.events.indices {
+      if case .times(let count) = scenario.events[index].count {
+        scenario.events[index].count = .times(max(1, count / 10))
+      }
+    }
+    let time = ManualClock(start: scenario.origin ?? .newYear)
+    let simulator = try Simulator(
+      scenario, chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
+    time.advance(by: duration)
+    try simulator.world.run(until: simulator.origin + duration)
+    for event in simulator.report.events {
+      #expect(event.done == event.wanted && event.problem == nil, "\(event)")
+    }
+    #expect(simulator.world.nextEvent.map { $0 > simulator.origin + duration } ?? true)
   }
 
   @Test(
@@ -34,7 +64,7 @@ import Testing
       ("events: [{ do: dance }]", "events[0].do: no such action"),
       ("events: [{ do: renew, evry: 5m }]", "events[0].evry: unknown key"),
       ("events: [{ do: renew, app: other }]", "events[0].app: no app other"),
-      ("events: [{ do: renew, product: yearly }]", "events[0]: com.example.app has no product yearly"),
+      ("events: [{ do: renew, product: yearly }]", "events[0].product: com.example.app has no product yearly"),
       ("events: [{ do: changePlan }]", "events[0].to: missing"),
       ("events: [{ do: send, type: DID_RENEW, subtype: UPGRADE }]", "events[0].type: a type of Apple's"),
       ("events: [{ do: renew, after: soon }]", "events[0].after: a duration"),

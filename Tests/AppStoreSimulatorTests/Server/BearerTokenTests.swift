@@ -9,8 +9,8 @@ import Testing
   private let check = TokenCheck(skew: .seconds(60))
   private let now = Timestamp.newYear
 
-  private func refusal(of authorization: String?) -> TokenRefusal? {
-    do throws(TokenRefusal) {
+  private func refusal(of authorization: String?) -> TokenFlaw? {
+    do throws(TokenFlaw) {
       _ = try check.claims(in: authorization, now: now) { $0 == caller.keyId ? caller.apiKey : nil }
       return nil
     } catch {
@@ -39,7 +39,7 @@ import Testing
     #expect(refusal(of: authorization) == .malformed)
   }
 
-  static let wrongClaims: [(name: String, value: JSON?, refusal: TokenRefusal)] = [
+  static let wrongClaims: [(name: String, value: JSON?, refusal: TokenFlaw)] = [
     ("iss", "99999999-96fe-1a63-e053-0824d011072a", .issuer), ("iss", nil, .issuer),
     ("aud", "appstoreconnect-v2", .audience), ("aud", nil, .audience), ("aud", ["a"], .audience),
     ("exp", nil, .noExpiry), ("exp", "1767225900", .noExpiry),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite struct RequestPipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestPipelineTests {
   private static let extend: JSONObject = [
     "extendByDays": 14, "extendReasonCode": 3, "requestIdentifier": "campaign/1",
   ]
@@ -123,6 +123,50 @@ import Testing
     }
     #expect(bytes == answer.body.count / 2)
     #expect(simulator.sent(.renewalExtended).count == 1)
+  }
+
+  @Test func `Of an empty answer nothing can be cut off: it is lost as a whole, after the effect`() async throws {
+    let simulator = try SimulatorFixture { $0.faults = [Fault(.truncatedBody(share: 1))] }
+    let id = try simulator.buy()
+    let outcome = try await simulator.send(
+      .put, "/inApps/v1/transactions/\(id)/appAccountToken",
+      body: ["appAccountToken": "7e3fb20b-4cdb-47cc-936d-99d65f608138"])
+    #expect(outcome == .reset)
+    #expect(simulator.world.withState { $0.transactions[id]?.appAccountToken } != nil)
+    // And of a body something is missing always.
+    guard
+      case .truncated(let answer, let bytes) = try await simulator.send(.get, "/inApps/v1/transactions/\(id)")
+    else {
+      Issue.record("not truncated")
+      return
+    }
+    #expect(bytes == answer.body.count - 1)
+  }
+
+  @Test func `Every key of an app is good, until its team takes it away`() async throws {
+    let (old, new, stranger) = (TestCaller(), TestCaller(keyId: "NEWKEY0001"), TestCaller(keyId: "STRANGER01"))
+    func statuses(_ keys: [TestCaller]) async throws -> [Int] {
+      let app = SimulatedApp(
+        bundleId: old.bundleId, appAppleId: 1, credentials: keys.map(\.credentials), products: Rehearsal.app.products)
+      let time = ManualClock(start: .newYear)
+      let world = World(apps: [app], seed: 1, beginning: .newYear)
+      let services = try APIServices(
+        world: world, signatory: try Rehearsal.signatory(), settings: SimulatorSettings(), clock: time.clock)
+      let id = try world.buy(Rehearsal.coins, at: .newYear)
+      var statuses: [Int] = []
+      for caller in [old, new, stranger] {
+        let outcome = try await services.pipeline.respond(
+          to: IncomingRequest(
+            environment: .production, method: .get, path: "/inApps/v1/transactions/\(id)", query: [],
+            authorization: try caller.authorization(now: .newYear), body: []))
+        if case .answer(let answer) = outcome { statuses.append(answer.status) }
+      }
+      return statuses
+    }
+    #expect(try await statuses([old, new]) == [200, 200, 401])
+    #expect(try await statuses([new]) == [401, 200, 401])
+    // Two keys of one identifier would be taken for each other.
+    await #expect(throws: ScenarioError.self) { try await statuses([new, TestCaller(keyId: new.keyId)]) }
   }
 
   @Test func `A latency passes in the clock's time`() async throws {

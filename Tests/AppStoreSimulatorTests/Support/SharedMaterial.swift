@@ -22,6 +22,12 @@ enum SharedMaterial {
 
   static var isPresent: Bool { directory != nil }
 
+  /// A text; empty when there is none, which the tests' own counts notice.
+  static func text(_ path: String) throws -> String {
+    guard let directory else { return "" }
+    return String(decoding: try Data(contentsOf: directory.appending(path: path)), as: UTF8.self)
+  }
+
   /// A JSON file; empty when there is none, which the tests' own counts notice.
   static func json(_ path: String) throws -> JSONObject {
     guard let directory else { return JSONObject() }

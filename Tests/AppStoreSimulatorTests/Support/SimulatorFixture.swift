@@ -4,7 +4,6 @@ import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import Clocks
-import Crypto
 import HTTPTypes
 import Testing
 
@@ -18,6 +17,7 @@ struct SimulatorFixture {
   static let coins = "coins.100"
   static let lifetime = "lifetime"
   static let trial = "trial"
+  static let graceful = "graceful.monthly"
 
   let time = ManualClock(start: .newYear)
   let world: World
@@ -35,11 +35,7 @@ struct SimulatorFixture {
     self.caller = caller
     let app = SimulatedApp(
       bundleId: caller.bundleId, appAppleId: 1_234_567_890,
-      credentials: [
-        APICredentials(
-          issuerId: caller.issuerId, keyId: caller.keyId,
-          publicKeyPEM: caller.privateKey.publicKey.pemRepresentation)
-      ],
+      credentials: [caller.credentials],
       products: [
         Product(
           productId: Self.monthly,
@@ -52,6 +48,7 @@ struct SimulatorFixture {
         Product(productId: "other.monthly", group: "99999999"),
         Product(productId: Self.coins, type: .consumable, group: nil),
         Product(productId: Self.lifetime, type: .nonConsumable, group: nil),
+        Product(productId: Self.graceful, group: "77777777", gracePeriod: .seconds(16 * 86_400)),
       ])
     let released = SimulatedApp(
       bundleId: "com.example.sandboxed", appAppleId: 2, environments: [.sandbox], credentials: app.credentials)

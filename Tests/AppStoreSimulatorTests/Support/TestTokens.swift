@@ -12,7 +12,12 @@ struct TestCaller {
   var bundleId = "com.example.app"
   var privateKey = P256.Signing.PrivateKey()
 
-  var apiKey: APIKey { APIKey(issuerId: issuerId, keyId: keyId, publicKey: privateKey.publicKey) }
+  var apiKey: CallerKey { CallerKey(issuerId: issuerId, keyId: keyId, publicKey: privateKey.publicKey) }
+
+  /// What App Store Connect knows of the key.
+  var credentials: APICredentials {
+    APICredentials(issuerId: issuerId, keyId: keyId, publicKeyPEM: privateKey.publicKey.pemRepresentation)
+  }
 
   func claims(now: Timestamp, life: Int64 = 300) -> JSONObject {
     let seconds = now.millisecondsSince1970 / 1_000

@@ -1,3 +1,4 @@
+import AppStore
 import AppStoreSigning
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
     for _ in 0..<200 {
       let uuid = CompactUUID(using: &generator)
       let text = uuid.text
-      #expect(UUIDText.isUUID(text))
+      #expect(text.isUUID)
       #expect(text == text.lowercased())
       let bytes = Array(text.utf8)
       #expect(bytes[14] == UInt8(ascii: "4"))

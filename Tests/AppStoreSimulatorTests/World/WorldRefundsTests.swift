@@ -48,6 +48,19 @@ import Testing
     #expect(world.told().last == "REFUND_DECLINED")
   }
 
+  @Test(arguments: ProductType.allKnown)
+  func `Apple asks about a refund of any product`(type: ProductType) throws {
+    let app = SimulatedApp(
+      bundleId: "com.example.app", appAppleId: 1,
+      products: [Product(productId: "it", type: type, group: type == .autoRenewableSubscription ? "1" : nil)])
+    let world = World(apps: [app], seed: 1, beginning: .newYear)
+    let id = try world.buy("it", at: .newYear)
+    _ = try world.withState { try $0.requestRefund(id, at: .newYear) }
+    #expect(world.told().last == "CONSUMPTION_REQUEST")
+    let types = world.withState { state in state.realms[0].log.records.last.map { state.typesV1(of: $0.facts) } }
+    #expect(types == (type == .consumable ? [.consumptionRequest] : []))
+  }
+
   @Test func `Only what was shared can be revoked, and only once`() throws {
     let world = Rehearsal.world()
     let bought = try world.buy(Rehearsal.monthly, at: .newYear)

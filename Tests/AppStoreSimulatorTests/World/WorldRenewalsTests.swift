@@ -45,6 +45,39 @@ import Testing
     #expect(world.nextEvent == nil)
   }
 
+  @Test func `Billing that refuses is told before the period ends where there is a grace period`() throws {
+    let world = Rehearsal.world(behaviour: Behaviour(billingFails: 1, recovers: 0))
+    let original = try world.buy(Rehearsal.graceful, at: .newYear)
+    let end = try world.subscription(original).expires
+    try world.run(until: end - .milliseconds(1))
+    #expect(world.told().last == "DID_FAIL_TO_RENEW/GRACE_PERIOD")
+    let subscription = try world.subscription(original)
+    #expect(subscription.status == .billingGracePeriod)
+    #expect(subscription.expires == end && subscription.graceExpires == end + day * 16)
+    let without = try world.buy(Rehearsal.monthly, at: end)
+    #expect(throws: WorldError.self) {
+      try world.withState { try $0.failToRenew(without, endingIn: day, at: end) }
+    }
+  }
+
+  @Test func `An extension neither repeats what the customer did in the period nor takes it back`() throws {
+    let world = Rehearsal.world(behaviour: Behaviour(cancels: 1))
+    let early = try world.buy(Rehearsal.monthly, at: .newYear)
+    let late = try world.buy(Rehearsal.monthly, at: .newYear)
+    // One is extended before its customer cancels, the other when the customer has thought better of it.
+    try world.withState { _ = try $0.extendRenewal(early, byDays: 30, at: .newYear + day) }
+    let off = "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"
+    try world.run(until: .newYear + day * 30)
+    #expect(world.told().filter { $0 == off }.count == 2)
+    try world.withState { state in
+      try state.setRenewal(late, isOn: true, at: .newYear + day * 30)
+      _ = try state.extendRenewal(late, byDays: 30, at: .newYear + day * 30)
+    }
+    try world.run(until: .newYear + day * 55)
+    #expect(world.told().filter { $0 == off }.count == 2)
+    #expect(try world.subscription(late).renews)
+  }
+
   @Test func `Without a grace period service ends with the period, and a recovery begins a new one`() throws {
     let world = Rehearsal.world(behaviour: Behaviour(billingFails: 1, recovers: 1, recoversWithin: .seconds(86_400)))
     let original = try world.buy(Rehearsal.monthly, at: .newYear)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite struct ConsumptionRequestRulesTests {
+@Suite struct ConsumptionAnswerTests {
   private static let v2: JSONObject = [
     "customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false,
   ]
@@ -46,6 +46,12 @@ import Testing
     ),
     ([("refundPreference", "GRANT_PRORATED"), ("consumptionPercentage", 1)], false, nil),
     ([("refundPreference", "GRANT_PRORATED")], true, nil),
+    ([("deliveryStatus", "UNDELIVERED_OTHER")], false, .undeliveredConsumptionPercentageNonZero),
+    ([("deliveryStatus", "UNDELIVERED_OTHER")], true, nil),
+    (
+      [("deliveryStatus", "UNDELIVERED_OTHER"), ("refundPreference", "GRANT_PRORATED"), ("consumptionPercentage", 0)],
+      false, .consumptionPercentageOutOfRange
+    ),
   ]
 
   @Test(arguments: v2Cases.indices)
@@ -53,7 +59,7 @@ import Testing
     let example = Self.v2Cases[index]
     let body = Self.changed(Self.v2, example.changes)
     let failure = failure { () throws(APIFailure) in
-      _ = try ConsumptionAnswer(body, isAutoRenewable: example.isAutoRenewable)
+      _ = try ConsumptionAnswer(body, of: example.isAutoRenewable ? .autoRenewableSubscription : .consumable)
     }
     #expect(failure == example.failure, "\(String(decoding: body.serialized(), as: UTF8.self))")
   }
