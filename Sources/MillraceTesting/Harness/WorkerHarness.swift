@@ -28,6 +28,10 @@ public actor WorkerHarness {
     public var lanes = 2
     /// The configuration the worker is made with; app and trust are added.
     public var configuration = MillraceConfiguration()
+    /// Topics of one partition that the worker reads or writes beside its own.
+    public var tables: [String] = []
+    /// The app's credentials for the App Store Server API; the key file is the test's to make.
+    public var api = AppSettings().api
     /// Carries what the worker sends by HTTP, and answers calls to the App Store Server API, for which the app has
     /// credentials then; nil: it has none but what the configuration gives, and everything fails as not sent. A call that
     /// waits for its turn is at rest until ``WorkerHarness/advance(by:)`` brings it.
@@ -123,13 +127,14 @@ public actor WorkerHarness {
     app.bundleId = fixtures.app.bundleId
     app.appAppleId = fixtures.app.appAppleId
     app.environments = [fixtures.app.environment]
+    app.api = setup.api
     configuration.apps = configuration.apps.filter { $0.bundleId != app.bundleId } + [app]
     var policy = configuration.policy(of: identity.name, standard: identity.policy)
     // A test that stands still in time must not wait for a batch to fill.
     policy.commitInterval = .zero
     let topics = WorkerTopics(type, as: identity, configuration, policy)
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
-    for name in [topics.events, topics.operations, topics.control] + topics.tables {
+    for name in Set([topics.events, topics.operations, topics.control] + topics.tables + setup.tables) {
       try log.createTopic(name, partitions: 1)
     }
     let runtime = try await WorkerProcess.runtime(

@@ -107,3 +107,17 @@ enum LedgerEntry: Sendable, Hashable {
     }
   }
 }
+
+extension LedgerEntry {
+  /// The entries of one commit without the counts that later ones in it pass: a counter that every record moves is
+  /// written once.
+  static func withoutPassedCounts(_ entries: [LedgerEntry]) -> [LedgerEntry] {
+    var seen: Set<String> = []
+    var kept: [LedgerEntry] = []
+    for entry in entries.reversed() {
+      if case .counter(let name, _) = entry, !seen.insert(name).inserted { continue }
+      kept.append(entry)
+    }
+    return kept.reversed()
+  }
+}

@@ -40,6 +40,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   /// Of ``WorkerPolicy/handlerTimeout``.
   let limits: TimeLimits
   let clients: AppStoreClients
+  let ledgers: WorkerLedgers
   let clock: MillraceClock
   let metrics: WorkerMetrics
   let logger: Logger
@@ -91,7 +92,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   ) -> HandlerContext {
     HandlerContext(
       clock: clock, makeLogger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
-      isReapplied: isReapplied, journal: journal, clients: clients,
+      isReapplied: isReapplied, journal: journal, clients: clients, ledgers: ledgers,
       patience: TurnPatience(atMost: wait) {
         await journal.beginWaiting()
       } end: {

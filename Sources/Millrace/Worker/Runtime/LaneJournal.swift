@@ -41,6 +41,8 @@ final class LaneJournal: EffectJournal {
     return await lane.ledger.state(name)
   }
 
+  func standing(of name: String) async -> EffectStanding? { await lane.standing(of: name) }
+
   func beginWaiting() async -> Bool { await lane.beginWaiting(self) }
   func endWaiting() async { await lane.endWaiting(self) }
 
@@ -101,6 +103,9 @@ extension LaneRunner {
       return .intended(EffectIntent(name: name, body: body, intendedAt: now, isRepeated: false))
     }
   }
+
+  /// How an effect stands, what is not committed yet included.
+  func standing(of name: String) -> EffectStanding? { ledger.effect(name).map { EffectStanding($0) } }
 
   /// Notes an effect's result; it is written with the handler's outcome or before it.
   func end(_ name: String, result: [UInt8]) {

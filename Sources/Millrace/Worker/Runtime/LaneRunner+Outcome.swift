@@ -71,6 +71,8 @@ extension LaneRunner: CommitLane {
     }
     write.entries += timerEntries(plan.timers, key: item.key)
     keep(plan.states, in: &write)
+    // What is run again on an operator's word was counted when it was done first.
+    if replacing == nil { write.entries += counterEntries(plan.counts) }
     stage(write)
     inHand.remove(item.position)
     keys.decided(number)
@@ -103,6 +105,7 @@ extension LaneRunner: CommitLane {
     }
     write.entries += timerEntries(plan.timers, key: timer.key)
     keep(plan.states, in: &write)
+    write.entries += counterEntries(plan.counts)
     stage(write)
     submit(write)
   }
@@ -140,6 +143,10 @@ extension LaneRunner: CommitLane {
     }
   }
 
+  private func counterEntries(_ counts: [String: Int64]) -> [LedgerEntry] {
+    counts.sorted { $0.key < $1.key }.map { ledger.adding($0.value, to: $0.key) }
+  }
+
   private func expect(_ timer: String, due: Timestamp) {
     _ = timers.insert(timer, due: due)
     bell.ring()
@@ -162,7 +169,7 @@ extension LaneRunner: CommitLane {
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
         metadata: isEnding ? PoisonWatch.cleanMetadata : watch.metadata(inFlight: inFlight))
     }
-    let ledger = writes.flatMap(\.entries).map { entry in
+    let ledger = LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)).map { entry in
       let record = LedgerRecord(entry)
       return ProducerRecord(
         topic: parts.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)

@@ -52,15 +52,7 @@ struct LaneStarter: Sendable {
       from: kept.map { .offset($0.end) } ?? .earliest,
       to: .highWatermark, upTo: Self.pageSize
     ) { records in
-      let entries = try records.map { record in
-        do {
-          return try LedgerRecord(key: record.key ?? [], value: record.value).entry()
-        } catch {
-          throw MillraceError(
-            .record, "\(error)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
-            remedy: "a lane does not start on a ledger it cannot read: it would do again what it does not know")
-        }
-      }
+      let entries = try records.map { try LedgerRecord.entry(of: $0) }
       restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
     }
     try Task.checkCancellation()

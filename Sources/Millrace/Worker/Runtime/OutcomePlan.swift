@@ -24,6 +24,7 @@ struct OutcomePlan: Sendable {
   var records: [ProducerRecord] = []
   var timers: [Outcome.Timer] = []
   var states: [KeptState] = []
+  var counts: [String: Int64] = [:]
   /// Whether the record is not the notification whose id it bears, as far as anybody can tell.
   var isForeign = false
   /// Tells outcomes apart: what is compared before `--reapply` emits again.
@@ -165,7 +166,8 @@ struct OutcomePlanner: Sendable {
         description: "a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
     }
     return OutcomePlan(
-      ending: .done, records: written, timers: outcome.timers, states: states, digest: Self.digest(of: outcome))
+      ending: .done, records: written, timers: outcome.timers, states: states, counts: outcome.counts,
+      digest: Self.digest(of: outcome))
   }
 
   /// Puts a record aside. Its history makes it longer, and what came with next to the most that Kafka takes has no room

@@ -99,7 +99,8 @@ package enum WorkerProcess {
       configuration, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
       logger: logger)
     let worker = try await Worker(
-      WorkerSetup(name: identity.name, configuration: configuration, clock: clock, logger: logger, http: exchange))
+      WorkerSetup(
+        name: identity.name, configuration: configuration, clock: clock, logger: logger, http: exchange, log: log))
     return WorkerRuntime(
       WorkerRuntime.Parts(
         name: identity.name, log: log, topics: topics,
@@ -110,7 +111,8 @@ package enum WorkerProcess {
         handler: LaneHandler(
           worker: worker, name: identity.name, decoder: decoder, policy: policy,
           shortestDelay: policy.schedule.delays[0], limits: TimeLimits(policy.handlerTimeout, on: clock),
-          clients: clients, clock: clock, metrics: metrics, logger: logger),
+          clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), clock: clock, metrics: metrics,
+          logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
         pauses: PauseChannel(
           topic: topics.control, log: log, pauses: pauses, budget: budget, metrics: metrics, logger: logger),

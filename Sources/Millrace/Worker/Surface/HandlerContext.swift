@@ -22,11 +22,13 @@ public struct HandlerContext: Sendable {
   private let makeLogger: @Sendable () -> Logger
   private let journal: any EffectJournal
   private let clients: AppStoreClients
+  private let ledgers: WorkerLedgers
   private let patience: TurnPatience
 
   init(
     clock: MillraceClock, makeLogger: @escaping @Sendable () -> Logger, deadline: Timestamp, attempt: Int,
-    isReapplied: Bool, journal: any EffectJournal, clients: AppStoreClients, patience: TurnPatience
+    isReapplied: Bool, journal: any EffectJournal, clients: AppStoreClients, ledgers: WorkerLedgers,
+    patience: TurnPatience
   ) {
     self.clock = clock
     self.makeLogger = makeLogger
@@ -35,6 +37,7 @@ public struct HandlerContext: Sendable {
     self.isReapplied = isReapplied
     self.journal = journal
     self.clients = clients
+    self.ledgers = ledgers
     self.patience = patience
   }
 
@@ -91,6 +94,28 @@ public struct HandlerContext: Sendable {
   }
 }
 
+extension HandlerContext {
+  /// How an effect of this key's lane stands; nil where none of that name was ever begun.
+  ///
+  /// An effect belongs to the lane whose handler began it, so ask with the key that its notification had.
+  public func effect(_ name: String) async -> EffectStanding? { await journal.standing(of: name) }
+
+  /// What all lanes of this worker have counted and caused, as of what is committed now. Reads every ledger from its
+  /// beginning: for what is asked once in a while, a reconciliation for instance.
+  ///
+  /// - Parameter prefixes: Beginnings of the names of counters and effects that are wanted.
+  /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
+  public func tally(of prefixes: [String]) async throws -> LedgerTally { try await ledgers.tally(of: prefixes) }
+}
+
+/// How far an effect got.
+public enum EffectStanding: Sendable, Hashable {
+  /// It was begun, and its end is not known.
+  case open(since: Timestamp)
+  /// It was done, with this result.
+  case ended([UInt8])
+}
+
 /// Something that is about to be done and cannot be undone.
 public struct EffectIntent: Sendable, Hashable {
   /// The longest name, in bytes.
@@ -128,4 +153,6 @@ protocol EffectJournal: Sendable {
   func endWaiting() async
   /// What is kept under a name.
   func state(_ name: String) async throws -> [UInt8]?
+  /// How far an effect got; nil for one that was never begun.
+  func standing(of name: String) async -> EffectStanding?
 }

@@ -3,6 +3,7 @@
 public import AppStore
 public import AppStoreServerAPI
 public import Clocks
+public import Kafka
 public import Logging
 public import ServiceLifecycle
 
@@ -112,16 +113,43 @@ public struct WorkerSetup: Sendable {
   /// Carries requests to other servers. The process closes it; limits of time are its caller's business, and a run of a
   /// handler has one.
   public var http: any HTTPExchange
+  /// Where the worker's topics are; nil in a setup that a test made.
+  private let log: (any RecordLog)?
 
   /// A setup, for tests.
   public init(
     name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange
+  ) {
+    self.init(name: name, configuration: configuration, clock: clock, logger: logger, http: http, log: nil)
+  }
+
+  init(
+    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange,
+    log: (any RecordLog)?
   ) {
     self.name = name
     self.http = http
     self.configuration = configuration
     self.clock = clock
     self.logger = logger
+    self.log = log
+  }
+
+  /// A compacted topic of one partition as a table that every process of the worker reads whole.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic's name without the deployment's prefix.
+  ///   - initial: The table without a record.
+  ///   - fold: Takes one record in; nil removes. The same record may come again.
+  /// - Throws: ``MillraceError`` in a setup that a test made.
+  public func table<Content: Sendable>(
+    _ topic: String, _ initial: Content, fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
+  ) throws(MillraceError) -> TopicTable<Content> {
+    guard let log else {
+      throw MillraceError(
+        .topics, "this setup has no log", at: topic, remedy: "let WorkerHarness make the worker in tests")
+    }
+    return TopicTable(configuration.topics.prefix + topic, in: log, initial, fold: fold)
   }
 }
 

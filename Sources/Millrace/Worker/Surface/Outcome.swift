@@ -59,6 +59,9 @@ public struct Outcome: Sendable {
   public var states: [State] = []
   /// Records for other topics, written together with the decision, whichever it is: a compacted table, for instance.
   public var records: [OutputRecord] = []
+  /// What is added to the lane's counters when the decision is ``Decision/done``, once for each notification however
+  /// often its handler runs; ``HandlerContext/tally(of:)`` sums the lanes.
+  public var counts: [String: Int64] = [:]
 
   /// An outcome of this decision.
   public init(_ decision: Decision) { self.decision = decision }
@@ -106,6 +109,13 @@ public struct Outcome: Sendable {
   public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Outcome {
     var outcome = self
     outcome.states.append(State(name: name, value: value, row: row))
+    return outcome
+  }
+
+  /// The same, adding to a counter.
+  public func counting(_ name: String, by count: Int64 = 1) -> Outcome {
+    var outcome = self
+    outcome.counts[name, default: 0] += count
     return outcome
   }
 

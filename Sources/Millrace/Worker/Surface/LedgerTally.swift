@@ -1,0 +1,96 @@
+// What the lanes of a worker counted and caused, summed by whoever reads their ledgers.
+
+internal import AppStore
+internal import Kafka
+internal import Synchronization
+
+/// Counters and effects of all lanes of a worker.
+public struct LedgerTally: Sendable, Hashable {
+  /// Counters by name, lanes summed; see ``Outcome/counting(_:by:)``.
+  public var counters: [String: Int64] = [:]
+  /// Effects by name; see ``HandlerContext/once(_:body:perform:)``.
+  public var effects: [String: EffectStanding] = [:]
+
+  /// Nothing counted.
+  public init() {}
+
+  /// Reads the ledgers of a worker.
+  ///
+  /// - Parameters:
+  ///   - topics: The worker's topics.
+  ///   - prefixes: Beginnings of the names that are wanted.
+  /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
+  public static func read(
+    _ topics: WorkerTopics, in log: any RecordLog, prefixes: [String]
+  ) async throws -> LedgerTally {
+    try await WorkerLedgers(topics: topics, log: log).tally(of: prefixes)
+  }
+}
+
+extension EffectStanding {
+  init(_ effect: Effect) {
+    switch effect.progress {
+    case .intended: self = .open(since: effect.intendedAt)
+    case .ended(let result): self = .ended(result)
+    }
+  }
+}
+
+/// The ledgers of one worker, read from outside of its lanes.
+struct WorkerLedgers: Sendable {
+  let topics: WorkerTopics
+  let log: any RecordLog
+
+  private static let timeout = Duration.seconds(30)
+  private static let pageSize = 10_000
+
+  func tally(of prefixes: [String]) async throws -> LedgerTally {
+    let count = try await log.partitionCounts(of: [topics.ledger], timeout: Self.timeout)[topics.ledger] ?? 0
+    let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic: topics.ledger, partition: $0) }
+    return try await withThrowingTaskGroup(of: LedgerTally.self) { group in
+      for partition in partitions { group.addTask { try await tally(of: partition, prefixes) } }
+      return try await group.reduce(into: LedgerTally()) { whole, lane in
+        whole.counters.merge(lane.counters) { $0.addingReportingOverflow($1).partialValue }
+        whole.effects.merge(lane.effects) { first, _ in first }
+      }
+    }
+  }
+
+  private func tally(of partition: TopicPartition, _ prefixes: [String]) async throws -> LedgerTally {
+    let found = Mutex(LedgerTally())
+    try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
+      for record in page where record.key.map(LedgerRecord.isNamed) ?? false {
+        let entry = try LedgerRecord.entry(of: record)
+        found.withLock { tally in
+          switch entry {
+          case .counter(let name, let count) where prefixes.contains { name.hasPrefix($0) }:
+            tally.counters[name] = count
+          case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
+            tally.effects[name] = EffectStanding(effect)
+          case .counter, .effect, .handled, .timer, .tail, .state: break
+          }
+        }
+      }
+    }
+    return found.withLock { $0 }
+  }
+}
+
+extension LedgerRecord {
+  /// Whether the key is that of a counter or an effect, told by its first byte alone: most of a ledger is neither.
+  fileprivate static func isNamed(_ key: [UInt8]) -> Bool {
+    key.first == UInt8(ascii: "c") || key.first == UInt8(ascii: "e")
+  }
+
+  /// What a record of a ledger's topic says.
+  /// - Throws: ``MillraceError`` that names the record.
+  static func entry(of record: ConsumerRecord) throws(MillraceError) -> LedgerEntry {
+    do {
+      return try LedgerRecord(key: record.key ?? [], value: record.value).entry()
+    } catch {
+      throw MillraceError(
+        .record, "\(error)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
+        remedy: "a lane does not start on a ledger it cannot read: it would do again what it does not know")
+    }
+  }
+}
