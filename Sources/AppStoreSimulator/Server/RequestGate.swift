@@ -36,11 +36,12 @@ struct RequestGate: Sendable {
   }
 
   /// Notes what an endpoint's refusal says about the caller.
-  mutating func note(_ failure: APIFailure, of call: APICall, path: String) {
+  /// - Parameter isTold: Whether the caller can read it: nobody has to heed an answer that was lost.
+  mutating func note(_ failure: APIFailure, of call: APICall, path: String, isTold: Bool) {
     if let code = conduct.finalAnswer(call.subject, path: path, body: call.body), code == failure.code {
       journal.breach(.repeatedAfterFinalAnswer, call.endpoint, "\(path) again after \(code)", at: call.now)
     }
-    conduct.remember(failure, call.subject, path: path, body: call.body)
+    if isTold { conduct.remember(failure, call.subject, path: path, body: call.body) }
     switch failure {
     case .invalidCustomerConsented: journal.breach(.consumptionWithoutConsent, call.endpoint, path, at: call.now)
     case _ where failure.status == 400:

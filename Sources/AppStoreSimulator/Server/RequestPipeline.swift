@@ -66,7 +66,7 @@ final class RequestPipeline: Sendable {
     let call = APICall(
       endpoint: route.endpoint, parameters: route.parameters, bundleId: bundle, environment: request.environment,
       query: request.query, body: request.body, now: now)
-    let answer = answer(call, path: request.path)
+    let answer = answer(call, path: request.path, isTold: verdict.effect.map { !$0.spoilsAnswer } ?? true)
     switch verdict.effect {
     case .answerLost?: return .reset
     case .truncatedBody(let share)?:
@@ -78,7 +78,7 @@ final class RequestPipeline: Sendable {
     }
   }
 
-  private func answer(_ call: APICall, path: String) -> APIAnswer {
+  private func answer(_ call: APICall, path: String, isTold: Bool) -> APIAnswer {
     if let refused = gate.withGate({ $0.limit(call) }) { return refused }
     let answer: APIAnswer
     do throws(APIFailure) {
@@ -86,7 +86,7 @@ final class RequestPipeline: Sendable {
     } catch {
       answer = .failure(error)
     }
-    if let failure = answer.failure { gate.withGate { $0.note(failure, of: call, path: path) } }
+    if let failure = answer.failure { gate.withGate { $0.note(failure, of: call, path: path, isTold: isTold) } }
     return answer
   }
 
@@ -129,6 +129,14 @@ final class RequestPipeline: Sendable {
 }
 
 extension FaultEffect {
+  /// Whether the caller does not get to read what was decided.
+  fileprivate var spoilsAnswer: Bool {
+    switch self {
+    case .answerLost, .truncatedBody: true
+    case .latency, .failure, .tooManyRequests, .unauthorized, .connectionReset: false
+    }
+  }
+
   /// The name that descriptions use.
   var name: String {
     switch self {
