@@ -67,10 +67,12 @@ let package = Package(
     .library(name: "Ingress", targets: ["Ingress"]),
     .library(name: "Forward", targets: ["Forward"]),
     .library(name: "Refunds", targets: ["Refunds"]),
+    .library(name: "RenewalExtensions", targets: ["RenewalExtensions"]),
     .executable(name: "millrace", targets: ["MillraceCLI"]),
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
     .executable(name: "millrace-forward", targets: ["millrace-forward"]),
     .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
+    .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
@@ -137,15 +139,21 @@ let package = Package(
       ]),
     library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
     library("Refunds", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks"]),
+    library("RenewalExtensions", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", crypto, logging]),
     library(
       "Operations",
-      ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", crypto, lifecycle, logging]),
+      [
+        "Millrace", "RenewalExtensions", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks",
+        crypto,
+        lifecycle, logging,
+      ]),
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Refunds", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", argumentParser,
-        lifecycle, logging, unixSignals,
+        "Operations", "Refunds", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks",
+        argumentParser, lifecycle, logging, unixSignals,
       ]),
+    command("millrace-renewal-extensions", ["RenewalExtensions", "Millrace"]),
     command(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
@@ -213,6 +221,12 @@ let package = Package(
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
         "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", crypto, lifecycle, logging,
+      ]),
+    tests(
+      "RenewalExtensions",
+      [
+        "RenewalExtensions", "Operations", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto, httpTypes, logging,
       ]),
   ]
 )

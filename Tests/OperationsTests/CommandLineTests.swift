@@ -23,13 +23,14 @@ struct CommandLineTests {
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
       ["api", "app-transaction"], ["api", "test-notification"], ["replay"], ["dead-letters"],
       ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"], ["compare"],
-      ["refunds"], ["refunds", "check"],
+      ["refunds"], ["refunds", "check"], ["campaigns"], ["campaigns", "list"], ["campaigns", "start"],
+      ["campaigns", "show"], ["campaigns", "resolve"], ["campaigns", "cancel"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds"].contains(command[0])
+      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds", "campaigns"].contains(command[0])
       if command.count == 2 || !hasParts, command[0] != "new" {
         #expect(result.out.contains("--config"), "\(command)")
       }
@@ -68,6 +69,10 @@ struct CommandLineTests {
       (["refunds", "check", "--since", "lately"], "--since"),
       (["new", "consumer", "winback"], "--millrace-path"),
       (["new", "consumer", "Win Back", "--millrace-path", "."], "Win Back"),
+      (["campaigns", "start", "--product", "p", "--days", "7"], "--reason"),
+      (["campaigns", "start", "--resume", "x", "--days", "7"], "--resume"),
+      (["campaigns", "cancel", "x"], "--why"),
+      (["campaigns", "resolve", "x", "three", "--why", "y"], "three"),
       (["nonsense"], "nonsense"),
     ]
     for (arguments, part) in table {

@@ -17,8 +17,8 @@ struct MillraceCommand: AsyncParsableCommand {
     version: MillraceVersion.current,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
-      DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self, NewCommand.self,
-      ConfigCommand.self,
+      CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self,
+      NewCommand.self, ConfigCommand.self,
       EmbeddedClusterCommand.self,
     ])
 }

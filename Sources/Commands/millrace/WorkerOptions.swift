@@ -42,8 +42,11 @@ struct CommandingOptions: ParsableArguments {
 
   var patience: Duration { DurationText.parse(wait) ?? .seconds(30) }
 
-  var author: String {
+  var author: String { by ?? Self.user }
+
+  /// Who runs this process.
+  static var user: String {
     let environment = ProcessEnvironment.current
-    return by ?? environment["USER"] ?? environment["LOGNAME"] ?? "unknown"
+    return environment["USER"] ?? environment["LOGNAME"] ?? "unknown"
   }
 }

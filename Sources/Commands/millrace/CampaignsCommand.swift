@@ -1,0 +1,145 @@
+// `millrace campaigns …`: mass extensions of renewal dates.
+
+import AppStore
+import AppStoreServerAPI
+import ArgumentParser
+import Clocks
+import Kafka
+import Millrace
+import Operations
+import RenewalExtensions
+
+struct CampaignsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "campaigns",
+    abstract: "Extend the renewal dates of all subscribers of a product, and see it through.",
+    discussion: """
+      Apple extends everybody it can; the worker renewal-extensions tries the rest again, one by one, with the days and \
+      the reason of the campaign. Extensions cannot be undone, and customers get an e-mail.
+
+      Examples:
+        millrace campaigns start --product com.example.monthly --days 7 --reason 3
+        millrace campaigns show 1f0c
+        millrace campaigns cancel 1f0c --why "the wrong product"
+      """,
+    subcommands: [List.self, Start.self, Show.self, Resolve.self, Cancel.self])
+
+  /// What every subcommand has.
+  struct Options: ParsableArguments {
+    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
+    var json: Bool?
+
+    @OptionGroup var shared: SharedOptions
+
+    func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
+
+    func connect(telling console: Console) async throws -> (CampaignLog, MillraceConfiguration) {
+      let configuration = try shared.load().configuration
+      return (try await connect(configuration, telling: console), configuration)
+    }
+
+    func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> CampaignLog {
+      let kafka = try configuration.kafka.outsideClient()
+      console.err.note(kafka.connecting)
+      return try await CampaignLog.connect(configuration, kafka)
+    }
+  }
+
+  /// Asking before something happens that cannot be undone.
+  struct Consent: ParsableArguments {
+    @Flag(help: "Do it without asking.")
+    var yes = false
+
+    func isGiven(_ question: String, on console: Console) throws -> Bool {
+      let approval = try Approval.of(isGiven: yes, canAsk: StandardInput.isTerminal, question: question) { question in
+        console.err.note(question)
+        return StandardInput.readLine()
+      }
+      if approval != .granted { console.err.note("nothing was done") }
+      return approval == .granted
+    }
+  }
+
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show all campaigns, the newest at the end.",
+      discussion: """
+        Examples:
+          millrace campaigns list
+          millrace campaigns list --json | jq 'select(.state == "unclear")'
+        """)
+
+    @OptionGroup var options: Options
+
+    func run() async throws {
+      let options = options
+      try await conclude { console in
+        let (campaigns, _) = try await options.connect(telling: console)
+        let all = try await campaigns.table().campaigns
+        let out = console.out
+        if options.wantsJSON(console) {
+          if all.isEmpty { console.err.note("No campaigns.") }
+          try out.lines(all.map { CampaignReport.jsonLine($0) })
+        } else {
+          try out.lines(CampaignReport.lines(all, lineWidth: out.width, usesColor: out.usesColor))
+        }
+        return .success
+      }
+    }
+  }
+
+  struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show how far a campaign is: Apple's counts, ours, failures by reason, retries that wait.",
+      discussion: """
+        Apple is asked whether it is done, where the app has credentials.
+
+        Examples:
+          millrace campaigns show 1f0c
+          millrace campaigns show 1f0c --json | jq .progress.refused
+        """)
+
+    @Argument(help: ArgumentHelp("The campaign, or what only its id begins with.", valueName: "id"))
+    var id: String
+
+    @OptionGroup var options: Options
+
+    func run() async throws {
+      let (id, options) = (id, options)
+      try await conclude(finishesOnSignal: true) { console in
+        let (campaigns, configuration) = try await options.connect(telling: console)
+        let survey = CampaignSurvey(campaigns, configuration.appStore)
+        let known = try await survey.campaign(id)
+        let campaign = try await Self.refreshed(known, campaigns, configuration, console)
+        let report = try await survey.report(on: campaign)
+        let out = console.out
+        if options.wantsJSON(console) {
+          try out.line(report.jsonLine)
+        } else {
+          try out.lines(report.lines(lineWidth: out.width, usesColor: out.usesColor))
+        }
+        return .success
+      }
+    }
+
+    /// What Kafka knows is worth showing when Apple does not answer.
+    private static func refreshed(
+      _ campaign: Campaign, _ campaigns: CampaignLog, _ configuration: MillraceConfiguration, _ console: Console
+    ) async throws -> Campaign {
+      guard campaign.completion == nil,
+        configuration.apps.first(where: { $0.bundleId == campaign.bundleId })?.api.isComplete == true
+      else { return campaign }
+      let app = try APIApp(
+        app: campaign.bundleId, environment: campaign.environment.rawValue, in: configuration)
+      let clock = MillraceClock(configuration.clock)
+      do {
+        return try await APIAccess.with(app, configuration, clock: clock) { client in
+          try await CampaignStart(campaigns, client: client, clock: clock).refresh(campaign)
+        }
+      } catch let error as APIError {
+        console.err.note("Apple could not be asked: \(error)")
+        return campaign
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+// What `millrace campaigns start` is asked for, checked before anything is written or called.
+
+public import AppStore
+public import RenewalExtensions
+
+/// The flags of a campaign.
+public struct CampaignDraft: Sendable, Hashable {
+  /// `--product`
+  public var product: String
+  /// `--days`
+  public var days: Int
+  /// `--reason`
+  public var reason: Int
+  /// `--storefront`; empty for all.
+  public var storefronts: [String]
+
+  /// Flags as they were given.
+  public init(product: String, days: Int, reason: Int, storefronts: [String]) {
+    self.product = product
+    self.days = days
+    self.reason = reason
+    self.storefronts = storefronts
+  }
+
+  /// The campaign that they describe.
+  /// - Throws: ``OperationError`` that names the flag.
+  public func campaign(
+    id: String, bundleId: String, environment: AppStoreEnvironment, at time: Timestamp, by author: String
+  ) throws(OperationError) -> Campaign {
+    var seen: Set<String> = []
+    let storefronts = storefronts.map { $0.uppercased() }.filter { seen.insert($0).inserted }
+    let campaign = Campaign(
+      id: id, bundleId: bundleId, environment: environment, productId: product, days: days,
+      reason: ExtendReasonCode(rawValue: reason), storefronts: storefronts.isEmpty ? nil : storefronts,
+      requestedAt: time, by: author)
+    guard let violation = campaign.request.violations().first else { return campaign }
+    throw OperationError(
+      .usage, "\(violation.rule.rawValue), \(violation.found)", at: Self.flags[violation.field] ?? violation.field,
+      remedy: "see \(violation.page)")
+  }
+
+  private static let flags = [
+    "productId": "--product", "extendByDays": "--days", "extendReasonCode": "--reason",
+    "storefrontCountryCodes": "--storefront",
+  ]
+}
+
+/// Words for Apple's numbers.
+public enum CampaignWords {
+  /// What `extendReasonCode` stands for.
+  public static func reason(_ code: ExtendReasonCode) -> String {
+    switch code {
+    case .undeclared: "undeclared"
+    case .customerSatisfaction: "customer satisfaction"
+    case .other: "other"
+    case .serviceIssueOrOutage: "service issue or outage"
+    default: "code \(code.rawValue)"
+    }
+  }
+
+  /// What is asked of Apple, on one line.
+  public static func terms(_ campaign: Campaign) -> String {
+    let storefronts = campaign.storefronts.map { "storefronts \($0.joined(separator: ", "))" } ?? "all storefronts"
+    let days = HumanText.count(campaign.days, "day")
+    return "\(days), reason \(campaign.reason.rawValue) (\(reason(campaign.reason))), \(storefronts)"
+  }
+
+  /// Where a campaign stands.
+  public static func state(_ campaign: Campaign) -> String {
+    if campaign.cancellation != nil { return "\(phase(campaign)), retries cancelled" }
+    return phase(campaign)
+  }
+
+  private static func phase(_ campaign: Campaign) -> String {
+    campaign.completion == nil ? campaign.state.rawValue : "completed"
+  }
+}

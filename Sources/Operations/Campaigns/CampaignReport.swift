@@ -1,0 +1,189 @@
+// One campaign as `millrace campaigns list` and `show` show it. Pure.
+
+public import AppStore
+internal import AppStoreServerAPI
+public import Millrace
+public import RenewalExtensions
+
+/// A campaign and how far it is.
+public struct CampaignReport: Sendable, Hashable {
+  /// The campaign, with what Apple said last.
+  public var campaign: Campaign
+  /// What the worker's lanes counted.
+  public var progress: CampaignProgress
+  /// Failures that wait for an operator to say which campaign they belong to, this one among them.
+  public var undecided: Int
+  /// Calls a second that all workers together may make.
+  public var perSecond: Double
+
+  /// A report.
+  public init(campaign: Campaign, progress: CampaignProgress, undecided: Int, perSecond: Double) {
+    self.campaign = campaign
+    self.progress = progress
+    self.undecided = undecided
+    self.perSecond = perSecond
+  }
+
+  /// Calls a second that a configuration allows.
+  public static func perSecond(_ settings: AppStoreSettings, in environment: AppStoreEnvironment) -> Double {
+    RateLimits.divided(by: settings.limitDivisor).perSecond(.extendSubscriptionRenewalDate, in: environment)
+      * settings.share
+  }
+}
+
+// For people.
+extension CampaignReport {
+  /// The columns of ``row(_:)``.
+  static let columns = [
+    TextColumn("STARTED"), TextColumn("STATE"), TextColumn("APP"), TextColumn("ENVIRONMENT"), TextColumn("PRODUCT"),
+    TextColumn("DAYS", alignment: .right), TextColumn("STOREFRONTS"), TextColumn("ID"),
+  ]
+
+  static func row(_ campaign: Campaign) -> [TextCell] {
+    [
+      TextCell(RecordView.seconds(campaign.requestedAt), .dim),
+      TextCell(CampaignWords.state(campaign), style(campaign)), TextCell(campaign.bundleId),
+      TextCell(campaign.environment.rawValue), TextCell(campaign.productId), TextCell("\(campaign.days)"),
+      TextCell(campaign.storefronts?.joined(separator: ",") ?? "all"), TextCell(campaign.id, .cyan),
+    ]
+  }
+
+  /// All campaigns as a table with a sentence below.
+  public static func lines(_ campaigns: [Campaign], lineWidth: Int?, usesColor: Bool) -> [String] {
+    let table = TextTable.lines(columns, rows: campaigns.map(row), lineWidth: lineWidth, usesColor: usesColor)
+    let sentence = campaigns.isEmpty ? "No campaigns." : HumanText.count(campaigns.count, "campaign") + "."
+    return table + (table.isEmpty ? [] : [""]) + [sentence]
+  }
+
+  /// One campaign in detail.
+  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+    var sheet = FactSheet()
+    sheet.add("campaign", campaign.id, .cyan)
+    sheet.add("state", CampaignWords.state(campaign), Self.style(campaign))
+    sheet.add("app", "\(campaign.bundleId), \(campaign.environment.rawValue)")
+    sheet.add("product", campaign.productId)
+    sheet.add("extension", CampaignWords.terms(campaign))
+    sheet.add("started", "\(RecordView.seconds(campaign.requestedAt)) by \(campaign.by)")
+    sheet.add("cancelled", campaign.cancellation.map { "\(RecordView.seconds($0.at)) by \($0.by): \($0.why)" })
+    sheet.add("code", campaign.code.map { "\($0)" }, .red)
+    sheet.beginGroup()
+    sheet.add("Apple", apple)
+    sheet.add("extended", "\(progress.extended) told of", .plain)
+    sheet.add("", progress.ambiguous > 0 ? "\(progress.ambiguous) that may be another campaign's" : nil, .yellow)
+    sheet.add("failures", failures)
+    sheet.add("retries", bar(lineWidth: lineWidth, usesColor: usesColor))
+    sheet.add("refused", refusals, .red)
+    sheet.add("waiting", waiting)
+    sheet.add(
+      "undecided", undecided > 0 ? "\(undecided): say whose they are with millrace campaigns resolve" : nil, .yellow)
+    return sheet.lines(usesColor: usesColor)
+  }
+
+  private var apple: String {
+    guard let completion = campaign.completion else { return "at it, or not heard of" }
+    return "done \(RecordView.seconds(completion.at)): \(completion.succeeded) extended, \(completion.failed) failed"
+  }
+
+  private var failures: String {
+    let parts = [
+      "\(progress.applied) extended", progress.refused.isEmpty ? nil : "\(progress.refusedCount) refused",
+      progress.unclear > 0 ? "\(progress.unclear) unclear" : nil,
+      progress.withheld > 0 ? "\(progress.withheld) withheld" : nil, "\(progress.waiting) waiting",
+    ].compactMap { $0 }.joined(separator: ", ")
+    return "\(progress.failures): \(parts)"
+  }
+
+  private var refusals: String? {
+    guard !progress.refused.isEmpty else { return nil }
+    return progress.refused.sorted { ($0.value, $1.key.rawValue) > ($1.value, $0.key.rawValue) }
+      .map { "\($0.key.rawValue) \($0.value)" }.joined(separator: ", ")
+  }
+
+  private var waiting: String? {
+    guard progress.waiting > 0 else { return nil }
+    guard let time = progress.estimate(perSecond: perSecond) else { return "no budget to go on with" }
+    let rate = (perSecond * 10).rounded() / 10
+    return "at least \(Self.roundedUp(time)) at \(rate) calls a second"
+  }
+
+  /// Extended, refused, unclear or withheld, waiting; of as many as Apple counted, once it has.
+  private func bar(lineWidth: Int?, usesColor: Bool) -> String? {
+    let total = max(progress.failures, campaign.completion?.failed ?? 0)
+    guard total > 0 else { return nil }
+    let bar = ProgressBar(
+      parts: [
+        .init(count: progress.applied, symbol: "█", style: .green),
+        .init(count: progress.refusedCount, symbol: "▓", style: .red),
+        .init(count: progress.unclear + progress.withheld, symbol: "▒", style: .yellow),
+      ], total: total)
+    let ended = progress.failures - progress.waiting
+    return "\(bar.text(width: min(40, max(10, (lineWidth ?? 80) - 40)), usesColor: usesColor)) \(ended) of \(total)"
+  }
+
+  private static func style(_ campaign: Campaign) -> TextStyle {
+    if campaign.state == .refused { return .red }
+    if campaign.state == .unclear || campaign.cancellation != nil { return .yellow }
+    return campaign.completion == nil ? .plain : .green
+  }
+
+  private static func roundedUp(_ time: Duration) -> String {
+    let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
+    switch seconds {
+    case ..<120: return "\(seconds) s"
+    case ..<7_200: return "\((seconds + 59) / 60) min"
+    default: return "\((seconds + 3_599) / 3_600) h"
+    }
+  }
+}
+
+// For scripts.
+extension CampaignReport {
+  /// One object, without a line feed.
+  public var jsonLine: String {
+    var json = Self.json(campaign)
+    var refused = JSONObject()
+    for (reason, count) in progress.refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      refused[reason.rawValue] = .integer(count)
+    }
+    json["progress"] = [
+      "extended": .integer(progress.extended), "ambiguous": .integer(progress.ambiguous),
+      "failures": .integer(progress.failures), "applied": .integer(progress.applied), "refused": .object(refused),
+      "unclear": .integer(progress.unclear), "withheld": .integer(progress.withheld),
+      "waiting": .integer(progress.waiting),
+    ]
+    json["undecided"] = .integer(Int64(undecided))
+    json["secondsLeft"] = progress.estimate(perSecond: perSecond).map { .integer($0.components.seconds) }
+    return String(decoding: JSON.object(json).serialized(), as: UTF8.self)
+  }
+
+  /// One campaign of a list.
+  public static func jsonLine(_ campaign: Campaign) -> String {
+    String(decoding: JSON.object(json(campaign)).serialized(), as: UTF8.self)
+  }
+
+  private static func json(_ campaign: Campaign) -> JSONObject {
+    var json: JSONObject = [
+      "campaign": .string(campaign.id), "state": .string(campaign.state.rawValue),
+      "bundleId": .string(campaign.bundleId), "environment": .string(campaign.environment.rawValue),
+      "productId": .string(campaign.productId), "extendByDays": .integer(Int64(campaign.days)),
+      "extendReasonCode": .integer(Int64(campaign.reason.rawValue)),
+      "requestedAt": .string(campaign.requestedAt.rfc3339), "by": .string(campaign.by),
+    ]
+    json["storefrontCountryCodes"] = campaign.storefronts.map { .array($0.map { .string($0) }) }
+    json["code"] = campaign.code.map { .integer($0) }
+    json["completion"] = campaign.completion.map {
+      [
+        "at": .string($0.at.rfc3339), "succeeded": .integer($0.succeeded), "failed": .integer($0.failed),
+      ]
+    }
+    json["cancellation"] = campaign.cancellation.map {
+      ["at": .string($0.at.rfc3339), "by": .string($0.by), "why": .string($0.why)]
+    }
+    return json
+  }
+}
+
+extension CampaignProgress {
+  /// Failures that Apple refused for good.
+  fileprivate var refusedCount: Int64 { refused.values.reduce(0, +) }
+}

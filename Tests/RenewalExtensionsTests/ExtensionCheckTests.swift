@@ -1,0 +1,78 @@
+import AppStore
+import Testing
+
+@testable import RenewalExtensions
+
+@Suite struct ExtensionCheckTests {
+  private static let end = Campaign.origin + .seconds(10 * 86_400)
+
+  private static func period(
+    _ id: String = "1", from begin: Timestamp = Campaign.origin - .seconds(20 * 86_400), to end: Timestamp? = end
+  ) -> JWSTransactionDecodedPayload {
+    var transaction = JWSTransactionDecodedPayload()
+    transaction.transactionId = id
+    transaction.purchaseDate = begin
+    transaction.expiresDate = end
+    return transaction
+  }
+
+  private static func judge(_ present: JWSTransactionDecodedPayload?, days: Int = 7) -> ExtensionCheck {
+    ExtensionCheck.judge(before: period(), present: present, days: days)
+  }
+
+  private static func days(_ days: Double) -> Duration { .milliseconds(Int64(days * 86_400_000)) }
+
+  @Test func `a period that ends as many days later was extended`() {
+    let later = Self.end + Self.days(7)
+    #expect(Self.judge(Self.period(to: later)) == .applied(later))
+    #expect(Self.judge(Self.period(to: later + .seconds(3_600))) == .applied(later + .seconds(3_600)))
+  }
+
+  @Test func `a period that ends as before was not`() {
+    #expect(Self.judge(Self.period()) == .notApplied)
+  }
+
+  @Test(arguments: [1.0, 3, 6.9, 14, -1]) func `a period that moved otherwise tells nothing`(days: Double) {
+    guard case .cannotTell = Self.judge(Self.period(to: Self.end + Self.days(days))) else {
+      Issue.record("\(days)")
+      return
+    }
+  }
+
+  @Test func `the beginning of the next period tells where the last one ended`() {
+    func next(_ begin: Timestamp) -> ExtensionCheck {
+      Self.judge(Self.period("2", from: begin, to: begin + Self.days(30)))
+    }
+    #expect(next(Self.end) == .notApplied && next(Self.end - Self.days(0.9)) == .notApplied)
+    #expect(next(Self.end + Self.days(7)) == .applied(nil) && next(Self.end + Self.days(6.5)) == .applied(nil))
+    // Billing retry: it renewed days later than either.
+    for begin in [Self.end + Self.days(3), Self.end + Self.days(12)] {
+      guard case .cannotTell = next(begin) else {
+        Issue.record("\(begin)")
+        continue
+      }
+    }
+  }
+
+  @Test func `a single day and an early renewal look alike`() {
+    let begin = Self.end
+    let present = Self.period("2", from: begin, to: begin + Self.days(30))
+    guard case .cannotTell = Self.judge(present, days: 1) else {
+      Issue.record("a plain renewal at the end, and an early one of the extended period")
+      return
+    }
+  }
+
+  @Test func `what is missing tells nothing`() {
+    for present in [nil, Self.period(to: nil), JWSTransactionDecodedPayload()] {
+      guard case .cannotTell = Self.judge(present) else {
+        Issue.record("\(String(describing: present))")
+        continue
+      }
+    }
+    guard case .cannotTell = ExtensionCheck.judge(before: Self.period(to: nil), present: Self.period(), days: 7) else {
+      Issue.record("no end before")
+      return
+    }
+  }
+}

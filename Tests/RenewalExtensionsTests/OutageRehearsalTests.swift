@@ -1,0 +1,277 @@
+// The outage rehearsal: a mass extension of which a quarter fails, for every documented reason, while the API is away,
+// says 429, loses answers and connections, and a worker dies. Needs an Apple that remembers successes by their
+// requestIdentifier (`remembers: successes`): an answer that was lost is asked for again within the hour.
+
+import AppStore
+import MillraceTesting
+import Kafka
+import Clocks
+import Foundation
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Millrace
+@testable import Operations
+@testable import RenewalExtensions
+
+@Suite(.timeLimit(.minutes(5)), .serialized) struct OutageRehearsalTests {
+  /// 2 000 subscriptions where MILLRACE_FULL_REHEARSAL is set; as many as every run can afford otherwise.
+  private static let size = ProcessInfo.processInfo.environment["MILLRACE_FULL_REHEARSAL"] != nil ? 2_000 : 400
+
+  /// Who fails and why, by `originalTransactionId`.
+  private struct Cast {
+    var eligible: [Int64] = []
+    var ineligible: [Int64: ExtensionAnswer.Reason] = [:]
+  }
+
+  @Test(arguments: [UInt64(7)])
+  func `every eligible subscription is extended once, every other one has its reason`(seed: UInt64) async throws {
+    let rehearsal = try Rehearsal(lanes: 4, seed: seed) { settings in
+      settings.massExtension = MassExtensionSettings(
+        startDelay: .seconds(60), duration: .seconds(4), failureShare: 0.18)
+    }
+    let cast = try Self.settle(rehearsal)
+    try await rehearsal.running("a", "b") { workers in
+      let began = rehearsal.now
+      let campaign = try await rehearsal.startCampaign()
+      try Self.loseEligibility(cast, rehearsal)
+      try rehearsal.pass(.seconds(60))
+      try Self.failTheRest(cast, rehearsal)
+      try rehearsal.pass(.seconds(4), duplicates: 25)
+      #expect(rehearsal.services.report.asked.contains { $0.endpoint == .massExtendRenewalDate })
+      let failed = rehearsal.log.records(in: rehearsal.topics.inputs[0]).count
+
+      Self.inject(rehearsal)
+      var meter = BudgetMeter(rehearsal)
+      var crashed = false
+      try await Self.drive(rehearsal, &workers, &meter) { elapsed in
+        // Nobody knows what became of the calls that were under way.
+        if !crashed, elapsed > .seconds(10) {
+          crashed = true
+          return true
+        }
+        return false
+      }
+      #expect(crashed && workers.count == 3)
+
+      let progress = try await rehearsal.progress(of: campaign)
+      let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
+      #expect(progress.waiting == 0 && progress.unclear == 0 && progress.ambiguous == 0)
+      #expect(progress.extended == completion.succeeded)
+      try Self.compare(rehearsal, cast, campaign, since: began)
+      // Two kinds of failures here are not among those that Apple counted.
+      let told = cast.ineligible.values.count { $0 == .familyShared || $0 == .notFound }
+      #expect(progress.failures == completion.failed + Int64(told))
+
+      let report = rehearsal.services.report
+      #expect(report.broken.isEmpty, "\(report.broken)")
+      #expect(meter.use >= 0.9, "\(meter)")
+      #expect(rehearsal.deadLetters().isEmpty)
+      let figures = [
+        "seed \(seed)", "\(Self.size) subscriptions", "\(failed) notifications", "\(progress.failures) failures",
+        "\(progress.applied) extended by retry", "\(progress.refused.values.reduce(0, +)) refused",
+        "\(rehearsal.exchange.extensionCalls) calls", "\(meter)",
+      ]
+      print("outage rehearsal: \(figures.joined(separator: ", "))")
+      try await Self.reconcile(rehearsal, progress, completion)
+    }
+  }
+
+  // MARK: - The cast
+
+  private static func settle(_ rehearsal: Rehearsal) throws -> Cast {
+    var cast = Cast()
+    var all = try rehearsal.settle(size)
+    let share = max(2, size / 50)
+    for reason in [ExtensionAnswer.Reason.ineligible, .maxExtensions] {
+      for id in all.prefix(share) { cast.ineligible[id] = reason }
+      all.removeFirst(share)
+    }
+    for id in all.prefix(share / 2) { cast.ineligible[id] = .notFound }
+    all.removeFirst(share / 2)
+    cast.eligible = all
+    for id in try rehearsal.settle(share / 2, family: true) { cast.ineligible[id] = .familyShared }
+    // Those that Apple will not know are no targets of its own extension.
+    rehearsal.world.withState { state in
+      for (id, reason) in cast.ineligible where reason == .notFound { state.subscriptions[id]?.status = .expired }
+    }
+    return cast
+  }
+
+  /// Between Apple's list and Apple's turn.
+  private static func loseEligibility(_ cast: Cast, _ rehearsal: Rehearsal) throws {
+    let now = rehearsal.now
+    rehearsal.world.withState { state in
+      for (number, (id, reason)) in cast.ineligible.sorted(by: { $0.key < $1.key }).enumerated() {
+        switch reason {
+        case .ineligible: state.subscriptions[id]?.status = number.isMultiple(of: 2) ? .expired : .billingRetry
+        case .maxExtensions:
+          state.subscriptions[id]?.extensions = [now - .seconds(40 * 86_400), now - .seconds(20 * 86_400)]
+        default: break
+        }
+      }
+    }
+  }
+
+  private static func failTheRest(_ cast: Cast, _ rehearsal: Rehearsal) throws {
+    let now = rehearsal.now
+    try rehearsal.world.withState { state throws(WorldError) in
+      for (id, reason) in cast.ineligible.sorted(by: { $0.key < $1.key })
+      where reason == .familyShared || reason == .notFound {
+        try state.failExtension(id, at: now)
+      }
+    }
+    try rehearsal.deliver()
+    rehearsal.world.withState { state in
+      for (id, reason) in cast.ineligible where reason == .notFound { state.subscriptions[id] = nil }
+    }
+  }
+
+  // MARK: - What goes wrong
+
+  private static func inject(_ rehearsal: Rehearsal) {
+    let now = rehearsal.now
+    let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
+    func from(_ start: Int64, _ end: Int64, _ effect: FaultEffect, share: Double = 1, count: Int? = nil) {
+      rehearsal.inject(
+        Fault(
+          effect, endpoints: extend, from: now + .seconds(start), until: now + .seconds(end), count: count,
+          share: share))
+    }
+    from(0, 3, .answerLost, share: 0.3)
+    from(0, 1, .unauthorized, count: 1)
+    from(3, 45, .failure(status: 503, body: .html))
+    from(45, 7_200, .tooManyRequests(.milliseconds(from: .seconds(20))), count: 1)
+    from(45, 7_200, .failure(status: 500, body: .json(code: 5_000_001, message: "again")), share: 0.05)
+    from(45, 7_200, .connectionReset, share: 0.05)
+    from(45, 7_200, .truncatedBody(share: 0.5), share: 0.05)
+    from(45, 7_200, .answerLost, share: 0.1)
+  }
+
+  // MARK: - Time
+
+  /// Lets time pass until every failure has its event. Where `mayCrash` says so the first worker dies without a word, and
+  /// another one is started.
+  private static func drive(
+    _ rehearsal: Rehearsal, _ workers: inout [Rehearsal.Worker], _ meter: inout BudgetMeter,
+    mayCrash: (Duration) -> Bool
+  ) async throws {
+    let began = rehearsal.clock.now
+    var living = workers
+    while true {
+      await rehearsal.waitForWorkers(living)
+      // After a 429 there is no budget to use.
+      let isBusy = living.allSatisfy { $0.callersInLine > 0 && !$0.isPaused }
+      meter.look(isBusy: isBusy)
+      let elapsed = began.duration(to: rehearsal.clock.now)
+      if mayCrash(elapsed) {
+        living[0].log.crash()
+        living[0].task.cancel()
+        workers.append(try await rehearsal.startWorker("c"))
+        living = [living[1], workers[2]]
+        let started = living
+        try await rehearsal.until(step: .milliseconds(200)) { started.allSatisfy { $0.runtime.readiness.isReady } }
+        meter.forget()
+        continue
+      }
+      var isResting = true
+      for worker in living where await !worker.isAtRest { isResting = false }
+      if isResting, isOver(rehearsal) { return }
+      guard elapsed < .seconds(6 * 3_600) else { throw Rehearsal.NeverHeld() }
+      try rehearsal.pass(isResting ? .seconds(5) : .milliseconds(50))
+    }
+  }
+
+  /// Every failure that stands in the log has ended.
+  private static func isOver(_ rehearsal: Rehearsal) -> Bool {
+    func keys(_ topic: String, _ name: String, _ begins: String) -> Set<[UInt8]?> {
+      let records = rehearsal.log.records(in: topic).filter { record in
+        record.headers.contains { $0.name == name && ($0.value ?? []).starts(with: begins.utf8) }
+      }
+      return Set(records.map(\.key))
+    }
+    return keys(rehearsal.topics.inputs[0], "ce_subtype", "FAILURE")
+      == keys(rehearsal.topics.events, "ce_type", "dev.millrace.renewal-extensions.extension.")
+  }
+
+  // MARK: - The end
+
+  private static func compare(
+    _ rehearsal: Rehearsal, _ cast: Cast, _ campaign: Campaign, since began: Timestamp
+  ) throws {
+    for id in cast.eligible {
+      #expect(rehearsal.extensions(of: id, since: began) == 1, "\(id) is eligible")
+    }
+    var refusals: [Int64: [String]] = [:]
+    var seen: Set<String> = []
+    for event in try rehearsal.events() where event.name.hasPrefix("extension.") {
+      #expect(seen.insert(event.id).inserted)
+      let problems = try EventSchema(event.name).problems(.object(event.data))
+      #expect(problems.isEmpty, "\(event.name): \(problems)")
+      #expect(event.data["campaign"] == .string(campaign.id))
+      guard case .string(let text)? = event.data["originalTransactionId"], let id = Int64(text) else { continue }
+      if event.name == "extension.refused", case .string(let reason)? = event.data["reason"] {
+        refusals[id, default: []].append(reason)
+        #expect(event.data["code"] != nil)
+      } else {
+        #expect(event.name == "extension.applied" && cast.ineligible[id] == nil, "\(event)")
+      }
+    }
+    for (id, reason) in cast.ineligible {
+      #expect(refusals[id] == [reason.rawValue], "\(id)")
+      #expect(rehearsal.extensions(of: id, since: began) == 0, "\(id) is not eligible")
+    }
+    #expect(refusals.count == cast.ineligible.count)
+  }
+
+  private static func reconcile(
+    _ rehearsal: Rehearsal, _ progress: CampaignProgress, _ completion: Campaign.Completion
+  ) async throws {
+    rehearsal.time.advance(by: .seconds(8 * 86_400))
+    let end = ContinuousClock.now + .seconds(20)
+    func events(_ name: String) throws -> [JSONObject] { try rehearsal.events().filter { $0.name == name }.map(\.data) }
+    while try events("campaign.differs").isEmpty, ContinuousClock.now < end {
+      rehearsal.time.advance(by: .milliseconds(200))
+      for _ in 0..<100 { await Task.yield() }
+    }
+    let completed = try events("campaign.completed")
+    #expect(completed.count == 1 && completed.first?["succeeded"] == .integer(completion.succeeded))
+    let differs = try #require(try events("campaign.differs").first)
+    #expect(try EventSchema("campaign.differs").problems(.object(differs)).isEmpty)
+    #expect(differs["apple"] == ["succeeded": .integer(completion.succeeded), "failed": .integer(completion.failed)])
+    guard case .object(let seen)? = differs["seen"] else { return }
+    #expect(seen["failures"] == .integer(progress.failures) && seen["extended"] == .integer(progress.extended))
+  }
+}
+
+/// How much of the budget was used while every worker had calls waiting.
+private struct BudgetMeter: CustomStringConvertible {
+  /// Limit and share: 20 calls a second, of which the team's Millrace may use 0.8.
+  static let perSecond = 16.0
+
+  private let rehearsal: Rehearsal
+  private var last: (at: MillraceClock.Instant, calls: Int)?
+  private var busy = Duration.zero
+  private var calls = 0
+
+  init(_ rehearsal: Rehearsal) { self.rehearsal = rehearsal }
+
+  /// Looks before time passes: whether what passes then is time in which work waits.
+  mutating func look(isBusy: Bool) {
+    let (now, made) = (rehearsal.clock.now, rehearsal.exchange.extensionCalls)
+    if let last {
+      busy += last.at.duration(to: now)
+      calls += made - last.calls
+    }
+    last = isBusy ? (now, made) : nil
+  }
+
+  mutating func forget() { last = nil }
+
+  var use: Double { busy > .zero ? Double(calls) / (Self.perSecond * (busy / .seconds(1))) : 0 }
+
+  var description: String {
+    let percent = (use * 1_000).rounded() / 10
+    return "\(calls) calls in \(busy / .seconds(1)) s in which work waited: \(percent) % of the budget"
+  }
+}

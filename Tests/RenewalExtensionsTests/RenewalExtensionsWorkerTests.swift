@@ -1,0 +1,245 @@
+// The worker over a log in memory and the simulated App Store: one failure at a time.
+
+import AppStore
+import MillraceTesting
+import Kafka
+import Clocks
+import Millrace
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Operations
+@testable import RenewalExtensions
+
+@Suite(.timeLimit(.minutes(5))) struct RenewalExtensionsWorkerTests {
+  private static let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
+
+  /// A failure of that subscription, signed now, in the log.
+  private static func fail(_ id: Int64, _ rehearsal: Rehearsal) throws {
+    let now = rehearsal.now
+    try rehearsal.world.withState { state throws(WorldError) in try state.failExtension(id, at: now) }
+    try rehearsal.deliver()
+  }
+
+  private static func calls(_ rehearsal: Rehearsal) -> Int { rehearsal.exchange.extensionCalls }
+
+  @Test func `a failure is tried again with the campaign's days, once, however often it comes`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    let campaign = Campaign.sample(at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    try await rehearsal.running("a") { workers in
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      // A duplicate with another identifier: Apple told of it twice.
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+    }
+    #expect(rehearsal.extensions(of: id) == 1 && Self.calls(rehearsal) == 1)
+    let events = try rehearsal.events()
+    #expect(events.map(\.name) == ["extension.applied", "extension.applied"])
+    #expect(events[0].data == events[1].data)
+    let expires = rehearsal.world.withState { $0.subscriptions[id]?.expires }
+    #expect(events[0].data["effectiveDate"] == expires.map { .string($0.rfc3339) })
+    #expect(events[0].data["extendByDays"] == 7 && events[0].data["campaign"] == .string(campaign.id))
+    let progress = try await rehearsal.progress(of: campaign)
+    #expect(progress.applied == 1 && progress.failures == 1)
+    // RENEWAL_EXTENDED came of our own call.
+    #expect(progress.extended == 0 && rehearsal.log.records(in: rehearsal.topics.inputs[0]).count == 3)
+  }
+
+  @Test func `without a campaign, or with two that fit, nothing is called until an operator says which`() async throws {
+    let rehearsal = try Rehearsal()
+    let ids = try rehearsal.settle(2)
+    try await rehearsal.running("a") { workers in
+      try Self.fail(ids[0], rehearsal)
+      try await rehearsal.settle(workers)
+      #expect(rehearsal.deadLetters() == ["campaign-not-found"])
+      let first = Campaign.sample(at: rehearsal.now)
+      let second = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11", at: rehearsal.now)
+      try await rehearsal.campaigns.append([.campaign(first), .campaign(second)])
+      try Self.fail(ids[1], rehearsal)
+      try await rehearsal.settle(workers)
+      #expect(Set(rehearsal.deadLetters()) == ["campaign-not-found", "campaign-ambiguous"])
+      #expect(Self.calls(rehearsal) == 0)
+
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+      let (campaign, letters) = try await decisions.candidates(for: second.id, among: [])
+      #expect(letters.map(\.reason) == ["campaign-ambiguous"] && campaign == second)
+      let all = try await decisions.operations.deadLetters()
+      let chosen = try await decisions.candidates(for: second.id, among: all.map(\.id)).letters
+      let summary = try await decisions.resolve(
+        chosen, to: second, why: "the first was for another team", patience: .seconds(30)
+      ) { _ in }
+      #expect(summary.done == 2)
+      try await rehearsal.settle(workers)
+      #expect(try await decisions.candidates(for: second.id, among: []).letters.isEmpty)
+    }
+    #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 1])
+    let events = try rehearsal.events()
+    #expect(events.count == 2)
+    #expect(events.allSatisfy { $0.data["campaign"] == "2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11" })
+    #expect(rehearsal.services.report.broken.isEmpty)
+  }
+
+  @Test func `an operator cannot say that a failure belongs to another product's campaign`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    let other = Campaign.sample(product: "com.example.app.yearly", at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(other)])
+    try await rehearsal.running("a") { workers in
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
+      let letters = try await decisions.operations.deadLetters()
+      _ = try await decisions.resolve(letters, to: other, why: "a slip", patience: .seconds(30)) { _ in }
+      try await rehearsal.settle(workers)
+    }
+    #expect(rehearsal.deadLetters().sorted() == ["campaign-mismatch", "campaign-not-found"])
+    #expect(Self.calls(rehearsal) == 0)
+  }
+
+  @Test func `after a cancellation nothing is called, and the event says who and why`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    let campaign = Campaign.sample(at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    try await rehearsal.running("a") { workers in
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "bob", clock: rehearsal.clock)
+      _ = try await decisions.cancel(campaign.id, why: "the wrong product")
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+    }
+    let events = try rehearsal.events()
+    #expect(events.map(\.name) == ["extension.withheld"] && events.first?.data["by"] == "bob")
+    #expect(try EventSchema("extension.withheld").problems(.object(events[0].data)).isEmpty)
+    #expect(Self.calls(rehearsal) == 0)
+    #expect(try await rehearsal.progress(of: campaign).withheld == 1)
+  }
+
+  @Test func `an effect whose answer was lost is looked for after an hour, not sent again`() async throws {
+    // An Apple that remembers nothing would extend twice.
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let ids = try rehearsal.settle(2)
+    let campaign = Campaign.sample(at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    try await rehearsal.running("a") { workers in
+      // The first call has its effect and nobody hears of it; then the API is away for two hours.
+      rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
+      let now = rehearsal.now
+      rehearsal.inject(
+        Fault(
+          .failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(7_200)))
+      try Self.fail(ids[0], rehearsal)
+      try await rehearsal.settle(workers)
+      #expect(rehearsal.extensions(of: ids[0]) == 1)
+      try Self.fail(ids[1], rehearsal)
+      try await rehearsal.settle(workers)
+      for _ in 0..<24 {
+        try rehearsal.pass(.seconds(1_800))
+        try await rehearsal.settle(workers)
+      }
+    }
+    // One was found extended without another call; the other was found as it was, and extended.
+    #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 1])
+    #expect(Set(try rehearsal.events().map(\.name)) == ["extension.applied"])
+    #expect(try rehearsal.events().count == 2 && rehearsal.deadLetters().isEmpty)
+    #expect(rehearsal.services.report.broken.isEmpty, "\(rehearsal.services.report.broken)")
+    let asked = rehearsal.services.report.asked.first { $0.endpoint == .getAllSubscriptionStatuses }
+    #expect((asked?.count ?? 0) >= 2)
+  }
+
+  @Test func `a refusal whose answer was lost is asked for again, and told once`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    rehearsal.world.withState { state -> Void in state.subscriptions[id]?.status = .expired }
+    try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
+    try await rehearsal.running("a") { workers in
+      rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      try rehearsal.pass(.seconds(11))
+      try await rehearsal.settle(workers)
+      try rehearsal.pass(.seconds(7_200))
+      try await rehearsal.settle(workers)
+    }
+    let events = try rehearsal.events()
+    #expect(events.map(\.name) == ["extension.refused"] && events.first?.data["code"] == 4_030_004)
+    #expect(Self.calls(rehearsal) == 2 && rehearsal.extensions(of: id) == 0)
+    #expect(rehearsal.services.report.broken.isEmpty, "\(rehearsal.services.report.broken)")
+  }
+
+  @Test func `what nobody can tell is told as unclear, and nothing is sent`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let id = try rehearsal.settle(1)[0]
+    try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
+    try await rehearsal.running("a") { workers in
+      let now = rehearsal.now
+      rehearsal.inject(
+        Fault(.failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(5_400)))
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      // Support gives the customer three days meanwhile.
+      _ = try rehearsal.world.withState { state throws(WorldError) in try state.extendRenewal(id, byDays: 3, at: now) }
+      for _ in 0..<12 {
+        try rehearsal.pass(.seconds(1_800))
+        try await rehearsal.settle(workers)
+      }
+    }
+    #expect(rehearsal.extensions(of: id) == 1)
+    #expect(try rehearsal.events().map(\.name) == ["extension.unclear"])
+  }
+
+  @Test func `a campaign that this version cannot read makes failures wait`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
+    try await rehearsal.running("a") { workers in
+      var later = CampaignRecord.campaign(.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")).record(prefix: "")
+      let readable = later
+      later.value = Array(#"{"kind":"campaign","schema":9}"#.utf8)
+      try rehearsal.log.append(later)
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      #expect(Self.calls(rehearsal) == 0 && rehearsal.deadLetters().isEmpty)
+      #expect(rehearsal.topics.retries.contains { !rehearsal.log.records(in: $0).isEmpty })
+      // It was for another product.
+      var other = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")
+      other.productId = "com.example.app.yearly"
+      var mended = readable
+      mended.value = CampaignRecord.campaign(other).json.serialized()
+      try rehearsal.log.append(mended)
+      try rehearsal.pass(.seconds(601))
+      try await rehearsal.settle(workers)
+    }
+    #expect(rehearsal.extensions(of: id) == 1)
+  }
+
+  @Test func `a campaign that agrees with Apple's counts is completed once and says nothing more`() async throws {
+    let rehearsal = try Rehearsal { settings in
+      settings.massExtension = MassExtensionSettings(
+        startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
+    }
+    let ids = try rehearsal.settle(20)
+    try await rehearsal.running("a", "b") { workers in
+      let campaign = try await rehearsal.startCampaign()
+      for _ in 0..<13 {
+        try rehearsal.pass(.seconds(10), duplicates: 3)
+        try await rehearsal.settle(workers)
+      }
+      let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
+      #expect(completion.succeeded + completion.failed == 20 && completion.failed > 0)
+      let progress = try await rehearsal.progress(of: campaign)
+      #expect(progress.agrees(with: completion), "\(progress) \(completion)")
+      rehearsal.time.advance(by: .seconds(8 * 86_400))
+      try await rehearsal.settle(workers)
+      let report = try await CampaignSurvey(rehearsal.campaigns, rehearsal.configuration.appStore).report(
+        on: try #require(try await rehearsal.campaigns.table()[campaign.id]))
+      #expect(report.progress == progress && report.undecided == 0 && report.perSecond == 16)
+    }
+    #expect(ids.allSatisfy { rehearsal.extensions(of: $0) == 1 })
+    let names = try rehearsal.events().map(\.name)
+    #expect(names.count { $0 == "campaign.completed" } == 1 && !names.contains("campaign.differs"))
+    #expect(rehearsal.services.report.broken.isEmpty)
+  }
+}

@@ -1,0 +1,334 @@
+// A whole deployment inside a test: the simulated App Store, a log in memory, the worker's own runtime, and time that the
+// test lets pass. Notifications go from the world to the log as the ingress would write them.
+
+import AppStore
+import AppStoreSigning
+import AppStoreServerAPI
+import AppStoreSignature
+import Clocks
+import CoreMetrics
+import Crypto
+import Foundation
+import Kafka
+import Logging
+import MillraceTesting
+
+@testable import AppStoreSimulator
+@testable import Millrace
+@testable import Operations
+@testable import RenewalExtensions
+
+struct Rehearsal: Sendable {
+  static let bundleId = "com.example.app"
+  static let monthly = "com.example.app.monthly"
+  static let logger = Logger(label: "rehearsal") { label in
+    guard ProcessInfo.processInfo.environment["REHEARSAL_LOG"] != nil else { return SwiftLogNoOpLogHandler() }
+    return StreamLogHandler.standardError(label: label)
+  }
+
+  let time = ManualClock()
+  let world: World
+  let services: APIServices
+  let exchange: SimulatedExchange
+  let log: InMemoryLog
+  let topics: WorkerTopics
+  let configuration: MillraceConfiguration
+  let policy: WorkerPolicy
+  private let signatory: Signatory
+  private let verifier: SignedDataVerifier
+  private let router: NotificationRouter
+
+  var clock: MillraceClock { time.clock }
+  var now: Timestamp { time.clock.wallTime }
+
+  init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout SimulatorSettings) -> Void = { _ in }) throws {
+    let origin = time.clock.wallTime
+    var settings = SimulatorSettings()
+    settings.requestMemory = .successes
+    settings.seed = seed
+    change(&settings)
+    let key = P256.Signing.PrivateKey()
+    let names = Scenario.madeKey
+    let app = SimulatedApp(
+      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: [.production],
+      credentials: [
+        AppStoreSimulator.APICredentials(
+          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
+      ], products: [Product(productId: Self.monthly)])
+    world = World(apps: [app], seed: seed, beginning: origin)
+    let chain = try SigningChain.generate(at: origin, seed: seed)
+    signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
+    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+    exchange = SimulatedExchange(services)
+    world.withState { $0.hasPostman = true }
+
+    var verification = SignedDataVerifier.Configuration()
+    verification.trustedRoots = [chain.rootDER]
+    verification.now = { [time] in time.clock.wallTime }
+    verifier = try SignedDataVerifier(verification)
+    router = try NotificationRouter([
+      TopicDefinition(
+        name: NotificationFamily.renewalExtensions.topic,
+        notifications: .init(v2: [.renewalExtended, .renewalExtension])),
+      TopicDefinition(name: NotificationFamily.unrecognized.topic, notifications: .init(unrecognized: true)),
+    ])
+    configuration = try Self.configuration(key)
+    var policy = RenewalExtensionsWorker.policy
+    policy.commitInterval = .zero
+    self.policy = policy
+    topics = WorkerTopics(RenewalExtensionsWorker.self, configuration, policy)
+    log = InMemoryLog(clock: time.clock)
+    for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
+    for name in [topics.events, topics.operations, topics.control, CampaignRecord.topic] {
+      try log.createTopic(name, partitions: 1)
+    }
+  }
+
+  private static func configuration(_ key: P256.Signing.PrivateKey) throws -> MillraceConfiguration {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal-\(UUID()).p8")
+    try Data(key.pemRepresentation.utf8).write(to: file)
+    var app = AppSettings()
+    app.bundleId = bundleId
+    app.appAppleId = 1_234_567_890
+    app.environments = [.production]
+    app.api.issuerId = Scenario.madeKey.issuerId
+    app.api.keyId = Scenario.madeKey.keyId
+    app.api.privateKeyFile = file.path
+    var configuration = MillraceConfiguration()
+    configuration.apps = [app]
+    configuration.appStore.productionURL = SimulatedExchange.production
+    configuration.appStore.sandboxURL = SimulatedExchange.sandbox
+    return configuration
+  }
+}
+
+// Time and notifications.
+extension Rehearsal {
+  /// Lets time pass: what is due in the world happens, and what Apple tells of it is in the log.
+  func pass(_ duration: Duration, duplicates: Int = 0) throws {
+    time.advance(by: duration)
+    try world.run(until: now)
+    try deliver(duplicates: duplicates)
+  }
+
+  /// Puts what the world has to say into the log; every so-many-th notification twice.
+  func deliver(duplicates: Int = 0) throws {
+    let subjects = world.withState { state in
+      let subjects = state.outbox.compactMap { id in
+        state.realms[id.realm].log[id.sequence].map { state.subject(of: $0) }
+      }
+      state.outbox.removeAll()
+      return subjects
+    }
+    for (number, subject) in subjects.enumerated() {
+      guard [.renewalExtended, .renewalExtension].contains(subject.facts.kind.type) else { continue }
+      let record = try record(Array(try signatory.signedPayload(subject).utf8)).producerRecord
+      try log.append(record)
+      if duplicates > 0, number % duplicates == 0 { try log.append(record) }
+    }
+  }
+
+  /// What the ingress writes. The signatures are not looked at here: the worker does, once more.
+  private func record(_ jws: [UInt8]) throws -> Millrace.NotificationRecord {
+    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
+    let transaction = try payload.data?.signedTransactionInfo.map {
+      JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
+    }
+    return Millrace.NotificationRecord.v2(
+      jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
+      traceParent: nil, router: router)
+  }
+
+  /// Customers who pay for the monthly plan; their subscriptions.
+  func settle(_ count: Int, family: Bool = false) throws -> [Int64] {
+    let now = now
+    return try world.withState { state throws(WorldError) in
+      let known = Set(state.subscriptions.keys)
+      try state.settle(
+        Scenario.Population(
+          bundleId: Self.bundleId, environment: .production, count: count, products: [Self.monthly],
+          storefronts: ["USA", "DEU"], ownership: family ? .familyShared : .purchased), at: now)
+      return state.subscriptions.keys.filter { !known.contains($0) }.sorted()
+    }
+  }
+
+  /// How often a subscription was extended since then.
+  func extensions(of id: Int64, since time: Timestamp = Timestamp(millisecondsSince1970: 0)) -> Int {
+    world.withState { $0.subscriptions[id]?.extensions.count { $0 >= time } ?? 0 }
+  }
+
+  func inject(_ fault: Fault) { services.inject(fault) }
+}
+
+// Campaigns.
+extension Rehearsal {
+  var campaigns: CampaignLog { CampaignLog(on: log, prefix: "") }
+
+  /// A client as the command line has one, with a budget of its own.
+  func client() throws -> AppStoreServerClient {
+    let app = try APIApp(app: nil, environment: nil, in: configuration)
+    return APIAccess.client(
+      app, configuration.appStore, credentials: try APIAccess.credentials(of: app), verifier: verifier,
+      exchange: exchange, budget: APIBudget(share: configuration.appStore.share, clock: clock), clock: clock)
+  }
+
+  func start() throws -> CampaignStart { CampaignStart(campaigns, client: try client(), clock: clock) }
+
+  func draft(_ id: String = CampaignStart.newID()) throws -> Campaign {
+    try CampaignDraft(product: Self.monthly, days: 7, reason: 3, storefronts: []).campaign(
+      id: id, bundleId: Self.bundleId, environment: .production, at: now, by: "ann")
+  }
+
+  /// Starts a campaign for the monthly plan.
+  func startCampaign() async throws -> Campaign {
+    let campaign = try draft()
+    guard try await start().start(campaign, knowing: []) == .accepted else { throw NotAccepted() }
+    return campaign
+  }
+
+  struct NotAccepted: Error {}
+
+  /// What the worker's lanes know of a campaign.
+  func progress(of campaign: Campaign) async throws -> CampaignProgress {
+    CampaignProgress(
+      try await LedgerTally.read(topics, in: log, prefixes: CampaignProgress.prefixes(of: campaign.id)),
+      of: campaign.id)
+  }
+}
+
+// Workers.
+extension Rehearsal {
+  /// One process of the worker.
+  struct Worker: Sendable {
+    let log: InMemoryLog
+    let runtime: WorkerRuntime
+    let task: Task<(any Error)?, Never>
+
+    /// Callers that wait for their turn at the endpoint for one subscription.
+    var callersInLine: Int { Int(metric("millrace_api_callers_waiting")) }
+    /// Whether a 429 keeps them there.
+    var isPaused: Bool { metric("millrace_api_paused") > 0 }
+
+    private func metric(_ name: String) -> Double {
+      runtime.collectors.filter { $0.name == name }.flatMap { $0.collect() }
+        .filter { sample in sample.labels.contains { $0.1 == "extendSubscriptionRenewalDate" } }
+        .reduce(0) { $0 + $1.value }
+    }
+
+    /// Whether it has read what there is, and nothing is with a handler or on its way to Kafka.
+    var isAtRest: Bool {
+      get async {
+        guard let rest = await runtime.rest(), rest.isQuiet else { return false }
+        return rest.taken.allSatisfy { partition, offset in
+          let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
+          return offset > newest
+        }
+      }
+    }
+  }
+
+  func startWorker(_ name: String) async throws -> Worker {
+    let log = log.process(name)
+    let runtime = try await WorkerProcess.runtime(
+      RenewalExtensionsWorker.self, configuration, policy, log: log, exchange: exchange,
+      metrics: NOOPMetricsHandler.instance, verifier: verifier, instance: name, clock: clock, logger: Self.logger)
+    let task = Task<(any Error)?, Never> {
+      do {
+        try await runtime.run()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    return Worker(log: log, runtime: runtime, task: task)
+  }
+
+  /// Runs `body` beside workers and ends them.
+  func running(
+    _ names: String..., body: (inout [Worker]) async throws -> Void
+  ) async throws {
+    var workers: [Worker] = []
+    let result: Result<Void, any Error>
+    do {
+      for name in names { workers.append(try await startWorker(name)) }
+      let started = workers
+      try await until { started.allSatisfy { $0.runtime.readiness.isReady } }
+      try await body(&workers)
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    await end(workers)
+    try result.get()
+  }
+
+  /// Ends processes; what they wait for at their end comes with time.
+  private func end(_ workers: [Worker]) async {
+    for worker in workers { worker.task.cancel() }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { for worker in workers { _ = await worker.task.value } }
+      group.addTask {
+        while !Task.isCancelled {
+          time.advance(by: .milliseconds(100))
+          await Task.yield()
+        }
+      }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  /// Lets time pass in small steps until something holds.
+  func until(
+    within limit: Duration = .seconds(600), step: Duration = .milliseconds(50), _ holds: () async -> Bool
+  ) async throws {
+    let start = clock.now
+    while await !holds() {
+      guard start.duration(to: clock.now) < limit else { throw NeverHeld() }
+      try pass(step)
+      for _ in 0..<40 { await Task.yield() }
+    }
+  }
+
+  struct NeverHeld: Error {}
+
+  /// Waits, in real time, until every worker has a caller in line or nothing to do: whatever time passes then, no turn of
+  /// the budget is lost to the machine's slowness.
+  func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
+    let end = ContinuousClock.now + patience
+    for worker in workers {
+      while worker.callersInLine == 0, await !worker.isAtRest, ContinuousClock.now < end { await Task.yield() }
+    }
+  }
+
+  /// Everything was read and nothing is under way.
+  func settle(_ workers: [Worker]) async throws {
+    let end = ContinuousClock.now + .seconds(30)
+    for worker in workers {
+      while await !worker.isAtRest {
+        guard ContinuousClock.now < end else { throw NeverHeld() }
+        // Turns come with time.
+        if worker.callersInLine > 0 { try pass(.milliseconds(50)) }
+        await Task.yield()
+      }
+    }
+  }
+
+  /// Name and content of every event.
+  func events() throws -> [(name: String, id: String, data: JSONObject)] {
+    try log.records(in: topics.events).map { record in
+      func text(_ name: String) -> String {
+        record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+      }
+      return (
+        String(text("ce_type").dropFirst("dev.millrace.renewal-extensions.".count)), text("ce_id"),
+        try JSONObject(parsing: record.value ?? [])
+      )
+    }
+  }
+
+  /// Code of every dead letter.
+  func deadLetters() -> [String] {
+    log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers)?.reason }
+  }
+}
