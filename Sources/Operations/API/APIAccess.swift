@@ -27,9 +27,7 @@ public enum APIAccess {
     do {
       let client = client(
         app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange,
-        budget: APIBudget(
-          limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: part,
-          clock: clock), clock: clock)
+        budget: budget(configuration.appStore, part: part, clock: clock), clock: clock)
       let result = try await work(client)
       try await exchange.shutdown()
       return result
@@ -41,6 +39,11 @@ public enum APIAccess {
       }
       throw failure
     }
+  }
+
+  /// What a command may use of Apple's limits, or of a rehearsal's.
+  static func budget(_ settings: AppStoreSettings, part: Double, clock: MillraceClock) -> APIBudget {
+    APIBudget(limits: .divided(by: settings.limitDivisor), share: settings.share, part: part, clock: clock)
   }
 
   /// A client over an exchange and a budget of any making.

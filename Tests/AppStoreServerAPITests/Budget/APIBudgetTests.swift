@@ -118,7 +118,14 @@ import Testing
     #expect(told.all == [BudgetPause(key, until: until)])
     #expect(budget.delay(for: key) == .seconds(90))
     #expect(budget.pause(of: key) == BudgetPause(key, until: until))
-    manual.advance(by: .seconds(90))
+    // Calls that were on their way meet the same 429: only a later end is news.
+    for again in [until, until - .seconds(1)] { #expect(budget.limitReached(key, retryAt: again) == again) }
+    #expect(told.all.count == 1)
+    let later = until + .seconds(1)
+    #expect(budget.limitReached(key, retryAt: later) == later)
+    #expect(told.all.count == 2 && told.all.last == BudgetPause(key, until: later))
+    #expect(budget.pause(of: key) == BudgetPause(key, until: later))
+    manual.advance(by: .seconds(91))
     #expect(budget.delay(for: key) == .zero)
     #expect(budget.pause(of: key) == nil)
     try await budget.acquire(key, before: manual.clock.now)

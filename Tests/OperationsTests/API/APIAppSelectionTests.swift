@@ -1,4 +1,6 @@
 import AppStore
+import AppStoreServerAPI
+import Clocks
 import Foundation
 import Millrace
 import Testing
@@ -47,6 +49,20 @@ struct APIAppSelectionTests {
     configuration.apps = []
     let error = #expect(throws: MillraceError.self) { try APIApp(app: nil, environment: nil, in: configuration) }
     #expect(error?.problems.first?.place == "apps")
+  }
+
+  @Test("a command takes its part of the configured share of Apple's limits, or of a rehearsal's")
+  func budget() async throws {
+    var settings = try fixture.configuration().appStore
+    settings.share = 0.5
+    settings.limitDivisor = 2
+    let budget = APIAccess.budget(settings, part: APIAccess.readingPart, clock: fixture.time.clock)
+    for (environment, perSecond) in [(AppStoreEnvironment.production, 3.125), (.sandbox, 0.3125)] {
+      let key = BudgetKey(bundleId: "com.example.app", environment: environment, endpoint: .getTransactionInfo)
+      try await budget.acquire(key)
+      // 50 a second by Apple's documentation.
+      #expect(budget.use().first { $0.key == key }.map { abs($0.perSecond - perSecond) < 1e-9 } == true)
+    }
   }
 
   @Test("a key file that is none is named, and its content is not")

@@ -1,3 +1,4 @@
+import AppStoreSigning
 import Operations
 import Testing
 
