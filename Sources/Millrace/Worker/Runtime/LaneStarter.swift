@@ -17,7 +17,7 @@ struct LaneStarter: Sendable {
   private var log: any RecordLog { parts.log }
 
   private static let questionTimeout = Duration.seconds(30)
-  private static let pageSize = 10_000
+  private static let pageSize = 1_000
 
   /// Restores a lane's ledger and makes its runner. Brokers that are away or moving are waited for.
   /// - Parameter kept: what this worker knew of the lane when it had it last.
