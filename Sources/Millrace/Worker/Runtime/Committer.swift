@@ -195,14 +195,15 @@ final class Committer: Sendable {
 
   private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
     let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.map(\.write) }
-    let lanes = state.withLock { $0.lanes }
     // Side by side: a lane answers when its turn among all tasks of the process comes, and one turn after the other
     // would take as many times as long as there are lanes.
     let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in
       for epoch in batch.lanes {
         group.addTask {
           let writes = writes[epoch] ?? []
-          guard let lane = lanes[epoch], let sealed = await lane.seal(writes) else { return (epoch, nil) }
+          guard let lane = self.state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else {
+            return (epoch, nil)
+          }
           return (epoch, Part(lane: lane, writes: writes, sealed: sealed))
         }
       }
