@@ -217,6 +217,12 @@ let package = Package(
         "AppStoreSigning", "Clocks", lifecycle, logging, nioCore, nioPosix,
       ]),
     tests(
+      "Refunds",
+      [
+        "Refunds", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+        "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, httpTypes, logging,
+      ]),
+    tests(
       "Operations",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",

@@ -128,7 +128,15 @@ private struct Accountant: NotificationWorker {
   }
 
   @Test func `a setup that a test made has no table`() throws {
-    let setup = WorkerSetup(configuration: MillraceConfiguration(), clock: .system, logger: .init(label: "test"))
+    let setup = WorkerSetup(
+      name: "accountant", configuration: MillraceConfiguration(), clock: .system, logger: .init(label: "test"),
+      http: NoServer())
     #expect(throws: MillraceError.self) { try Accountant(setup) }
+  }
+}
+
+private struct NoServer: HTTPExchange {
+  func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+    throw TransportFailure("the test has no server", .notSent)
   }
 }

@@ -1,0 +1,159 @@
+import AppStore
+import AppStoreServerAPI
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Refunds
+
+@Suite(.timeLimit(.minutes(5))) struct RefundCheckTests {
+  private final class Reports: Sendable {
+    private let all = Mutex<[RefundCheck.Report]>([])
+    var list: [RefundCheck.Report] { all.withLock { $0 } }
+    var take: @Sendable (RefundCheck.Report) throws -> Void { { report in self.all.withLock { $0.append(report) } } }
+  }
+
+  private func customer(_ id: Int64) -> RefundCustomer {
+    RefundCustomer("\(id)", bundleId: RefundStage.bundleId, environment: .production)
+  }
+
+  /// A customer with so many refunded purchases, of which Apple sent no notification that we got.
+  private func refunded(_ count: Int, on stage: RefundStage) throws -> [Int64] {
+    try stage.simulator.world.withState { state in
+      let realm = try #require(state.realm(bundleId: RefundStage.bundleId, environment: .production))
+      let customer = try state.addCustomer(to: realm, at: stage.origin)
+      let ids = try (0..<count).map { _ in try state.purchase(RefundStage.coins, by: customer, at: stage.origin) }
+      for (number, id) in ids.enumerated() { try state.refund(id, at: stage.origin + .seconds(60 + number)) }
+      return ids
+    }
+  }
+
+  @Test func `what no notification told is found, published, and acted on`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(25, on: stage)
+    try await stage.running {
+      // Some were told.
+      for record in stage.told().prefix(5) { try stage.log.append(stage.v2(record)) }
+      try await stage.settle()
+      let reports = Reports()
+      let summary = try await stage.check().run([customer(ids[0])], report: reports.take)
+      #expect(summary == .init(asked: 1, refunds: 25, told: 5, published: 20))
+      #expect(reports.list.count == 20)
+      try await stage.settle()
+    }
+    try stage.tearDown()
+    #expect(try stage.table().filter { $0.value["revoked"] == true }.count == 25)
+    #expect(try stage.events().map(\.name) == [String](repeating: "entitlement.revoked", count: 25))
+    #expect(try stage.events().filter { $0.data["source"] == "refund-history" }.count == 20)
+    try EventSchemas.check(stage)
+  }
+
+  @Test func `a second run begins where the first one ended`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(45, on: stage)
+    _ = try await stage.check().run([customer(ids[0])], report: { _ in })
+    let before = stage.appStore.asked.count
+    #expect(before == 3)
+    try stage.happens { try $0.reverseRefund(ids[44], at: stage.clock.wallTime) }
+    let again = try await stage.check().run([customer(ids[0])], report: { _ in })
+    try stage.tearDown()
+    // One call, with the revision; it brings nothing that was there before.
+    #expect(again == .init(asked: 1))
+    #expect(stage.appStore.asked.count == before + 1 && stage.appStore.asked.last?.contains("revision=") == true)
+  }
+
+  @Test func `a run that ends half-way goes on where it ended, and a refund published twice is one`() async throws {
+    struct Interrupted: Error {}
+    let stage = try RefundStage()
+    let ids = try refunded(45, on: stage)
+    let count = Mutex(0)
+    await #expect(throws: (any Error).self) {
+      try await stage.check().run([customer(ids[0])]) { _ in
+        // In the middle of the second page.
+        if count.withLock({
+          $0 += 1; return $0 == 30
+        }) {
+          throw Interrupted()
+        }
+      }
+    }
+    let summary = try await stage.check().run([customer(ids[0])], report: { _ in })
+    #expect(summary.refunds == 25)
+    try await stage.running { try await stage.settle() }
+    try stage.tearDown()
+    #expect(stage.log.records(in: NotificationFamily.foundRefunds.topic).count == 55)
+    #expect(try stage.events().count == 45)
+    #expect(try stage.table().count == 45)
+  }
+
+  @Test func `a customer whom Apple does not know is told of, and the others are asked about`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(1, on: stage)
+    let reports = Reports()
+    let summary = try await stage.check().run([customer(12_345), customer(ids[0])], report: reports.take)
+    try stage.tearDown()
+    #expect(summary == .init(asked: 1, refunds: 1, published: 1, failed: 1))
+    guard case .failed(let customer, let words)? = reports.list.first else {
+      Issue.record("\(reports.list)")
+      return
+    }
+    #expect(customer.transactionId == "12345" && words.contains("404"))
+  }
+
+  @Test func `a revision that Apple does not take any more begins anew`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(2, on: stage)
+    try stage.log.append(
+      RefundMarks.record("no-revision", of: customer(ids[0]), at: stage.clock.wallTime, prefix: ""))
+    let summary = try await stage.check().run([customer(ids[0])], report: { _ in })
+    try stage.tearDown()
+    #expect(summary == .init(asked: 1, refunds: 2, published: 2))
+  }
+
+  @Test func `recently seen customers are each named once, of this app and environment only`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(3, on: stage) + refunded(2, on: stage)
+    for record in stage.told() { try stage.log.append(stage.v2(record)) }
+    try stage.log.append(stage.v1(body: Array(#"{"notification_type":"REFUND","environment":"PROD"}"#.utf8)))
+    func found(_ bundleId: String, _ environment: AppStoreEnvironment?, since: Timestamp) async throws
+      -> [RefundCustomer]
+    {
+      try await RecentCustomers.load(
+        since: since, bundleId: bundleId, environment: environment, from: stage.log, prefix: "")
+    }
+    let all = try await found(RefundStage.bundleId, .production, since: stage.origin)
+    #expect(all.count == 2)
+    #expect(Set(all.map(\.transactionId)).isSubset(of: Set(ids.map { "\($0)" })))
+    #expect(try await found(RefundStage.bundleId, nil, since: stage.origin).count == 2)
+    #expect(try await found(RefundStage.bundleId, .sandbox, since: stage.origin).isEmpty)
+    #expect(try await found("com.example.other", nil, since: stage.origin).isEmpty)
+    #expect(try await found(RefundStage.bundleId, nil, since: stage.clock.wallTime + .seconds(60)).isEmpty)
+    try stage.tearDown()
+  }
+
+  @Test func `customers are named one a line`() {
+    let found = RefundCustomer.named(
+      in: "2000001\n\n  2000002  # came back\n# nobody\n2000001\n", bundleId: "b", environment: nil)
+    #expect(found.map(\.transactionId) == ["2000001", "2000002"])
+  }
+
+  @Test func `a time ago and a moment are times, anything else is not`() {
+    let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    #expect(RefundCustomer.moment("7d", now: now) == now - .seconds(7 * 86_400))
+    #expect(RefundCustomer.moment("36h", now: now) == now - .seconds(36 * 3_600))
+    #expect(RefundCustomer.moment("2026-01-01T00:00:00Z", now: now - .seconds(9)) == now)
+    for text in ["", "d", "-1d", "yesterday", "7"] { #expect(RefundCustomer.moment(text, now: now) == nil, "\(text)") }
+  }
+
+  @Test func `a missing topic is named before Apple is asked`() async throws {
+    let stage = try RefundStage()
+    let check = RefundCheck(try stage.client(), on: stage.log, prefix: "other.", clock: stage.clock)
+    await #expect(throws: MillraceError.self) { try await check.run([customer(1)], report: { _ in }) }
+    try stage.tearDown()
+    #expect(stage.appStore.asked.isEmpty)
+  }
+}

@@ -1,0 +1,152 @@
+import AppStore
+import AppStoreSigning
+import Testing
+
+@testable import Refunds
+
+@Suite(.timeLimit(.minutes(5))) struct EntitlementStateTests {
+  private static func at(_ second: Int64) -> Timestamp {
+    Timestamp(millisecondsSince1970: 1_767_225_600_000 + second * 1_000)
+  }
+
+  private static func fact(
+    _ id: String, _ kind: EntitlementFact.Kind, signed: Int64, revoked: Int64? = nil, _ type: Revocation.Kind = .full
+  ) -> EntitlementFact {
+    EntitlementFact(
+      id: id, kind: kind, signedDate: at(signed), revocation: revoked.map { Revocation(kind: type, date: at($0)) })
+  }
+
+  private static let refund = fact("r", .refund, signed: 10, revoked: 9)
+  private static let reversal = fact("b", .reversed, signed: 20)
+  private static let declined = fact("d", .declined, signed: 5)
+  private static let again = fact("s", .refund, signed: 30, revoked: 29)
+  private static let answer = fact("v", .confirmed, signed: 40, revoked: 9)
+  private static let revoked = EntitlementChange.revoked(Revocation(kind: .full, date: at(9)))
+
+  @Test(
+    arguments: [
+      ([refund], [revoked]),
+      ([declined, refund], [.none, revoked]),
+      // Told late, a declined request changes nothing.
+      ([refund, declined], [revoked, .none]),
+      ([refund, refund], [revoked, revoked]),
+      ([refund, reversal], [revoked, .reinstated]),
+      // The refund comes after its reversal: nothing is revoked any more.
+      ([reversal, refund], [.reinstated, .none]),
+      // One refund, told by a notification and by an answer, in either order.
+      ([refund, answer], [revoked, .none]),
+      ([answer, refund], [revoked, .none]),
+      // An answer that is older than the reversal.
+      ([refund, reversal, fact("v", .confirmed, signed: 15, revoked: 9)], [revoked, .reinstated, .none]),
+      // An answer says that it stands: it may be behind, so the reversal itself is waited for.
+      ([refund, fact("v", .unfounded, signed: 25), reversal], [revoked, .none, .reinstated]),
+      ([fact("v", .unfounded, signed: 25), refund], [.none, revoked]),
+      ([refund, reversal, again], [revoked, .reinstated, .revoked(Revocation(kind: .full, date: at(29)))]),
+      // A declined request of later, whose transaction says that the refund of before stands.
+      ([refund, fact("e", .declined, signed: 15, revoked: 9)], [revoked, .none]),
+      // What was prorated is made full.
+      (
+        [fact("p", .refund, signed: 10, revoked: 9, .prorated), fact("f", .refund, signed: 12, revoked: 9)],
+        [.revoked(Revocation(kind: .prorated, date: at(9))), revoked]
+      ),
+      ([fact("v", .unfounded, signed: 25)], [.none]),
+    ] as [([EntitlementFact], [EntitlementChange])])
+  func `newest signed wins, and each change is told once`(facts: [EntitlementFact], changes: [EntitlementChange]) {
+    var state = EntitlementState()
+    #expect(facts.map { state.take($0) } == changes)
+    #expect(state.current == facts.filter { $0.kind != .unfounded }.max { $0.isOlder(than: $1) })
+  }
+
+  @Test func `a notification handled again leads to what it led to`() {
+    var state = EntitlementState()
+    let facts = [Self.refund, Self.reversal, Self.again, Self.declined]
+    let changes = facts.map { state.take($0) }
+    let before = state
+    #expect(facts.map { state.take($0) } == changes)
+    #expect(state == before)
+  }
+
+  @Test func `a fact that is judged otherwise takes the place of what it was`() {
+    var state = EntitlementState()
+    _ = state.take(Self.refund)
+    _ = state.take(Self.reversal)
+    let mended = Self.fact("r", .refund, signed: 10, revoked: 9, .prorated)
+    #expect(state.take(mended) == .revoked(Revocation(kind: .prorated, date: Self.at(9))))
+    #expect(state.facts == [mended, Self.reversal])
+    #expect(state.current == Self.reversal)
+  }
+
+  @Test func `a state stays small, and what goes is never what counts`() {
+    var state = EntitlementState()
+    _ = state.take(Self.fact("newest", .refund, signed: 1_000, revoked: 999))
+    for number in 0..<200 { _ = state.take(Self.fact("d\(number)", .declined, signed: Int64(number))) }
+    #expect(state.facts.count == EntitlementState.mostFacts)
+    #expect(state.current?.id == "newest")
+  }
+
+  /// What the world does to one transaction, told in any order and as often as may be, by notifications and by answers.
+  @Test(arguments: 0..<400 as Range<UInt64>)
+  func `any order and any duplicates end in the same state, which is the world's`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var facts: [EntitlementFact] = []
+    var revocation: Revocation?
+    for step in 1...Int64.random(in: 1...8, using: &random) {
+      // Some things happen in one millisecond.
+      let now = step * 10 + Int64.random(in: 0...1, using: &random)
+      switch (revocation, Int.random(in: 0..<4, using: &random)) {
+      case (nil, 0...1):
+        let kind = Revocation.Kind.allCases.randomElement(using: &random) ?? .full
+        revocation = Revocation(kind: kind, date: Self.at(now))
+        facts.append(Self.fact("n\(step)", kind == .family ? .revoke : .refund, signed: now, revoked: now, kind))
+      case (.some, 0...1):
+        revocation = nil
+        facts.append(Self.fact("n\(step)", .reversed, signed: now))
+      case (let revocation, 2):
+        facts.append(
+          EntitlementFact(id: "n\(step)", kind: .declined, signedDate: Self.at(now), revocation: revocation))
+      case (let revocation, _):
+        facts.append(
+          EntitlementFact(
+            id: "n\(step)", kind: revocation == nil ? .unfounded : .found, signedDate: Self.at(now),
+            revocation: revocation))
+      }
+    }
+    for _ in 0..<4 {
+      var told = facts + facts.filter { _ in Bool.random(using: &random) }
+      told.shuffle(using: &random)
+      var state = EntitlementState()
+      var known: Set<String> = []
+      var last: EntitlementChange?
+      for fact in told {
+        let change = state.take(fact)
+        // The ledger lets a notification through once; what it leads to when handled again is published once as well.
+        if known.insert(fact.id).inserted, change != .none { last = change }
+        #expect(state == (try? EntitlementState(kept: state.kept)), "seed \(seed)")
+      }
+      #expect(state.current?.revocation == revocation, "seed \(seed)")
+      // Whoever follows the events alone ends where the table ends.
+      switch last {
+      case .revoked(let told): #expect(told == revocation, "seed \(seed)")
+      case .reinstated: #expect(revocation == nil, "seed \(seed)")
+      case .some(.none), nil: #expect(revocation == nil, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test(arguments: ["{}", "[]", "", "{\"facts\":[{}]}", "{\"facts\":[{\"id\":\"a\",\"kind\":\"new\",\"signed\":1}]}"])
+  func `a state of a later version is not taken for none`(text: String) {
+    #expect(throws: (any Error).self) { try EntitlementState(kept: Array(text.utf8)) }
+  }
+
+  @Test func `what is kept is read back, and a member of a later version does no harm`() throws {
+    var state = EntitlementState()
+    _ = state.take(Self.fact("a", .confirmed, signed: 1, revoked: 1, .prorated))
+    #expect(
+      String(decoding: state.kept, as: UTF8.self)
+        == #"{"facts":[{"id":"a","kind":"confirmed","signed":1767225601000,"revoked":{"type":"prorated","date":1767225601000}}]}"#
+    )
+    let later = #"{"v":2,"facts":[{"id":"a","kind":"refund","signed":1,"more":true}]}"#
+    #expect(try EntitlementState(kept: Array(later.utf8)).facts.map(\.id) == ["a"])
+    #expect(try EntitlementState(kept: nil) == EntitlementState())
+  }
+}

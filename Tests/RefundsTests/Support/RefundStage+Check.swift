@@ -1,0 +1,26 @@
+// The check against the stage's world.
+
+import AppStoreServerAPI
+import AppStoreSignature
+import Clocks
+import Millrace
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Refunds
+
+extension RefundStage {
+  /// A client with a budget that is never in the way.
+  func client() throws -> AppStoreServerClient {
+    let settings = configuration.apps[0]
+    return AppStoreServerClient(
+      credentials: try #require(try settings.credentials(under: "api")), appAppleId: settings.appAppleId,
+      environments: settings.environments,
+      baseURLs: APIBaseURLs(
+        production: InProcessAppStore.productionURL, sandbox: InProcessAppStore.sandboxURL),
+      verifier: verifier, exchange: appStore, budget: APIBudget(limits: .divided(by: 0.001), clock: clock),
+      clock: clock, logger: Self.quiet)
+  }
+
+  func check() throws -> RefundCheck { RefundCheck(try client(), on: log, prefix: "", clock: clock) }
+}

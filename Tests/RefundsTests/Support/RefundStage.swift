@@ -1,0 +1,179 @@
+// The simulated App Store, a log in memory, and as many refund workers as a test wants: what is delivered is what the
+// world signed, and what comes out is held against the world.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSignature
+import AppStoreSigning
+import Clocks
+import CoreMetrics
+import Foundation
+import Kafka
+import Logging
+import MillraceTesting
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Millrace
+@testable import Refunds
+
+struct RefundStage: Sendable {
+  static let bundleId = "com.example.app"
+  static let monthly = "com.example.app.monthly"
+  static let coins = "com.example.app.coins"
+
+  let clock = MillraceClock.system
+  let simulator: Simulator
+  let appStore: InProcessAppStore
+  let verifier: SignedDataVerifier
+  let log: InMemoryLog
+  let topics: WorkerTopics
+  let configuration: MillraceConfiguration
+  private let policy: WorkerPolicy
+  private let keyFile: URL
+
+  /// A stage whose world began a day ago.
+  ///
+  /// - Parameters:
+  ///   - hasCredentials: Whether the worker may ask Apple.
+  ///   - sharing: A stage whose world, and so whose notifications, this one has too; the log is its own.
+  init(lanes: Int = 4, hasCredentials: Bool = true, sharing other: RefundStage? = nil) throws {
+    if let other {
+      (simulator, appStore, verifier, keyFile) = (other.simulator, other.appStore, other.verifier, other.keyFile)
+    } else {
+      var scenario = try Scenario(
+        yaml: """
+          apps:
+            - bundleId: \(Self.bundleId)
+              appAppleId: 1234567890
+              environments: [Production]
+              notifications: { Production: { url: "http://example.invalid/v2" } }
+              products: [{ productId: \(Self.monthly) }, { productId: \(Self.coins), type: consumable }]
+
+          """)
+      scenario.origin = clock.wallTime - .seconds(86_400)
+      let key = scenario.addMadeKey()
+      keyFile = FileManager.default.temporaryDirectory.appending(path: "refunds-\(UUID().uuidString).p8")
+      try key.write(to: keyFile, atomically: true, encoding: .utf8)
+      simulator = try Simulator(
+        scenario, clock: clock, post: { _, _ in PostOutcome(status: 200) }, logger: Self.quiet)
+      appStore = InProcessAppStore(simulator.services)
+      var verification = SignedDataVerifier.Configuration()
+      verification.trustedRoots = [simulator.signatory.leaves.rootDER]
+      verifier = try SignedDataVerifier(verification)
+    }
+    var app = AppSettings()
+    app.bundleId = Self.bundleId
+    app.appAppleId = 1_234_567_890
+    app.environments = [.production]
+    if hasCredentials {
+      app.api.issuerId = Scenario.madeKey.issuerId
+      app.api.keyId = Scenario.madeKey.keyId
+      app.api.privateKeyFile = keyFile.path
+    }
+    var configuration = MillraceConfiguration()
+    configuration.apps = [app]
+    configuration.appStore.productionURL = InProcessAppStore.productionURL
+    configuration.appStore.sandboxURL = InProcessAppStore.sandboxURL
+    // A budget that is never in the way.
+    configuration.appStore.limitDivisor = 0.001
+    self.configuration = configuration
+    policy = RefundsWorker.policy
+    topics = WorkerTopics(RefundsWorker.self, configuration, policy)
+    log = InMemoryLog(clock: clock)
+    for topic in Set(topics.laneTopics) { try log.createTopic(topic, partitions: lanes) }
+    for topic in [topics.events, topics.operations, topics.control] { try log.createTopic(topic, partitions: 1) }
+    try log.createTopic(RefundsWorker.entitlementsTopic, partitions: 3)
+    try log.createTopic(RefundMarks.topic, partitions: 1)
+  }
+
+  static let quiet = Logger(label: "refunds") { _ in SwiftLogNoOpLogHandler() }
+
+  /// Forgets the key that stands in a file.
+  func tearDown() throws { try FileManager.default.removeItem(at: keyFile) }
+
+  // MARK: - Workers
+
+  /// Runs so many workers beside `body`.
+  func running(_ workers: Int = 1, _ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await running(RefundsWorker.self, workers, body)
+  }
+
+  /// Runs so many workers of any type beside `body`.
+  func running<Worker: NotificationWorker>(
+    _ type: Worker.Type, _ workers: Int = 1, _ body: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    var runtimes: [WorkerRuntime] = []
+    for number in 0..<workers {
+      runtimes.append(
+        try await WorkerProcess.runtime(
+          type, configuration, policy, log: log.process("worker-\(number)"), exchange: appStore,
+          metrics: NOOPMetricsHandler.instance, verifier: verifier, instance: "\(number)", clock: clock,
+          logger: Self.quiet))
+    }
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for runtime in runtimes {
+        group.addTask {
+          try await runtime.run()
+          return false
+        }
+      }
+      group.addTask {
+        try await body()
+        return true
+      }
+      while let isBody = try await group.next() {
+        if isBody { group.cancelAll() }
+      }
+    }
+  }
+
+  /// Waits until the group has committed everything that stands in its topics.
+  func settle() async throws {
+    while !isRead { try await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  private var isRead: Bool {
+    let committed = Dictionary(
+      uniqueKeysWithValues: log.committedOffsets(of: topics.group).map { ($0.partition, $0.offset) })
+    return topics.sources.allSatisfy { topic in
+      Dictionary(grouping: log.records(in: topic), by: \.partition).allSatisfy { partition, records in
+        committed[TopicPartition(topic: topic, partition: partition), default: 0] > (records.last?.offset ?? -1)
+      }
+    }
+  }
+
+  // MARK: - What came out
+
+  struct Event: Sendable {
+    var id: String
+    var name: String
+    var data: JSONObject
+    var supersedes: String?
+
+    var transaction: String { data["transactionId"]?.text ?? "" }
+  }
+
+  func events() throws -> [Event] {
+    try log.records(in: topics.events).map { record in
+      func header(_ name: String) -> String? {
+        record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+      }
+      let prefix = "dev.millrace.refunds."
+      return Event(
+        id: header("ce_id") ?? "", name: String((header("ce_type") ?? "").dropFirst(prefix.count)),
+        data: try JSONObject(parsing: record.value ?? []), supersedes: header("ce_supersedes"))
+    }
+  }
+
+  /// The table as a reader has it who read the topic to its end.
+  func table() throws -> [String: JSONObject] {
+    var rows: [String: JSONObject] = [:]
+    for record in log.records(in: RefundsWorker.entitlementsTopic) {
+      rows[String(decoding: record.key ?? [], as: UTF8.self)] = try record.value.map { try JSONObject(parsing: $0) }
+    }
+    return rows
+  }
+
+  func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
+}

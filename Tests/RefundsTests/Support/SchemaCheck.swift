@@ -1,0 +1,85 @@
+// Holds values against the JSON Schemas of `topics/schemas/`: as much of draft 2020-12 as they use. A keyword that is not
+// known here is a problem, so that no schema promises what nobody checks.
+
+import AppStore
+import Foundation
+
+struct SchemaCheck {
+  private let schema: JSONObject
+
+  init(_ name: String) throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let file = root.appending(path: "topics/schemas/\(name).schema.json")
+    schema = try JSONObject(parsing: Array(try Data(contentsOf: file)))
+  }
+
+  /// What is wrong with a value; empty when nothing is.
+  func problems(_ value: JSON) -> [String] { Self.problems(value, schema, "$") }
+
+  private static let silent: Set<String> = ["$schema", "$id", "title", "description", "then", "else"]
+
+  private static func problems(_ value: JSON, _ schema: JSONObject, _ place: String) -> [String] {
+    schema.members.flatMap { keyword -> [String] in
+      switch (keyword.key, keyword.value) {
+      case ("type", .string(let type)): return isOf(value, type) ? [] : ["\(place) is no \(type)"]
+      case ("const", let wanted): return value == wanted ? [] : ["\(place) is not \(wanted)"]
+      case ("enum", .array(let values)):
+        return values.contains(value) ? [] : ["\(place) is none of the values: \(value)"]
+      case ("required", .array(let names)):
+        return names.filter { name in member(value, name) == nil }.map { "\(place) lacks \($0)" }
+      case ("properties", .object(let properties)):
+        return properties.members.flatMap { property -> [String] in
+          guard case .object(let inner) = property.value, let found = member(value, .string(property.key)) else {
+            return []
+          }
+          return problems(found, inner, "\(place).\(property.key)")
+        }
+      case ("additionalProperties", .bool(false)):
+        guard case .object(let object) = value, case .object(let known)? = schema["properties"] else { return [] }
+        return object.members.filter { known[$0.key] == nil }.map { "\(place).\($0.key) is not declared" }
+      case ("pattern", .string(let pattern)):
+        guard case .string(let text) = value else { return [] }
+        return text.range(of: pattern, options: .regularExpression) == nil ? ["\(place) does not match: \(text)"] : []
+      case ("minLength", .integer(let least)):
+        guard case .string(let text) = value else { return [] }
+        return text.count < least ? ["\(place) is too short"] : []
+      case ("minimum", .integer(let least)):
+        guard case .integer(let number) = value else { return [] }
+        return number < least ? ["\(place) is below \(least)"] : []
+      case ("maximum", .integer(let most)):
+        guard case .integer(let number) = value else { return [] }
+        return number > most ? ["\(place) is above \(most)"] : []
+      case ("allOf", .array(let schemas)):
+        return schemas.flatMap { inner -> [String] in
+          if case .object(let inner) = inner { problems(value, inner, place) } else { ["\(place): odd schema"] }
+        }
+      case ("not", .object(let inner)):
+        return problems(value, inner, place).isEmpty ? ["\(place) is what it must not be"] : []
+      case ("if", .object(let condition)):
+        guard case .object(let inner)? = schema[problems(value, condition, place).isEmpty ? "then" : "else"] else {
+          return []
+        }
+        return problems(value, inner, place)
+      default: return silent.contains(keyword.key) ? [] : ["the schema's keyword \(keyword.key) is not checked here"]
+      }
+    }
+  }
+
+  private static func member(_ value: JSON, _ name: JSON) -> JSON? {
+    guard case .object(let object) = value, case .string(let name) = name else { return nil }
+    return object[name]
+  }
+
+  private static func isOf(_ value: JSON, _ type: String) -> Bool {
+    switch value {
+    case .object: type == "object"
+    case .array: type == "array"
+    case .string: type == "string"
+    case .integer: type == "integer" || type == "number"
+    case .number: type == "number"
+    case .bool: type == "boolean"
+    case .null: type == "null"
+    }
+  }
+}
