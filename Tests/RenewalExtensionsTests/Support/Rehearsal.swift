@@ -296,6 +296,8 @@ extension Rehearsal {
   /// the budget is lost to the machine's slowness.
   func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
     let end = ContinuousClock.now + patience
+    // A turn that has come is taken by a task that time has woken: it goes first.
+    for _ in 0..<50 { await Task.yield() }
     for worker in workers {
       while worker.callersInLine == 0, await !worker.isAtRest, ContinuousClock.now < end { await Task.yield() }
     }
