@@ -1,6 +1,7 @@
 // What a worker counts in its lanes' transactions, sees of its effects, and reads as a table.
 
 import AppStore
+import AppStoreServerAPI
 import Clocks
 import Kafka
 import Logging

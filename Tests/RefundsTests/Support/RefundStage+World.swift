@@ -63,11 +63,11 @@ extension RefundStage {
 
   /// The same event as version 1 tells it; nil where it tells nothing.
   func v1(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord? {
-    let (subject, isSubscription) = simulator.world.withState { state -> (SubjectV1?, Bool) in
-      guard case .purchase(let transaction, _, _) = record.facts.content else { return (nil, false) }
-      return (state.subjectV1(of: record), state.product(of: transaction).isSubscription)
+    let (subject, product) = simulator.world.withState { state -> (SubjectV1?, ProductType) in
+      guard case .purchase(let transaction, _, _) = record.facts.content else { return (nil, .consumable) }
+      return (state.subjectV1(of: record), state.product(of: transaction).type)
     }
-    guard let subject, let type = record.facts.kind.typesV1(isSubscription: isSubscription).first else { return nil }
+    guard let subject, let type = record.facts.kind.typesV1(of: product).first else { return nil }
     return try v1(body: subject.body(type))
   }
 
