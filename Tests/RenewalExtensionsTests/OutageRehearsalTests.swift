@@ -3,10 +3,10 @@
 // requestIdentifier (`remembers: successes`): an answer that was lost is asked for again within the hour.
 
 import AppStore
-import MillraceTesting
-import Kafka
 import Clocks
 import Foundation
+import Kafka
+import MillraceTesting
 import Testing
 
 @testable import AppStoreSimulator
@@ -16,7 +16,9 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)), .serialized) struct OutageRehearsalTests {
   /// 2 000 subscriptions where MILLRACE_FULL_REHEARSAL is set; as many as every run can afford otherwise.
-  private static let size = ProcessInfo.processInfo.environment["MILLRACE_FULL_REHEARSAL"] != nil ? 2_000 : 400
+  private static let size = isAlone ? 2_000 : 400
+  /// Whether nothing else runs beside it: only then does the meter speak of the workers and not of the machine.
+  private static let isAlone = ProcessInfo.processInfo.environment["MILLRACE_FULL_REHEARSAL"] != nil
 
   /// Who fails and why, by `originalTransactionId`.
   private struct Cast {
@@ -65,7 +67,7 @@ import Testing
 
       let report = rehearsal.services.report
       #expect(report.broken.isEmpty, "\(report.broken)")
-      #expect(meter.use >= 0.9, "\(meter)")
+      if Self.isAlone { #expect(meter.use >= 0.9, "\(meter)") }
       #expect(rehearsal.deadLetters().isEmpty)
       let figures = [
         "seed \(seed)", "\(Self.size) subscriptions", "\(failed) notifications", "\(progress.failures) failures",
