@@ -120,7 +120,6 @@ extension LaneRunner: CommitLane {
     }
   }
 
-
   private func resolving(_ id: LedgerKey, _ item: LaneItem, _ handled: Handled) -> [LedgerEntry] {
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }
     return ledger.entries(resolving: id, key: LedgerKey(hashing: item.key), as: handled)
