@@ -167,8 +167,11 @@ actor LaneRunner {
   /// Whether what a handler decides still counts.
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
+  /// How far the lane has read, and whether it came to rest there; how many calls wait for their turn.
+  var rest: (taken: [String: Int64], isQuiet: Bool, waits: Int) { (taken, isQuiet, recordWaits + timerWaits) }
+
   /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
-  var isQuiet: Bool {
+  private var isQuiet: Bool {
     let now = parts.clock.wallTime
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
     return keys.count == keys.waiting && firing.count <= timerWaits && moving == 0 && ledger.stagedCount == 0

@@ -78,9 +78,11 @@ actor LaneSupervisor {
     var rest = WorkerRest()
     var waits = 0
     for runner in lanes.values.compactMap(\.runner) {
-      rest.isQuiet = await runner.isQuiet && rest.isQuiet
-      waits += await runner.recordWaits + runner.timerWaits
-      for (topic, offset) in await runner.taken {
+      // Asked in one go: what was taken between two questions would count as read and be with nobody.
+      let lane = await runner.rest
+      rest.isQuiet = rest.isQuiet && lane.isQuiet
+      waits += lane.waits
+      for (topic, offset) in lane.taken {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
       }
     }
