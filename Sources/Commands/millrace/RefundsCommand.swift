@@ -45,16 +45,7 @@ struct RefundsCommand: AsyncParsableCommand {
         valueName: "when"))
     var since: String?
 
-    @Option(help: ArgumentHelp("The app, when the configuration has several.", valueName: "bundle id"))
-    var app: String?
-
-    @Option(help: ArgumentHelp("Where to ask: Production or Sandbox.", valueName: "name"))
-    var environment: String?
-
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
-    var json: Bool?
-
-    @OptionGroup var shared: SharedOptions
+    @OptionGroup var options: APICommand.Options
 
     func validate() throws {
       guard (file == nil) != (since == nil) else { throw ValidationError("Name a FILE or --since, and only one.") }
@@ -66,15 +57,15 @@ struct RefundsCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
-        let configuration = try command.shared.load().configuration
-        let app = try APIApp(app: command.app, environment: command.environment, in: configuration)
+        let configuration = try command.options.shared.load().configuration
+        let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
         let kafka = try configuration.kafka.outsideClient()
         console.err.note(kafka.connecting)
         let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
         let prefix = configuration.topics.prefix
         let customers = try await command.customers(of: app, log, prefix, clock)
-        let asJSON = command.json ?? !console.out.isTerminal
+        let asJSON = command.options.json ?? !console.out.isTerminal
         let summary = try await APIAccess.with(app, configuration, clock: clock) { client in
           try await RefundCheck(client, on: log, prefix: prefix, clock: clock).run(customers) { report in
             try console.out.line(asJSON ? report.jsonLine : report.line)

@@ -84,14 +84,7 @@ final class HTTP2Server: Sendable {
       }
       .bind(host: "127.0.0.1", port: 0).get()
     server.port.withLock { $0 = channel.localAddress?.port ?? 0 }
-    do {
-      let result = try await body(server)
-      try await channel.close()
-      return result
-    } catch {
-      try await channel.close()
-      throw error
-    }
+    return try await channel.open { try await body(server) }
   }
 
   private static func selfSigned() throws -> (NIOSSLCertificate, NIOSSLPrivateKey) {

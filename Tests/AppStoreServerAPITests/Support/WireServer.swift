@@ -60,14 +60,22 @@ final class WireServer: Sendable {
       .bind(host: "127.0.0.1", port: 0).get()
     let server = WireServer(channel: channel, closings: closings, arrivals: arrivals)
     told.handler.withLock { $0 = { [weak server] text in server?.seen.withLock { $0.append(text) } } }
+    return try await channel.open { try await body(server) }
+  }
+}
+
+extension Channel {
+  /// Runs `body`, then closes the channel whatever came of it.
+  func open<Result: Sendable>(during body: () async throws -> Result) async throws -> Result {
+    let result: Result
     do {
-      let result = try await body(server)
-      try await channel.close()
-      return result
+      result = try await body()
     } catch {
-      try await channel.close()
+      try await close()
       throw error
     }
+    try await close()
+    return result
   }
 }
 

@@ -72,7 +72,7 @@ import Testing
       ("faults: [{ effect: rain }]", "faults[0].effect: one of"),
       ("faults: [{ effect: outage, untill: 5m }]", "faults[0].untill"),
       ("world: { customers: [{ count: 1, products: [other] }] }", "world.customers[0].products: com.example.app has"),
-      ("world: { customers: [{ count: 1, storefronts: [XXX] }] }", "world.customers[0].storefronts: some of"),
+      ("world: { customers: [{ count: 1, storefronts: [NOWHERE] }] }", "world.customers[0].storefronts: some of"),
       ("server: { limits: { perSecond: { dance: 1 } } }", "server.limits.perSecond.dance: unknown key"),
       ("server: { remembers: all }", "server.remembers: one of everything, successes, nothing"),
       ("clock: { origin: yesterday }", "clock.origin: a moment"),

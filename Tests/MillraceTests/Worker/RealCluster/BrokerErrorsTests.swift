@@ -43,11 +43,11 @@ import Testing
     var sent = try await cluster.receive(.didRenew, .expired, .didFailToRenew, .subscribed)
     try await cluster.events(for: sent)
     for round in 0..<12 {
-      let away = try injure(embedded, cluster.topics, round, &random)
-      // Long enough for the workers to miss it; this test's own writer must not wait for it.
+      let away = try injure(embedded, cluster, round, &random)
+      // Until a worker misses it; this test's own writer must not wait for it.
       if let away {
-        try await Task.sleep(for: .milliseconds(700))
-        try embedded.bringUp(away)
+        for await _ in away.misses { break }
+        try embedded.bringUp(away.broker)
       }
       sent += try await cluster.receive(.didRenew, .didFailToRenew, .expired)
       // What is broken is in use before the next thing breaks.
@@ -75,10 +75,11 @@ import Testing
   }
 
   /// Breaks something.
-  /// - Returns: the broker that is away now.
+  /// - Returns: the broker that is away now, and what yields when a worker misses it.
   private func injure(
-    _ embedded: EmbeddedCluster, _ topics: WorkerTopics, _ kind: Int, _ random: inout SeededGenerator
-  ) throws -> Int32? {
+    _ embedded: EmbeddedCluster, _ cluster: WorkerCluster, _ kind: Int, _ random: inout SeededGenerator
+  ) throws -> (broker: Int32, misses: AsyncStream<Void>)? {
+    let topics = cluster.topics
     let broker = Int32.random(in: embedded.brokers, using: &random)
     let count = Int.random(in: 1...4, using: &random)
     func fail(_ request: Int16, _ codes: [KafkaError.Code]) {
@@ -95,8 +96,9 @@ import Testing
       try embedded.setLeader(of: TopicPartition(topic: topic ?? topics.ledger, partition: partition), to: broker)
     case 5: try embedded.setCoordinator(ofGroup: topics.group, to: broker)
     case 6:
+      let misses = cluster.losses.watch(broker)
       try embedded.takeDown(broker)
-      return broker
+      return (broker, misses)
     // Stored, and the acknowledgement comes after the producer has given up on it.
     case 7: try embedded.delayAnswers(apiKey: Request.produce, of: broker, by: .milliseconds(1_500), count: count)
     case 8: fail(Request.heartbeat, [Code.notCoordinator, Code.coordinatorNotAvailable])

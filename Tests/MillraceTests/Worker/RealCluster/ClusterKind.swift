@@ -25,6 +25,7 @@ struct Connection {
   let log: KafkaLog
   /// This process's own cluster, where it is that one.
   let embedded: EmbeddedCluster?
+  let losses = BrokerLosses()
   private let kafka: KafkaConfiguration
 
   init(_ kind: ClusterKind, brokers: Int = 1, properties: [String: String] = [:], clientID: String) async throws {
@@ -42,7 +43,7 @@ struct Connection {
       kafka = configuration
       embedded = nil
     }
-    log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
+    log = try await KafkaLog.connect(kafka, timeout: .seconds(30)) { [losses] _ in losses.observer }
   }
 
   func createTopic(_ name: String, partitions: Int) async throws {

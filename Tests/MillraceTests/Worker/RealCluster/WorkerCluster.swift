@@ -54,6 +54,7 @@ actor WorkerCluster {
   nonisolated var input: String { topics.inputs.first ?? "" }
   /// This process's own cluster, where it is that one.
   nonisolated var embedded: EmbeddedCluster? { connection.embedded }
+  nonisolated var losses: BrokerLosses { connection.losses }
 
   // MARK: - In
 

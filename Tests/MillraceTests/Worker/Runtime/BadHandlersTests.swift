@@ -64,15 +64,9 @@ import Testing
     await mill.until { hung.get() != nil }
     // Waits on a tier and falls due while the lane drains.
     await process.leave()
-    let isOver = MillProcess.Shared(false)
-    let watch = Task {
-      _ = await process.end()
-      isOver.set(true)
-    }
-    let time = await mill.until(within: .seconds(60)) { isOver.get() }
-    #expect(try #require(time) < .seconds(12))
+    let end = await mill.end(of: process, within: .seconds(60))
     hung.get()?.resume()
-    if isOver.get() { await watch.value }
+    #expect(try #require(end).time < .seconds(12))
     let next = mill.start("q", MillHandler(Book()))
     #expect(await mill.until { mill.answered() == ["bad"] } != nil)
     await next.crash()
@@ -93,13 +87,7 @@ import Testing
     try mill.put("slow", key: "b")
     await mill.until { book.runs["slow"] == 1 }
     await process.leave()
-    let isOver = MillProcess.Shared(false)
-    let watch = Task {
-      _ = await process.end()
-      isOver.set(true)
-    }
-    #expect(await mill.until(within: .seconds(60)) { isOver.get() } != nil)
-    await watch.value
+    #expect(await mill.end(of: process, within: .seconds(60)) != nil)
     #expect(mill.answered() == ["slow"])
     let next = mill.start("q", handler)
     #expect(await mill.until { mill.answered() == ["slow", "late"] } != nil)

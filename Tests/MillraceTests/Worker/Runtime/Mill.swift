@@ -91,6 +91,15 @@ struct Mill {
     return start.duration(to: time.clock.now)
   }
 
+  /// Lets time pass until a process is over.
+  /// - Returns: the time that passed and what ended it; nil where the process lived on.
+  func end(of process: MillProcess, within limit: Duration = .seconds(600)) async -> (
+    time: Duration, error: (any Error)?
+  )? {
+    guard let time = await until(within: limit, { process.isOver }) else { return nil }
+    return (time, await process.end())
+  }
+
   /// `ce_id` of every event that a `read_committed` reader finds.
   func eventIDs() -> [String] { log.records(in: topics.events).map { Self.header("ce_id", of: $0) } }
 
@@ -133,11 +142,16 @@ struct MillProcess {
   let log: InMemoryLog
   private let group = Shared<ServiceGroup?>(nil)
   private let isLeaving = Shared(false)
+  private let over = Shared(false)
   private let task: Task<(any Error)?, Never>
+
+  /// Whether ``end()`` has an answer.
+  var isOver: Bool { over.get() }
 
   init(log: InMemoryLog, isKept: Bool, _ make: @escaping @Sendable (InMemoryLog) -> WorkerRuntime) {
     self.log = log
-    task = Task { [group, isLeaving] in
+    task = Task { [group, isLeaving, over] in
+      defer { over.set(true) }
       while true {
         let service = ServiceGroup(
           configuration: .init(

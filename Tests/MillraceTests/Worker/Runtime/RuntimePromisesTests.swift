@@ -124,16 +124,9 @@ import Testing
       try feed()
       await mill.until { mill.answered().count > count - 20 }
       try feed()
-      let isOver = MillProcess.Shared(false)
       let leaving = processes[round % 3]
       await leaving.leave()
-      let watch = Task {
-        let error = await leaving.end()
-        isOver.set(true)
-        return error
-      }
-      #expect(await mill.until { isOver.get() } != nil, "it did not leave")
-      #expect(await watch.value == nil)
+      #expect(try #require(await mill.end(of: leaving), "it did not leave").error == nil)
       processes[round % 3] = mill.start("p\(round % 3)r\(round)", handler)
     }
     #expect(await mill.until { Set(mill.answered()).count == count && mill.isRead() } != nil)
@@ -272,14 +265,7 @@ import Testing
     try mill.put("n1", key: "k")
     await mill.until(within: .seconds(2)) { false }
     await process.leave()
-    let isOver = MillProcess.Shared(false)
-    let watch = Task {
-      let error = await process.end()
-      isOver.set(true)
-      return error
-    }
-    #expect(await mill.until(within: .seconds(60)) { isOver.get() } != nil)
-    if isOver.get() { #expect(await watch.value == nil) }
+    #expect(try #require(await mill.end(of: process, within: .seconds(60))).error == nil)
     let next = mill.start("q", MillHandler(Book()))
     #expect(await mill.until { mill.answered() == ["n0", "n1"] && mill.isRead() } != nil)
     await next.crash()
@@ -294,14 +280,8 @@ import Testing
       .commitTransaction,
       with: [KafkaError(code: .fenced, operation: "commit", reason: "a newer instance", isFatal: true)])
     try mill.put("n1", key: "k")
-    let isOver = MillProcess.Shared(false)
-    let watch = Task {
-      let error = await process.end()
-      isOver.set(true)
-      return error
-    }
-    #expect(await mill.until(within: .seconds(60)) { isOver.get() } != nil, "it lives on and commits nothing")
-    if isOver.get() { #expect((await watch.value as? KafkaError)?.code == .fenced) }
+    let end = try #require(await mill.end(of: process, within: .seconds(60)), "it lives on and commits nothing")
+    #expect((end.error as? KafkaError)?.code == .fenced)
     await process.crash()
   }
 }

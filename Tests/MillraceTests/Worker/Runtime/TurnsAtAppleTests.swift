@@ -75,13 +75,8 @@ import Testing
     #expect(await mill.until { mill.answered().count == 1 } != nil)
     for number in 4..<8 { try mill.put("a\(number)", key: "a\(number)") }
     await process.leave()
-    let isOver = MillProcess.Shared(false)
-    let watch = Task {
-      let error = await process.end()
-      isOver.set(true)
-      return error
-    }
-    #expect(try #require(await mill.until { isOver.get() }) < .seconds(10))
-    #expect(await watch.value == nil)
+    let end = try #require(await mill.end(of: process))
+    #expect(end.time < .seconds(10))
+    #expect(end.error == nil)
   }
 }
