@@ -147,7 +147,7 @@ import Testing
       identity = WorkerIdentity(name: "forward-old", families: NotificationFamily.all, policy: policy)
       topics = WorkerTopics(Forwarder.self, as: identity, MillraceConfiguration(), policy)
       for topic in topics.laneTopics { try log.createTopic(topic, partitions: ForwardScenarioTests.lanes) }
-      for topic in [topics.events, topics.operations, topics.control] { try log.createTopic(topic, partitions: 1) }
+      for topic in topics.others { try log.createTopic(topic, partitions: 1) }
     }
 
     func point(at url: String) { self.url.withLock { $0 = url } }

@@ -63,17 +63,6 @@ public struct CampaignLog: Sendable {
 
   /// Writes records and returns once all in-sync replicas have them.
   func append(_ records: [CampaignRecord]) async throws {
-    let writer = try log.makeWriter()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await writer.run() }
-      do {
-        _ = try await writer.send(contentsOf: records.map { $0.record(prefix: prefix) })
-      } catch {
-        writer.shutDown()
-        throw error
-      }
-      writer.shutDown()
-      try await group.waitForAll()
-    }
+    try await log.append(records.map { $0.record(prefix: prefix) })
   }
 }

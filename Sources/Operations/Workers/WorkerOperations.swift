@@ -154,18 +154,7 @@ public struct WorkerOperations: Sendable {
         topic: topics.operations, partition: 0, key: record.key, value: record.json.serialized(),
         headers: [RecordHeader("content-type", "application/json")])
     }
-    let writer = try log.makeWriter()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await writer.run() }
-      do {
-        _ = try await writer.send(contentsOf: records)
-      } catch {
-        writer.shutDown()
-        throw error
-      }
-      writer.shutDown()
-      try await group.waitForAll()
-    }
+    try await log.append(records)
   }
 
   private func follow(_ follower: OperationsFollower, from start: Int64, patience: Duration) async throws {

@@ -82,7 +82,7 @@ struct RefundStage: Sendable {
     topics = WorkerTopics(RefundsWorker.self, configuration, policy)
     log = InMemoryLog(clock: clock)
     for topic in Set(topics.laneTopics) { try log.createTopic(topic, partitions: lanes) }
-    for topic in [topics.events, topics.operations, topics.control] { try log.createTopic(topic, partitions: 1) }
+    for topic in topics.others { try log.createTopic(topic, partitions: 1) }
     try log.createTopic(RefundsWorker.entitlementsTopic, partitions: 3)
     try log.createTopic(RefundMarks.topic, partitions: 1)
   }

@@ -79,7 +79,7 @@ struct Rehearsal: Sendable {
     topics = WorkerTopics(RenewalExtensionsWorker.self, configuration, policy)
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
-    for name in [topics.events, topics.operations, topics.control, CampaignRecord.topic] {
+    for name in topics.others + [CampaignRecord.topic] {
       try log.createTopic(name, partitions: 1)
     }
   }

@@ -174,15 +174,3 @@ extension OperationResult {
     return object
   }
 }
-
-extension JSONObject {
-  fileprivate func text(_ name: String) -> String? {
-    if case .string(let text)? = self[name] { return text }
-    return nil
-  }
-
-  fileprivate func number(_ name: String) -> Int64? {
-    if case .integer(let number)? = self[name] { return number }
-    return nil
-  }
-}

@@ -24,6 +24,8 @@ public struct WorkerTopics: Sendable, Hashable {
   public let operations: String
   /// What processes tell each other, such as the time of a 429.
   public let control: String
+  /// Who did what, for all workers.
+  public let audit: String
   /// The consumer group, and what the worker's transactional ids begin with. It has the prefix too: deployments that
   /// share a cluster must not hand each other's lanes around, nor fence each other.
   public let group: String
@@ -57,6 +59,7 @@ public struct WorkerTopics: Sendable, Hashable {
     events = "\(prefix)appstore.events.\(worker)"
     operations = prefix + "millrace.operations"
     control = prefix + "millrace.control"
+    audit = prefix + AuditRecord.topic
     group = "\(prefix)millrace.\(worker)"
   }
 
@@ -68,6 +71,9 @@ public struct WorkerTopics: Sendable, Hashable {
     if topic == replay { return .replay }
     return retries.firstIndex(of: topic).map { .retry($0) } ?? .live
   }
+
+  /// What every worker writes or reads besides its lanes and its ``tables``.
+  public var others: [String] { [events, operations, control, audit] }
 
   /// Everything whose partition p is lane p.
   public var laneTopics: [String] { sources + [deadLetters, ledger] }

@@ -102,7 +102,7 @@ enum LaneCount {
   /// - Throws: ``MillraceError`` where a topic is missing or has another number of partitions.
   static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
     let names = topics.laneTopics
-    let others = [topics.events, topics.operations, topics.control] + topics.tables
+    let others = topics.others + topics.tables
     let counts = try await log.partitionCounts(of: names + others, timeout: timeout)
     let problems = problems(names, others: others, counts)
     guard problems.isEmpty, let lanes = counts[topics.ledger] else { throw MillraceError(.topics, problems) }

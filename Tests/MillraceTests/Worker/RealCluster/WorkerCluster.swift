@@ -46,9 +46,7 @@ actor WorkerCluster {
     topics = WorkerTopics(Tally.self, configuration, policy)
     self.lanes = lanes
     for name in topics.laneTopics { try await connection.createTopic(name, partitions: lanes) }
-    for name in [topics.events, topics.operations, topics.control] {
-      try await connection.createTopic(name, partitions: 1)
-    }
+    for name in topics.others { try await connection.createTopic(name, partitions: 1) }
   }
 
   nonisolated var input: String { topics.inputs.first ?? "" }

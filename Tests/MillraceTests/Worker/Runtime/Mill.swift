@@ -43,7 +43,7 @@ struct Mill {
     log = InMemoryLog(clock: time.clock)
     topics = WorkerTopics(worker: "mill", inputs: [Self.live], delays: policy.retryDelays, prefix: "")
     for topic in topics.laneTopics { try log.createTopic(topic, partitions: lanes) }
-    for topic in [topics.events, topics.operations, topics.control] { try log.createTopic(topic, partitions: 1) }
+    for topic in topics.others { try log.createTopic(topic, partitions: 1) }
   }
 
   /// Starts a process; where `isKept`, one that ends with an error is started anew, as its supervisor would.

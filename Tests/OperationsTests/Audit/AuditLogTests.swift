@@ -1,0 +1,79 @@
+// The audit trail: written, read back, folded; held against its schema.
+
+import AppStore
+import Clocks
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+import Testing
+
+@testable import Operations
+
+@Suite struct AuditLogTests {
+  private static let time = ManualClock().clock.wallTime
+
+  private static func started(_ run: String, parts: Int = 2) -> AuditRecord {
+    AuditRecord(
+      run: run, .replay, .started(parts: parts), by: "ann", source: "millrace", at: time, why: "the price was wrong",
+      target: "winback", selection: ["types": ["REFUND"]])
+  }
+
+  private static func ended(
+    _ run: String, _ part: String, _ result: AuditRecord.Result = .done, sent: Int64 = 5
+  ) -> AuditRecord {
+    AuditRecord(
+      run: run, .replay, .ended(part: part, result: result, counts: [.init("sent", sent)]), by: "ann",
+      source: "millrace/winback", at: time + .seconds(1), target: "winback")
+  }
+
+  @Test func `a run is one entry, its counts are the sums of its parts, and what is written twice counts once`()
+    async throws
+  {
+    let log = InMemoryLog(clock: ManualClock().clock)
+    try log.createTopic("x.millrace.audit", partitions: 1)
+    let audit = AuditLog(on: log, prefix: "x.")
+    try await audit.append([Self.started("r1"), Self.started("r2", parts: 1)])
+    try log.append(ProducerRecord(topic: "x.millrace.audit", value: Array("hello".utf8)))
+    #expect(try await audit.trail().entries.map(\.isOver) == [false, false])
+    try await audit.append([Self.ended("r1", "0"), Self.ended("r1", "0"), Self.ended("r2", "0", .failed("gone"))])
+    try await audit.append([Self.ended("r1", "1", .stopped, sent: 2)])
+    let trail = try await audit.trail()
+    #expect(trail.foreignCount == 1)
+    #expect(trail.entries.map(\.run) == ["r1", "r2"])
+    let first = try #require(trail.entry(of: "r1", .replay))
+    #expect(first.counts == [.init("sent", 7)] && first.result == .stopped && first.by == "ann")
+    #expect(first.why == "the price was wrong" && first.target == "winback" && first.source == "millrace")
+    #expect(first.selection == ["types": ["REFUND"]] && first.startedAt == Self.time)
+    #expect(trail.entry(of: "r2", .replay)?.result == .failed("gone"))
+    #expect(first.jsonLine.contains(#""result":"stopped""#))
+  }
+
+  @Test func `an end that comes before its beginning is not lost`() {
+    var trail = AuditTrail()
+    trail.fold(Self.ended("r", "0"))
+    trail.fold(Self.started("r", parts: 1))
+    #expect(trail.entries.map(\.result) == [.done])
+  }
+
+  @Test func `without the topic nothing is written and the remedy is named`() async throws {
+    let audit = AuditLog(on: InMemoryLog(clock: ManualClock().clock), prefix: "")
+    let error = await #expect(throws: OperationError.self) { try await audit.append([Self.started("r")]) }
+    #expect(error?.remedy == "create it with millrace topics apply")
+  }
+
+  @Test func `every member is declared in the schema, and those that must be there are asked for`() throws {
+    let file = URL(fileURLWithPath: topicsDirectory).appendingPathComponent("schemas/millrace.audit.schema.json")
+    let schema = try JSONObject(parsing: [UInt8](try Data(contentsOf: file)))
+    guard case .object(let properties)? = schema["properties"], case .array(let required)? = schema["required"] else {
+      Issue.record("the schema has no properties")
+      return
+    }
+    let samples = [Self.started("r"), Self.ended("r", "0", .failed("gone"))].map(\.json)
+    let written = Set(samples.flatMap { $0.members.map(\.key) })
+    #expect(Set(properties.members.map(\.key)) == written)
+    for sample in samples {
+      #expect(required.allSatisfy { name in sample.members.contains { .string($0.key) == name } })
+    }
+  }
+}
