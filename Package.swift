@@ -144,8 +144,8 @@ let package = Package(
       "Operations",
       [
         "Millrace", "RenewalExtensions", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks",
-        crypto,
-        lifecycle, logging,
+        coreMetrics, crypto,
+        lifecycle, logging, metrics,
       ]),
     command(
       "MillraceCLI", folder: "millrace",
@@ -226,7 +226,8 @@ let package = Package(
       "Operations",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", crypto, lifecycle, logging,
+        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", coreMetrics, crypto, httpTypes, lifecycle,
+        logging,
       ]),
     tests(
       "RenewalExtensions",

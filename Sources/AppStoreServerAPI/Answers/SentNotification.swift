@@ -13,6 +13,24 @@ public struct SentNotification: Sendable {
   public let sendAttempts: [SendAttemptItem]
 }
 
+/// An item of a history as it came: nothing of it is verified.
+public struct UnverifiedNotification: Sendable, Hashable {
+  /// The item; an object where it is what Apple documents.
+  public let json: JSON
+
+  /// An item.
+  public init(json: JSON) { self.json = json }
+
+  /// The compact JWS, as it was posted; nil where there is none.
+  public var jws: String? { item?.signedPayload }
+  /// The attempts to deliver it that can be read, in the order they came.
+  public var sendAttempts: [SendAttemptItem] { item?.sendAttempts ?? [] }
+
+  private var item: NotificationHistoryResponseItem? {
+    if case .object(let object) = json { NotificationHistoryResponseItem(json: object) } else { nil }
+  }
+}
+
 extension ResponseReader {
   /// Verifies a notification and puts its attempts beside it.
   func sentNotification(

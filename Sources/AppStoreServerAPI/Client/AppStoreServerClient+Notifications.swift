@@ -3,9 +3,9 @@
 public import AppStore
 
 /// A page of notifications (App Store Server API, `NotificationHistoryResponse`).
-public struct NotificationPage: APIPage {
-  /// The notifications, verified.
-  public let items: [SentNotification]
+public struct NotificationHistoryPage<Item: Sendable>: APIPage {
+  /// The notifications; verified where ``Item`` says so.
+  public let items: [Item]
   /// Asks for the page after this one; expires, and holds for the same request only.
   public let paginationToken: String?
   /// Whether there is a page after this one now.
@@ -14,6 +14,9 @@ public struct NotificationPage: APIPage {
   /// The same as ``paginationToken``.
   public var cursor: String? { paginationToken }
 }
+
+/// A page of verified notifications.
+public typealias NotificationPage = NotificationHistoryPage<SentNotification>
 
 extension AppStoreServerClient {
   /// Get Notification History, page by page: version 2 notifications of the past 180 days, in the sandbox 30.
@@ -24,6 +27,36 @@ extension AppStoreServerClient {
   public func getNotificationHistory(
     _ request: NotificationHistoryRequest, after paginationToken: String? = nil, in environment: AppStoreEnvironment
   ) -> APIPages<NotificationPage> {
+    historyPages(request, after: paginationToken, in: environment) { (reader, body) async throws(APIError) in
+      var items: [SentNotification] = []
+      let history = try reader.elements(body.notificationHistory, "notificationHistory", of: body.json)
+      for (index, item) in history.enumerated() {
+        items.append(
+          try await reader.sentNotification(
+            item.signedPayload, item.sendAttempts, of: item.json, "notificationHistory[\(index)].signedPayload"))
+      }
+      return items
+    }
+  }
+
+  /// Get Notification History as it came, for those who judge each item by themselves: one that cannot be believed does
+  /// not hide the others of its page. Otherwise like ``getNotificationHistory(_:after:in:)``.
+  public func getUnverifiedNotificationHistory(
+    _ request: NotificationHistoryRequest, after paginationToken: String? = nil, in environment: AppStoreEnvironment
+  ) -> APIPages<NotificationHistoryPage<UnverifiedNotification>> {
+    historyPages(request, after: paginationToken, in: environment) { (reader, body) throws(APIError) in
+      switch body.json["notificationHistory"] {
+      case nil, .null?: return []
+      case .array(let items)?: return items.map { UnverifiedNotification(json: $0) }
+      default: throw reader.undecodable("notificationHistory is not what is documented")
+      }
+    }
+  }
+
+  private func historyPages<Item>(
+    _ request: NotificationHistoryRequest, after paginationToken: String?, in environment: AppStoreEnvironment,
+    items: @escaping @Sendable (ResponseReader, NotificationHistoryResponse) async throws(APIError) -> [Item]
+  ) -> APIPages<NotificationHistoryPage<Item>> {
     APIPages(environment: environment, start: paginationToken) { (token, _) throws(APIError) in
       let call = APICall(
         endpoint: .getNotificationHistory, environment: environment,
@@ -33,16 +66,10 @@ extension AppStoreServerClient {
       let violations = token == nil ? request.violations(in: environment, now: runner.now) : []
       return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
         let body = try reader.body(NotificationHistoryResponse.self)
-        var items: [SentNotification] = []
-        let history = try reader.elements(body.notificationHistory, "notificationHistory", of: body.json)
-        for (index, item) in history.enumerated() {
-          items.append(
-            try await reader.sentNotification(
-              item.signedPayload, item.sendAttempts, of: item.json, "notificationHistory[\(index)].signedPayload"))
-        }
+        let items = try await items(reader, body)
         let hasMore = body.hasMore ?? false
         let next = try reader.cursor(body.paginationToken, hasMore: hasMore, asked: token, "paginationToken")
-        return reader.response(NotificationPage(items: items, paginationToken: next, hasMore: hasMore), body.json)
+        return reader.response(NotificationHistoryPage(items: items, paginationToken: next, hasMore: hasMore), body.json)
       }
     }
   }

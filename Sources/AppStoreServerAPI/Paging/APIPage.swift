@@ -4,7 +4,7 @@
 public protocol APIPage: Sendable {
   /// What the list holds.
   associatedtype Item: Sendable
-  /// The items of this page; all of them verified. May be empty while there are more pages.
+  /// The items of this page; all of them verified, unless their type says otherwise. May be empty while there are more pages.
   var items: [Item] { get }
   /// What Apple calls `revision` or `paginationToken`: asks for the page after this one.
   var cursor: String? { get }

@@ -18,6 +18,7 @@ struct MillraceCommand: AsyncParsableCommand {
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self,
+      BackfillCommand.self,
       NewCommand.self, ConfigCommand.self,
       EmbeddedClusterCommand.self,
     ])

@@ -23,12 +23,49 @@ public enum APIAccess {
   ) async throws -> Result {
     let credentials = try credentials(of: app)
     let verifier = try SignedDataVerifier.configured(configuration.trust, clock: clock)
+    return try await connected { exchange in
+      try await work(
+        client(
+          app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange,
+          budget: budget(configuration.appStore, part: part, clock: clock), clock: clock))
+    }
+  }
+
+  /// Runs `work` with a client for each app, all of one budget, and closes their connections afterwards.
+  ///
+  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  public static func withClients<Result: Sendable>(
+    of apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, budget: APIBudget,
+    _ work: @Sendable ([String: AppStoreServerClient]) async throws -> Result
+  ) async throws -> Result {
+    let verifier = try SignedDataVerifier.configured(configuration.trust, clock: clock)
+    return try await connected { exchange in
+      try await work(
+        try clients(
+          of: apps, configuration, verifier: verifier, exchange: exchange, budget: budget, clock: clock))
+    }
+  }
+
+  /// A client for each app.
+  static func clients(
+    of apps: [APIApp], _ configuration: MillraceConfiguration, verifier: SignedDataVerifier,
+    exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock
+  ) throws(MillraceError) -> [String: AppStoreServerClient] {
+    var clients: [String: AppStoreServerClient] = [:]
+    for app in apps {
+      clients[app.settings.bundleId] = client(
+        app, configuration.appStore, credentials: try credentials(of: app), verifier: verifier, exchange: exchange,
+        budget: budget, clock: clock)
+    }
+    return clients
+  }
+
+  private static func connected<Result: Sendable>(
+    _ work: (AsyncHTTPExchange) async throws -> Result
+  ) async throws -> Result {
     let exchange = AsyncHTTPExchange()
     do {
-      let client = client(
-        app, configuration.appStore, credentials: credentials, verifier: verifier, exchange: exchange,
-        budget: budget(configuration.appStore, part: part, clock: clock), clock: clock)
-      let result = try await work(client)
+      let result = try await work(exchange)
       try await exchange.shutdown()
       return result
     } catch let failure {
@@ -42,8 +79,12 @@ public enum APIAccess {
   }
 
   /// What a command may use of Apple's limits, or of a rehearsal's.
-  static func budget(_ settings: AppStoreSettings, part: Double, clock: MillraceClock) -> APIBudget {
-    APIBudget(limits: .divided(by: settings.limitDivisor), share: settings.share, part: part, clock: clock)
+  public static func budget(
+    _ settings: AppStoreSettings, part: Double, clock: MillraceClock,
+    onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
+  ) -> APIBudget {
+    APIBudget(
+      limits: .divided(by: settings.limitDivisor), share: settings.share, part: part, clock: clock, onPause: onPause)
   }
 
   /// A client over an exchange and a budget of any making.

@@ -1,6 +1,7 @@
 // What `millrace api history` is asked, as a query: words of a command line to Apple's values.
 
 public import AppStore
+internal import Clocks
 internal import Millrace
 
 /// The flags of a history.
@@ -58,10 +59,13 @@ public struct HistoryFilter: Sendable, Hashable {
     return request
   }
 
-  /// A moment in RFC 3339, or the beginning of a day in UTC.
-  static func moment(_ text: String?, _ flag: String) throws(OperationError) -> Timestamp? {
+  /// A moment in RFC 3339, or the beginning of a day in UTC; where `now` is given a time ago, too, such as `3d`.
+  static func moment(
+    _ text: String?, _ flag: String, now: Timestamp? = nil
+  ) throws(OperationError) -> Timestamp? {
     guard let text else { return nil }
     if let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return moment }
+    if let now, let ago = DurationText.parse(text) { return now - ago }
     throw OperationError(
       .usage, "\"\(text)\" is no date", at: flag, remedy: "write 2026-01-31 or 2026-01-31T12:00:00Z")
   }

@@ -58,7 +58,7 @@ public struct WorkerTopics: Sendable, Hashable {
     ledger = own + "ledger"
     events = "\(prefix)appstore.events.\(worker)"
     operations = prefix + "millrace.operations"
-    control = prefix + "millrace.control"
+    control = prefix + PauseChannel.topic
     audit = prefix + AuditRecord.topic
     group = "\(prefix)millrace.\(worker)"
   }

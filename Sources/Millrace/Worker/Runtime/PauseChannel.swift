@@ -1,21 +1,43 @@
 // A 429 met by one process pauses all: `millrace.control` carries until when.
 
 internal import AppStore
-internal import AppStoreServerAPI
-internal import Kafka
-internal import Logging
+package import AppStoreServerAPI
+package import Kafka
+package import Logging
 
 /// Tells other processes of pauses, and hears of theirs.
-struct PauseChannel: Sendable {
-  let topic: String
-  let log: any RecordLog
-  let pauses: AsyncStream<BudgetPause>
-  let budget: APIBudget
-  let metrics: WorkerMetrics
-  let logger: Logger
+package struct PauseChannel: Sendable {
+  /// The topic's name, without the deployment's prefix.
+  package static let topic = "millrace.control"
+
+  private let topic: String
+  private let log: any RecordLog
+  private let pauses: AsyncStream<BudgetPause>
+  private let budget: APIBudget
+  private let logger: Logger
+  private let passOver: @Sendable (ConsumerRecord, UnreadableRecord) -> Void
+
+  /// A channel of one process.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic's name in Kafka.
+  ///   - pauses: What the budget's `onPause` tells.
+  ///   - budget: Hears of others' pauses.
+  ///   - passOver: Told of records that cannot be read.
+  package init(
+    topic: String, log: any RecordLog, pauses: AsyncStream<BudgetPause>, budget: APIBudget, logger: Logger,
+    passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void
+  ) {
+    self.topic = topic
+    self.log = log
+    self.pauses = pauses
+    self.budget = budget
+    self.logger = logger
+    self.passOver = passOver
+  }
 
   /// Publishes and follows until cancelled.
-  func run() async throws {
+  package func run() async throws {
     let writer = try log.makeWriter()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await writer.run() }
@@ -47,7 +69,7 @@ struct PauseChannel: Sendable {
         do throws(UnreadableRecord) {
           if let pause = try Self.pause(from: value) { budget.pause(pause) }
         } catch {
-          metrics.unreadable(record, because: error, logger)
+          passOver(record, error)
         }
       }
     }

@@ -5,8 +5,8 @@ internal import Kafka
 internal import Logging
 
 /// What is wrong with it; quotes nothing of the record.
-struct UnreadableRecord: Error, Sendable, Hashable, CustomStringConvertible {
-  var description: String
+package struct UnreadableRecord: Error, Sendable, Hashable, CustomStringConvertible {
+  package var description: String
 
   init(_ description: String) { self.description = description }
 }

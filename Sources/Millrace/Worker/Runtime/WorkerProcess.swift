@@ -115,7 +115,8 @@ package enum WorkerProcess {
           logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
         pauses: PauseChannel(
-          topic: topics.control, log: log, pauses: pauses, budget: budget, metrics: metrics, logger: logger),
+          topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger
+        ) { metrics.unreadable($0, because: $1, logger) },
         clock: clock, metrics: metrics, logger: logger))
   }
 

@@ -1,0 +1,64 @@
+// The topic of runs as commands, the console and `--follow` read and write it.
+
+public import AppStore
+internal import Kafka
+public import Millrace
+
+/// The runs of a deployment.
+public struct BackfillLog: Sendable {
+  let log: any RecordLog
+  let prefix: String
+  private let content: TopicTable<BackfillTable>
+
+  private static let timeout = Duration.seconds(15)
+
+  /// The runs on a log.
+  /// - Parameter prefix: Put before every topic's name.
+  public init(on log: any RecordLog, prefix: String) {
+    self.log = log
+    self.prefix = prefix
+    content = TopicTable(prefix + BackfillRecord.topic, in: log, BackfillTable()) { $0.fold($1) }
+  }
+
+  /// Everything that stands in the topic now.
+  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  public func table() async throws -> BackfillTable {
+    try await require([BackfillRecord.topic])
+    return try await content.current()
+  }
+
+  /// The same, for those who ask again.
+  func current() async throws -> BackfillTable { try await content.current() }
+
+  /// A run by its id, or by what only its id begins with.
+  /// - Throws: ``OperationError`` where there is none or there are several.
+  public func run(_ id: String, in table: BackfillTable) throws(OperationError) -> BackfillRun {
+    if let run = table[id] { return run }
+    let alike = table.runs.filter { $0.id.hasPrefix(id) }
+    if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
+    throw OperationError(
+      .usage, alike.count > 1 ? "several runs begin so" : "no such run", at: id,
+      remedy: "copy an id from millrace backfill list")
+  }
+
+  /// Says what an operator wants of a run.
+  /// - Throws: ``OperationError`` where the run is over.
+  public func wish(_ wish: BackfillRun.Wish, for run: BackfillRun, by: String, at time: Timestamp) async throws {
+    guard !run.state.isOver else {
+      throw OperationError(
+        .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
+    }
+    try await log.withWriter { writer in
+      _ = try await writer.send(BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix))
+    }
+  }
+
+  /// Fails where one of these topics, named without prefix, is not in the cluster.
+  func require(_ names: [String]) async throws {
+    let topics = names.map { prefix + $0 }
+    let present = try await log.partitionCounts(of: topics, timeout: Self.timeout)
+    guard let missing = topics.first(where: { present[$0] == nil }) else { return }
+    throw OperationError(
+      .failed, "no such topic in the cluster", at: missing, remedy: "create it with millrace topics apply")
+  }
+}

@@ -1,0 +1,65 @@
+// From the configuration to an operation: clients of all apps, one budget, pauses told to everybody.
+
+internal import AppStoreServerAPI
+public import Clocks
+internal import Kafka
+internal import Logging
+public import Millrace
+
+extension BackfillOperation {
+  /// Runs `work` with an operation, and closes its connections afterwards.
+  ///
+  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  public static func with<Result: Sendable>(
+    _ log: BackfillLog, _ apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, parallel: Int,
+    report: @escaping @Sendable (BackfillReport) throws -> Void,
+    _ work: @Sendable (BackfillOperation) async throws -> Result
+  ) async throws -> Result {
+    let quiet = Logger(label: "millrace.backfill") { _ in SwiftLogNoOpLogHandler() }
+    return try await withParts(log, apps, configuration, part: budgetPart, clock: clock, logger: quiet) { parts, _ in
+      var parts = parts
+      parts.parallel = parallel
+      return try await work(BackfillOperation(parts, report: report))
+    }
+  }
+
+  /// Runs `work` with what an operation or a follower needs, and closes the connections afterwards.
+  static func withParts<Result: Sendable>(
+    _ log: BackfillLog, _ apps: [APIApp], _ configuration: MillraceConfiguration, part: Double, clock: MillraceClock,
+    logger: Logger, _ work: @Sendable (Parts, APIBudget) async throws -> Result
+  ) async throws -> Result {
+    let catalog = try TopicCatalog.load(configuration)
+    let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let budget = APIAccess.budget(configuration.appStore, part: part, clock: clock) { told.yield($0) }
+    let admission = try NotificationAdmission(
+      configuration, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
+    let channel = PauseChannel(
+      topic: log.prefix + PauseChannel.topic, log: log.log, pauses: pauses, budget: budget, logger: logger
+    ) { record, problem in
+      logger.warning(
+        "a record that cannot be read was passed over",
+        metadata: ["record": "\(record.topic)[\(record.partition)]@\(record.offset)", "problem": "\(problem)"])
+    }
+    return try await APIAccess.withClients(of: apps, configuration, clock: clock, budget: budget) { clients in
+      var parts = Parts(log: log, clients: clients, admission: admission, catalog: catalog, clock: clock)
+      parts.pauses = channel
+      return try await work(parts, budget)
+    }
+  }
+
+  /// The topics that are written and read.
+  static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
+    catalog.notificationTopics
+      + [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic].compactMap { catalog.topic(named: $0) }
+  }
+}
+
+extension BackfillOperation.Parts {
+  /// Fails where a topic is not in the cluster.
+  /// - Returns: the quarantine's name in Kafka.
+  func requireTopics() async throws -> String {
+    try await log.require(
+      [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic] + catalog.notificationTopics.map(\.name))
+    return log.prefix + QuarantineRecord.topic
+  }
+}

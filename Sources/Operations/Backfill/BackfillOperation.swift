@@ -1,0 +1,270 @@
+// Carries out a run: slices in parallel, each page acknowledged by Kafka before the checkpoint behind it. Whoever goes on
+// with a run after a crash fetches at most one page of each slice again.
+
+internal import AppStore
+public import AppStoreServerAPI
+public import Clocks
+internal import Kafka
+public import Millrace
+
+/// Fills gaps from Apple's notification history.
+public struct BackfillOperation: Sendable {
+  /// What it works with.
+  public struct Parts: Sendable {
+    /// The runs, and the log that notifications are written to.
+    public var log: BackfillLog
+    /// A client for each app.
+    public var clients: [String: AppStoreServerClient]
+    /// The ingress's judgement.
+    public var admission: NotificationAdmission
+    /// The deployment's topics.
+    public var catalog: TopicCatalog
+    /// Tells other processes of a 429; nil tells nobody.
+    var pauses: PauseChannel?
+    /// The time that notifications live in.
+    public var clock: MillraceClock
+    /// The time that operators live in: how often one is heard of.
+    var pulse = MillraceClock.system
+    /// Slices at one time.
+    public var parallel = 32
+    /// How long Apple may keep failing.
+    var patience = Duration.seconds(30 * 60)
+
+    /// These parts.
+    public init(
+      log: BackfillLog, clients: [String: AppStoreServerClient], admission: NotificationAdmission,
+      catalog: TopicCatalog, clock: MillraceClock
+    ) {
+      self.log = log
+      self.clients = clients
+      self.admission = admission
+      self.catalog = catalog
+      self.clock = clock
+    }
+  }
+
+  /// Of the budget of an app what a run takes; `--follow` takes the rest. Nobody else asks for histories.
+  public static let budgetPart = 0.97
+
+  /// The most restarts of one slice in one process.
+  static let maximumRestarts = 5
+
+  private let parts: Parts
+  private let report: @Sendable (BackfillReport) throws -> Void
+
+  /// An operation.
+  /// - Parameter report: Hears of what happens, from several tasks at once.
+  public init(_ parts: Parts, report: @escaping @Sendable (BackfillReport) throws -> Void) {
+    self.parts = parts
+    self.report = report
+  }
+
+  /// A new run, which is kept before anything is asked.
+  ///
+  /// - Parameter sliceLength: nil: what suits the time.
+  /// - Throws: ``OperationError`` where a topic is missing, or where a living run fetches from one of these histories.
+  public func start(
+    _ selection: BackfillSelection, sliceLength: Duration? = nil, by: String
+  ) async throws -> BackfillRun {
+    let table = try await parts.log.table()
+    let now = parts.clock.wallTime
+    let rival = table.runs.first { run in
+      run.isAlive(at: parts.pulse.wallTime) && run.selection.targets.contains { selection.targets.contains($0) }
+    }
+    if let rival {
+      throw OperationError(
+        .failed, "run \(rival.id) fetches from the same history, and has the budget", at: rival.by,
+        remedy: "wait for it, or end it with millrace backfill stop \(rival.id)")
+    }
+    return BackfillRun(
+      id: Self.newID(at: now), selection,
+      sliceLength: sliceLength ?? BackfillSlice.length(from: selection.from, to: selection.to), by: by,
+      owner: Self.newOwner(), at: now)
+  }
+
+  /// A run that ended early, or whose process did.
+  /// - Throws: ``OperationError`` where there is no such run, where it is over, or where a process works on it.
+  public func goOn(with id: String, by: String) async throws -> BackfillRun {
+    let table = try await parts.log.table()
+    var run = try parts.log.run(id, in: table)
+    guard !run.state.isOver else {
+      throw OperationError(
+        .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
+    }
+    guard !run.isAlive(at: parts.pulse.wallTime) else {
+      throw OperationError(
+        .failed, "a process works on it, heard of at \(run.updatedAt.rfc3339)", at: run.id,
+        remedy: "wait half a minute if that process was killed")
+    }
+    // Whatever was wished of the process that is gone.
+    try await parts.log.wish(.resume, for: run, by: by, at: parts.clock.wallTime)
+    run.owner = Self.newOwner()
+    run.detail = nil
+    return run
+  }
+
+  /// Works on a run until everything is in Kafka.
+  ///
+  /// - Returns: the run as it ended; `stopped` where an operator ended it.
+  /// - Throws: `APIError` that waiting does not mend, `KafkaError`, `CancellationError`, what `report` throws: the run is
+  ///   kept as it is, and can be gone on with.
+  public func carryOut(_ run: BackfillRun) async throws -> BackfillRun {
+    let quarantine = try await parts.requireTopics()
+    let progress = BackfillProgress(run, try await parts.log.current())
+    let channel = parts.pauses
+    return try await parts.log.log.withWriter { writer in
+      let publisher = HistoryPublisher(
+        admission: parts.admission, router: parts.catalog.router, quarantine: quarantine, writer: writer,
+        clock: parts.clock)
+      try await keep(.run(progress.run), writer)
+      do {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+          if let channel {
+            group.addTask {
+              try await channel.run()
+              return false
+            }
+          }
+          group.addTask {
+            try await watch(progress, writer)
+            return false
+          }
+          let slots = max(1, min(parts.parallel, run.slices.count))
+          for _ in 0..<slots {
+            group.addTask {
+              while let (slice, mark) = await progress.next() {
+                try await fetch(slice, from: mark, progress, publisher)
+              }
+              return true
+            }
+          }
+          defer { group.cancelAll() }
+          var atWork = slots
+          while atWork > 0, let isSlot = try await group.next() { atWork -= isSlot ? 1 : 0 }
+        }
+        return try await end(progress, .done, writer)
+      } catch is Stopped {
+        return try await end(progress, .stopped, writer)
+      } catch {
+        // A signal ends the writer, too: the run is then seen to be silent.
+        if !Task.isCancelled {
+          let failed = await progress.end(.failed, detail: FailureReport(error).lines.first, at: parts.pulse.wallTime)
+          try await keep(.run(failed), writer)
+        }
+        throw error
+      }
+    }
+  }
+
+  /// An operator's wish.
+  private struct Stopped: Error {}
+
+  // MARK: - A slice
+
+  private func fetch(
+    _ slice: BackfillSlice, from start: BackfillMark, _ progress: BackfillProgress, _ publisher: HistoryPublisher
+  ) async throws {
+    guard let client = parts.clients[slice.target.bundleId] else {
+      throw OperationError(
+        .failed, "the app has no credentials here", at: slice.target.bundleId, remedy: "set apps[].api of this app")
+    }
+    var reader = HistoryReader(client: client, clock: parts.clock, patience: parts.patience)
+    reader.onWait = { error, until in
+      do {
+        try report(.waiting(slice.target, error.what, until: until))
+      } catch {
+        // Who does not listen any more is told at the next progress.
+      }
+    }
+    let selection = await progress.run.selection
+    var mark = start
+    var (from, restarts) = (slice.from, 0)
+    while !mark.isDone {
+      try await waitForLeave(progress)
+      let answer = try await reader.page(
+        of: selection.request(from: from, to: slice.to), after: mark.token, in: slice.target.environment)
+      switch answer {
+      case .page(let page):
+        let outcome = try await publisher.publish(page.items)
+        mark.counts.pages += 1
+        mark.counts.published += outcome.publishedCount
+        mark.counts.quarantined += outcome.quarantinedCount
+        mark.token = page.hasMore ? page.paginationToken : nil
+        mark.isDone = !page.hasMore
+      case .beginAnew:
+        restarts += 1
+        guard restarts <= Self.maximumRestarts else {
+          throw OperationError(
+            .failed, "Apple refuses the page tokens that it gave, \(restarts) times", at: slice.words,
+            remedy: "go on later with millrace backfill --run \(await progress.run.id)")
+        }
+        mark.token = nil
+        mark.counts.restarts += 1
+        try report(.restarted(slice))
+      case .nothingThere: mark.isDone = true
+      case .outOfReach:
+        try report(.outOfReach(slice))
+        let earliest = parts.clock.wallTime - NotificationHistoryRequest.window(of: slice.target.environment)
+        from = max(from, earliest + Self.margin)
+        mark.token = nil
+        mark.isDone = from >= slice.to
+      }
+      let run = await progress.run.id
+      try await keep(.mark(run: run, slice: slice.number, mark), publisher.writer)
+      await progress.advance(slice, to: mark)
+    }
+  }
+
+  /// How far from the edge of what Apple keeps a question stays: it takes time to arrive.
+  private static let margin = Duration.seconds(60)
+
+  private func waitForLeave(_ progress: BackfillProgress) async throws {
+    while let wish = await progress.wish, wish != .resume {
+      if wish == .stop { throw Stopped() }
+      try await parts.pulse.sleep(until: parts.pulse.now.advanced(by: .seconds(1)))
+    }
+  }
+
+  // MARK: - The run
+
+  private func watch(_ progress: BackfillProgress, _ writer: any LogWriter) async throws {
+    while true {
+      let run = try await progress.hear(try await parts.log.current(), at: parts.pulse.wallTime)
+      try await keep(.run(run), writer)
+      try report(.progress(run))
+      try await parts.pulse.sleep(until: parts.pulse.now.advanced(by: BackfillRun.heartbeat))
+    }
+  }
+
+  /// Keeps how a run ended. What its slices are is of no use then.
+  private func end(
+    _ progress: BackfillProgress, _ state: BackfillRun.State, _ writer: any LogWriter
+  ) async throws -> BackfillRun {
+    let run = await progress.end(state, at: parts.pulse.wallTime)
+    try await keep(.run(run), writer)
+    let prefix = parts.log.prefix
+    let stale = run.slices.map { slice -> ProducerRecord in
+      var record = BackfillRecord.mark(run: run.id, slice: slice.number, BackfillMark()).record(prefix: prefix)
+      record.value = nil
+      return record
+    }
+    _ = try await writer.send(contentsOf: stale)
+    try report(.ended(run))
+    return run
+  }
+
+  private func keep(_ record: BackfillRecord, _ writer: any LogWriter) async throws {
+    _ = try await writer.send(record.record(prefix: parts.log.prefix))
+  }
+
+  /// Sorts by time, and can be typed.
+  private static func newID(at time: Timestamp) -> String {
+    let day = time.rfc3339.prefix(16).filter { $0.isNumber }
+    return "\(day)-\(newOwner().prefix(4))"
+  }
+
+  private static func newOwner() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String(UInt64.random(in: 1 << 60...UInt64.max, using: &generator), radix: 36)
+  }
+}

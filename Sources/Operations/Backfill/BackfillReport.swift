@@ -1,0 +1,151 @@
+// What a run tells, for people and scripts. Pure.
+
+public import AppStore
+internal import Clocks
+internal import Millrace
+
+/// Something that happened in a run.
+public enum BackfillReport: Sendable, Hashable {
+  /// How far it is.
+  case progress(BackfillRun)
+  /// Apple does not answer; the words say what it says, and until when is waited.
+  case waiting(BackfillTarget, String, until: Timestamp)
+  /// Apple no longer took the page token of a slice.
+  case restarted(BackfillSlice)
+  /// A part of the time that Apple no longer keeps by now.
+  case outOfReach(BackfillSlice)
+  /// How it ended.
+  case ended(BackfillRun)
+
+  /// One object for a script, without a line feed.
+  public var jsonLine: String {
+    let json: JSONObject =
+      switch self {
+      case .progress(let run): Self.event("progress", run.json)
+      case .ended(let run): Self.event("ended", run.json)
+      case .waiting(let target, let words, let until):
+        [
+          "event": "waiting", "bundleId": .string(target.bundleId), "environment": .string(target.environment.rawValue),
+          "detail": .string(words), "until": .string(until.rfc3339),
+        ]
+      case .restarted(let slice): Self.event("restarted", slice.json)
+      case .outOfReach(let slice): Self.event("out-of-reach", slice.json)
+      }
+    return String(decoding: json.serialized(), as: UTF8.self)
+  }
+
+  /// One line for a person; nil for ``progress(_:)``, which has a line of its own: ``BackfillRun/progressLine(at:width:usesColor:)``.
+  public var line: String? {
+    switch self {
+    case .progress: nil
+    case .ended(let run): run.sentence
+    case .waiting(let target, let words, let until): "\(target): \(words); waiting until \(until.rfc3339)"
+    case .restarted(let slice): "\(slice.words): Apple no longer takes its page token, from the first page again"
+    case .outOfReach(let slice): "\(slice.words): Apple does not keep it any more"
+    }
+  }
+
+  private static func event(_ name: String, _ json: JSONObject) -> JSONObject {
+    JSONObject([.init(key: "event", value: .string(name))] + json.members.filter { $0.key != "kind" })
+  }
+}
+
+extension BackfillSlice {
+  var json: JSONObject {
+    [
+      "slice": .integer(Int64(number)), "bundleId": .string(target.bundleId),
+      "environment": .string(target.environment.rawValue), "from": .string(from.rfc3339), "to": .string(to.rfc3339),
+    ]
+  }
+
+  var words: String { "\(target), \(from.rfc3339) to \(to.rfc3339)" }
+}
+
+extension BackfillRun {
+  /// How much of it is done, 0 to 1, by slices.
+  public var share: Double {
+    let count = slices.count
+    return count == 0 ? 1 : Double(slicesDone) / Double(count)
+  }
+
+  /// When it will be done if it goes on so; nil before there is anything to judge by.
+  ///
+  /// - Parameters:
+  ///   - begun: when this process began to work on it, and how many slices were done then.
+  public func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
+    let done = slicesDone - begun.slicesDone
+    guard done > 0, now > begun.at else { return nil }
+    return now + (now - begun.at) / done * max(0, slices.count - slicesDone)
+  }
+
+  /// A line that stands in place of the one before it.
+  public func progressLine(
+    at now: Timestamp, begun: (at: Timestamp, slicesDone: Int), width: Int?, usesColor: Bool
+  ) -> String {
+    let bar = ProgressBar(
+      parts: [.init(count: Int64(slicesDone), symbol: "█", style: .green)], total: Int64(slices.count))
+    let end = estimatedEnd(at: now, begun: begun).map { ", done in about \(Self.rough($0 - now))" } ?? ""
+    let facts = [
+      "\(counts.published) published", counts.quarantined > 0 ? "\(counts.quarantined) in quarantine" : nil,
+      state == .paused ? "paused" : nil,
+    ].compactMap(\.self)
+    return bar.text(width: 20, usesColor: usesColor) + " \(slicesDone) of \(slices.count) slices, "
+      + facts.joined(separator: ", ") + (state == .paused ? "" : end)
+  }
+
+  /// What it came to.
+  public var sentence: String {
+    let extra = [
+      counts.quarantined > 0
+        ? "\(HumanText.count(counts.quarantined, "item")) in quarantine (millrace quarantine list)" : nil,
+      counts.restarts > 0 ? "\(HumanText.count(counts.restarts, "slice")) begun anew" : nil,
+    ].compactMap(\.self)
+    let what = (["\(counts.published) notifications published"] + extra).joined(separator: ", ")
+    switch state {
+    case .done: return "Done: \(what)."
+    case .stopped: return "Stopped by an operator: \(what), \(slicesDone) of \(slices.count) slices."
+    case .failed, .running, .paused:
+      return "Not done: \(what), \(slicesDone) of \(slices.count) slices. Go on with millrace backfill --run \(id)"
+        + (detail.map { ". \($0)" } ?? "")
+    }
+  }
+
+  /// How the process ends.
+  public var status: CommandStatus { state == .done && counts.quarantined == 0 ? .success : .failure }
+
+  static func rough(_ duration: Duration) -> String {
+    let seconds = max(0, duration.components.seconds)
+    if seconds < 90 { return "\(seconds) s" }
+    if seconds < 90 * 60 { return "\((seconds + 30) / 60) min" }
+    let minutes = (seconds + 30) / 60
+    return "\(minutes / 60) h \(minutes % 60) min"
+  }
+
+  /// Runs as a table, the newest at the end.
+  public static func lines(_ runs: [BackfillRun], now: Timestamp, lineWidth: Int?, usesColor: Bool) -> [String] {
+    guard !runs.isEmpty else { return ["No runs."] }
+    let columns = [
+      TextColumn("RUN"), TextColumn("STATE"), TextColumn("SLICES", alignment: .right),
+      TextColumn("PUBLISHED", alignment: .right), TextColumn("QUARANTINED", alignment: .right), TextColumn("STARTED"),
+      TextColumn("BY"), TextColumn("WHAT"),
+    ]
+    let rows = runs.map { run -> [TextCell] in
+      [
+        TextCell(run.id, .cyan), run.stateCell(at: now), TextCell("\(run.slicesDone)/\(run.slices.count)"),
+        TextCell("\(run.counts.published)"), TextCell("\(run.counts.quarantined)"), TextCell(run.startedAt),
+        TextCell(run.by), TextCell(run.selection.sentence, .dim),
+      ]
+    }
+    return TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+  }
+
+  private func stateCell(at now: Timestamp) -> TextCell {
+    switch state {
+    case .running, .paused:
+      isAlive(at: now) ? TextCell(state.rawValue, .green) : TextCell("silent since \(updatedAt.rfc3339)", .yellow)
+    case .done: TextCell("done", .green)
+    case .stopped: TextCell("stopped", .yellow)
+    case .failed: TextCell("failed", .red)
+    }
+  }
+}

@@ -1,0 +1,254 @@
+// A run of `millrace backfill` as it is kept in `millrace.backfills`, a compacted topic, and as others see it who only
+// read: the console, a second terminal, the next process after a crash. What has different writers has different keys.
+
+public import AppStore
+internal import Kafka
+
+/// A run.
+public struct BackfillRun: Sendable, Hashable {
+  /// How it stands.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// A process works on it, or did until it was killed: see ``BackfillRun/updatedAt``.
+    case running
+    /// Held by an operator.
+    case paused
+    /// Everything is in its topics.
+    case done
+    /// Ended by an operator.
+    case stopped
+    /// Ended by an error, or by a signal; ``BackfillRun/detail`` says which.
+    case failed
+
+    /// Whether nothing is left to do.
+    public var isOver: Bool { self == .done || self == .stopped }
+  }
+
+  /// What an operator wants of a run that somebody else's process works on.
+  public enum Wish: String, Sendable, Hashable, CaseIterable {
+    /// Fetch nothing for now.
+    case pause
+    /// Go on.
+    case resume
+    /// End for good.
+    case stop
+  }
+
+  /// Names it.
+  public var id: String
+  /// What it fetches.
+  public var selection: BackfillSelection
+  /// How long its slices are.
+  public var sliceLength: Duration
+  /// Who started it.
+  public var by: String
+  /// When.
+  public var startedAt: Timestamp
+  /// How it stands.
+  public var state = State.running
+  /// The process that works on it. Another one that goes on with the run takes it over.
+  public var owner: String
+  /// When the owner was last heard of.
+  public var updatedAt: Timestamp
+  /// Slices that are done, of how many.
+  public var slicesDone = 0
+  /// What was done so far.
+  public var counts = BackfillCounts()
+  /// Why it failed.
+  public var detail: String?
+
+  /// A run nothing of which is done.
+  public init(
+    id: String, _ selection: BackfillSelection, sliceLength: Duration, by: String, owner: String, at time: Timestamp
+  ) {
+    self.id = id
+    self.selection = selection
+    self.sliceLength = sliceLength
+    self.by = by
+    self.owner = owner
+    startedAt = time
+    updatedAt = time
+  }
+
+  /// All slices.
+  public var slices: [BackfillSlice] { BackfillSlice.plan(selection, length: sliceLength) }
+
+  /// How often an owner is heard of.
+  static let heartbeat = Duration.seconds(5)
+
+  /// Whether a process works on it, as far as one can know.
+  public func isAlive(at now: Timestamp) -> Bool {
+    (state == .running || state == .paused) && now - updatedAt < Self.heartbeat * 6
+  }
+}
+
+extension BackfillRun {
+  /// The run as it is kept and shown.
+  public var json: JSONObject {
+    var json: JSONObject = [
+      "kind": "run", "run": .string(id), "state": .string(state.rawValue), "selection": .object(selection.json),
+      "sliceMilliseconds": .integer(Int64(sliceLength / .milliseconds(1))), "slices": .integer(Int64(slices.count)),
+      "slicesDone": .integer(Int64(slicesDone)), "by": .string(by), "startedAt": startedAt.jsonValue,
+      "owner": .string(owner), "updatedAt": updatedAt.jsonValue,
+    ]
+    for (name, count) in counts.members { json[name] = .integer(Int64(count)) }
+    json["detail"] = detail.map { .string($0) }
+    return json
+  }
+
+  init?(json: JSONObject) {
+    guard let id: String = json.value("run"), case .object(let kept)? = json["selection"],
+      let selection = BackfillSelection(json: kept), let length: Int = json.value("sliceMilliseconds"),
+      let owner: String = json.value("owner"), let startedAt: Timestamp = json.value("startedAt"), length > 0
+    else { return nil }
+    self.init(
+      id: id, selection, sliceLength: .milliseconds(length), by: json.value("by") ?? "", owner: owner, at: startedAt)
+    state = (json.value("state") as String?).flatMap { State(rawValue: $0) } ?? .failed
+    updatedAt = json.value("updatedAt") ?? startedAt
+    slicesDone = json.value("slicesDone") ?? 0
+    counts = BackfillCounts(json: json)
+    detail = json.value("detail")
+  }
+}
+
+/// How far `--follow` is with one history.
+public struct FollowMark: Sendable, Hashable {
+  /// Everything before was asked for.
+  public var through: Timestamp
+  /// When all of Apple's patience was last looked back over.
+  public var sweptAt: Timestamp
+
+  /// A mark.
+  public init(through: Timestamp, sweptAt: Timestamp) {
+    self.through = through
+    self.sweptAt = sweptAt
+  }
+}
+
+/// One record of the topic.
+enum BackfillRecord: Sendable, Hashable {
+  case run(BackfillRun)
+  case mark(run: String, slice: Int, BackfillMark)
+  case wish(run: String, BackfillRun.Wish, by: String, at: Timestamp)
+  case follow(BackfillTarget, FollowMark)
+
+  /// The topic's name, without the deployment's prefix.
+  static let topic = "millrace.backfills"
+
+  var key: String {
+    switch self {
+    case .run(let run): "run/\(run.id)"
+    case .mark(let run, let slice, _): "slice/\(run)/\(slice)"
+    case .wish(let run, _, _, _): "wish/\(run)"
+    case .follow(let target, _): "follow/\(target.environment)/\(target.bundleId)"
+    }
+  }
+
+  var json: JSONObject {
+    switch self {
+    case .run(let run): return run.json
+    case .mark(let run, let slice, let mark):
+      var json: JSONObject = [
+        "kind": "slice", "run": .string(run), "slice": .integer(Int64(slice)), "done": .bool(mark.isDone),
+      ]
+      json["token"] = mark.token.map { .string($0) }
+      for (name, count) in mark.counts.members { json[name] = .integer(Int64(count)) }
+      return json
+    case .wish(let run, let wish, let by, let at):
+      return ["kind": "wish", "run": .string(run), "wish": .string(wish.rawValue), "by": .string(by), "at": at.jsonValue]
+    case .follow(let target, let mark):
+      return [
+        "kind": "follow", "bundleId": .string(target.bundleId), "environment": .string(target.environment.rawValue),
+        "through": mark.through.jsonValue, "sweptAt": mark.sweptAt.jsonValue,
+      ]
+    }
+  }
+
+  /// Reads a record's value; nil for anything else: newer versions may keep more.
+  init?(_ json: JSONObject) {
+    switch json.value("kind") as String? {
+    case "run":
+      guard let run = BackfillRun(json: json) else { return nil }
+      self = .run(run)
+    case "slice":
+      guard let run: String = json.value("run"), let slice: Int = json.value("slice") else { return nil }
+      var mark = BackfillMark()
+      mark.token = json.value("token")
+      mark.isDone = json.value("done") ?? false
+      mark.counts = BackfillCounts(json: json)
+      self = .mark(run: run, slice: slice, mark)
+    case "wish":
+      guard let run: String = json.value("run"), let at: Timestamp = json.value("at"),
+        let wish = (json.value("wish") as String?).flatMap({ BackfillRun.Wish(rawValue: $0) })
+      else { return nil }
+      self = .wish(run: run, wish, by: json.value("by") ?? "", at: at)
+    case "follow":
+      guard let bundleId: String = json.value("bundleId"), let environment: String = json.value("environment"),
+        let through: Timestamp = json.value("through")
+      else { return nil }
+      self = .follow(
+        BackfillTarget(bundleId: bundleId, environment: AppStoreEnvironment(rawValue: environment)),
+        FollowMark(through: through, sweptAt: json.value("sweptAt") ?? through))
+    default: return nil
+    }
+  }
+
+  func record(prefix: String) -> ProducerRecord {
+    ProducerRecord(
+      topic: prefix + Self.topic, partition: 0, key: Array(key.utf8), value: json.serialized(),
+      headers: [RecordHeader("content-type", "application/json")])
+  }
+}
+
+/// Everything that the topic holds.
+public struct BackfillTable: Sendable, Hashable {
+  private var byID: [String: BackfillRun] = [:]
+  private var marks: [String: [Int: BackfillMark]] = [:]
+  private var wishes: [String: BackfillRun.Wish] = [:]
+  private var follows: [BackfillTarget: FollowMark] = [:]
+
+  /// An empty topic.
+  public init() {}
+
+  /// All runs, the oldest first.
+  public var runs: [BackfillRun] { byID.values.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) } }
+
+  /// A run.
+  public subscript(id: String) -> BackfillRun? { byID[id] }
+
+  /// Where the slices of a run stand that were begun.
+  public func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
+
+  /// The last that was wished of a run.
+  public func wish(for run: String) -> BackfillRun.Wish? { wishes[run] }
+
+  /// How far `--follow` is.
+  public func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
+
+  /// Takes the next record in. Records of others are left alone.
+  mutating func fold(_ record: ConsumerRecord) {
+    guard let value = record.value else {
+      forget(String(decoding: record.key ?? [], as: UTF8.self))
+      return
+    }
+    guard case .success(let json) = Result(catching: { try JSONObject(parsing: value) }) else { return }
+    switch BackfillRecord(json) {
+    case .run(let run)?: byID[run.id] = run
+    case .mark(let run, let slice, let mark)?: marks[run, default: [:]][slice] = mark
+    case .wish(let run, let wish, _, _)?: wishes[run] = wish
+    case .follow(let target, let mark)?: follows[target] = mark
+    case nil: break
+    }
+  }
+
+  private mutating func forget(_ key: String) {
+    let parts = key.split(separator: "/", maxSplits: 2).map(String.init)
+    guard parts.count > 1 else { return }
+    switch parts[0] {
+    case "run": byID[parts[1]] = nil
+    case "slice":
+      if parts.count == 3, let slice = Int(parts[2]) { marks[parts[1]]?[slice] = nil }
+    case "wish": wishes[parts[1]] = nil
+    default: break
+    }
+  }
+}

@@ -1,0 +1,190 @@
+// `millrace backfill --follow`: what Apple could not deliver is brought to Kafka within minutes, whether Apple tries again
+// or has given up.
+
+internal import AppStore
+internal import AppStoreServerAPI
+internal import AppStoreSignature
+internal import Clocks
+internal import Kafka
+package import Logging
+package import Millrace
+public import ServiceLifecycle
+internal import Synchronization
+
+/// Follows the failures in Apple's histories until the process leaves.
+public final class BackfillFollower: Service {
+  /// How one history is.
+  struct Standing: Sendable, Hashable {
+    /// Everything before was asked for.
+    var through: Timestamp?
+    /// Why the last pass failed; nil where it did not.
+    var problem: String?
+    /// Whether somebody has to correct something for it to succeed.
+    var isOurs = false
+  }
+
+  private let parts: BackfillOperation.Parts
+  private let targets: [BackfillTarget]
+  private let settings: FollowSettings
+  private let metrics: FollowMetrics
+  private let logger: Logger
+  private let standings: Mutex<[BackfillTarget: Standing]>
+
+  /// A follower of these histories.
+  package init(
+    _ parts: BackfillOperation.Parts, _ targets: [BackfillTarget], _ settings: FollowSettings, metrics: FollowMetrics,
+    logger: Logger
+  ) {
+    self.parts = parts
+    self.targets = targets
+    self.settings = settings
+    self.metrics = metrics
+    self.logger = logger
+    standings = Mutex(Dictionary(targets.map { ($0, Standing()) }) { first, _ in first })
+  }
+
+  /// Follows until the process leaves. What is under way then is asked for again by the next process.
+  public func run() async throws {
+    do {
+      try await cancelWhenGracefulShutdown { try await self.follow() }
+    } catch is CancellationError {
+      return
+    }
+  }
+
+  func follow() async throws {
+    let quarantine = try await parts.requireTopics()
+    let channel = parts.pauses
+    try await parts.log.log.withWriter { [self] writer in
+      let publisher = HistoryPublisher(
+        admission: parts.admission, router: parts.catalog.router, quarantine: quarantine, writer: writer,
+        clock: parts.clock)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        if let channel { group.addTask { try await channel.run() } }
+        for target in targets {
+          group.addTask { try await self.follow(target, publisher) }
+        }
+        try await group.waitForAll()
+      }
+    }
+  }
+
+  private func follow(_ target: BackfillTarget, _ publisher: HistoryPublisher) async throws {
+    var seen = SeenItems()
+    while true {
+      do {
+        try await pass(target, &seen, publisher)
+        note(target) { standing in
+          standing.problem = nil
+          standing.isOurs = false
+        }
+        metrics.pass(target, isDone: true)
+      } catch is CancellationError {
+        throw CancellationError()
+      } catch {
+        try Task.checkCancellation()
+        metrics.pass(target, isDone: false)
+        note(target) { standing in
+          standing.problem = FailureReport(error).lines.first ?? "\(error)"
+          standing.isOurs = FailureReport(error).status == .configuration
+        }
+        logger.error(
+          "a history could not be read to its end; the next pass begins where it ended",
+          metadata: ["history": "\(target)", "error": "\(error)"])
+      }
+      try await parts.clock.sleep(until: parts.clock.now.advanced(by: settings.interval))
+    }
+  }
+
+  /// Asks for what was not asked for yet, and for what may have failed since.
+  func pass(_ target: BackfillTarget, _ seen: inout SeenItems, _ publisher: HistoryPublisher) async throws {
+    guard let client = parts.clients[target.bundleId] else { return }
+    let reader = HistoryReader(client: client, clock: parts.clock, patience: parts.patience)
+    let now = parts.clock.wallTime
+    var mark = try await parts.log.current().follow(target)
+    let plan = FollowPlan(target.environment, after: mark, now: now, settings)
+    for span in plan.spans {
+      try await bring(span, of: target, reader, &seen, publisher)
+      let next = plan.mark(after: span, mark, startedAt: now)
+      _ = try await publisher.writer.send(BackfillRecord.follow(target, next).record(prefix: parts.log.prefix))
+      mark = next
+      note(target) { $0.through = next.through }
+    }
+  }
+
+  private func bring(
+    _ span: Range<Timestamp>, of target: BackfillTarget, _ reader: HistoryReader, _ seen: inout SeenItems,
+    _ publisher: HistoryPublisher
+  ) async throws {
+    var request = NotificationHistoryRequest(
+      startDate: span.lowerBound, endDate: span.upperBound + BackfillSlice.overlap)
+    request.onlyFailures = true
+    var token: String?
+    var restarts = 0
+    while true {
+      switch try await reader.page(of: request, after: token, in: target.environment) {
+      case .page(let page):
+        let news = page.items.filter { !seen.contains($0) }
+        let outcome = try await publisher.publish(news)
+        for item in news { seen.insert(item) }
+        metrics.count(outcome, of: target)
+        tell(outcome, of: target)
+        guard page.hasMore else { return }
+        token = page.paginationToken
+      case .beginAnew:
+        restarts += 1
+        guard restarts <= BackfillOperation.maximumRestarts else {
+          throw OperationError(
+            .failed, "Apple refuses the page tokens that it gave", at: "\(target)", remedy: "nothing: it tries again")
+        }
+        token = nil
+      case .nothingThere, .outOfReach: return
+      }
+    }
+  }
+
+  private func tell(_ outcome: HistoryPublisher.Outcome, of target: BackfillTarget) {
+    if outcome.publishedCount > 0 {
+      logger.notice(
+        "brought what Apple could not deliver",
+        metadata: ["history": "\(target)", "count": "\(outcome.publishedCount)"])
+    }
+    if outcome.quarantinedCount > 0 {
+      logger.warning(
+        "items of a history could not be believed; they are in the quarantine",
+        metadata: ["history": "\(target)", "count": "\(outcome.quarantinedCount)"])
+    }
+  }
+
+  private func note(_ target: BackfillTarget, _ change: (inout Standing) -> Void) {
+    standings.withLock { change(&$0[target, default: Standing()]) }
+  }
+
+  // MARK: - For probes and metrics
+
+  /// How each history is.
+  var state: [BackfillTarget: Standing] { standings.withLock { $0 } }
+
+  /// How far it is, as a metric.
+  package var collectors: [MetricCollector] {
+    let (name, help) = FollowMetrics.helpTexts[3]
+    return [
+      MetricCollector(name, .gauge, help: help) { [weak self] in
+        guard let self else { return [] }
+        let now = self.parts.clock.wallTime
+        return self.state.compactMap { target, standing in
+          standing.through.map { .init((now - $0) / .seconds(1), labels: target.labels) }
+        }
+      }
+    ]
+  }
+
+  /// Whether every history can be read, as far as it is ours: Apple's own failing passes by itself.
+  package var readiness: ReadinessCheck {
+    ReadinessCheck("histories", remedy: "run millrace doctor") { [weak self] in
+      let ours = (self?.state ?? [:]).filter(\.value.isOurs).min { "\($0.key)" < "\($1.key)" }
+      guard let ours else { return .healthy("followed") }
+      return .unhealthy("\(ours.key): \(ours.value.problem ?? "")", remedy: "run millrace doctor")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// `millrace backfill --follow` as a process: what every one of them has around its service.
+
+internal import AppStoreServerAPI
+internal import Clocks
+internal import CoreMetrics
+internal import Kafka
+internal import Logging
+internal import Metrics
+public import Millrace
+
+/// Wires a follower and runs it.
+public enum FollowProcess {
+  /// Of the budget of an app what `--follow` takes; a run takes the rest.
+  static let budgetPart = 1 - BackfillOperation.budgetPart
+
+  private static let name = "millrace-backfill"
+
+  /// Runs until asked to leave, and says how the process is to exit; problems stand on standard error.
+  public static func run(
+    _ flags: BackfillFlags, _ settings: FollowSettings, load: () throws -> MillraceConfiguration
+  ) async -> ExitStatus {
+    do {
+      return try await serve(flags, settings, try load())
+    } catch {
+      return ProcessRunner.explain(error, name: name)
+    }
+  }
+
+  private static func serve(
+    _ flags: BackfillFlags, _ settings: FollowSettings, _ configuration: MillraceConfiguration
+  ) async throws -> ExitStatus {
+    let clock = MillraceClock(configuration.clock)
+    let logger = configuration.logging.logger(label: name, clock: clock)
+    let apps = try flags.apps(in: configuration)
+    let catalog = try TopicCatalog.load(configuration)
+    let outside = try configuration.kafka.outsideClient()
+    let registry = PrometheusRegistry()
+    for (name, help) in FollowMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
+    for collector in ProcessMetrics.collectors { registry.add(collector) }
+    MetricsSystem.bootstrap(registry)
+
+    let log = try await KafkaLog.connect(
+      configuration.kafka, clientID: name, timeout: .seconds(30), logger: logger)
+    return try await BackfillOperation.withParts(
+      BackfillLog(on: log, prefix: configuration.topics.prefix), apps, configuration, part: budgetPart, clock: clock,
+      logger: logger
+    ) { parts, budget in
+      let follower = BackfillFollower(
+        parts, BackfillFlags.targets(of: apps), settings, metrics: FollowMetrics(factory: registry), logger: logger)
+      let heartbeat = Heartbeat(clock: .system)
+      for collector in follower.collectors + BudgetMetrics.collectors(of: budget) + [heartbeat.collector] {
+        registry.add(collector)
+      }
+      let readiness = ReadinessBoard(
+        [
+          .kafka(
+            KafkaAdmin(outside), declared: BackfillOperation.topics(of: catalog),
+            durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout),
+          follower.readiness,
+        ],
+        clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
+      let admin = AdminServer(
+        configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
+      return await ProcessRunner(
+        name: name, shutdown: configuration.shutdown, readiness: readiness, logger: logger
+      ).run([admin, heartbeat, follower])
+    }
+  }
+}
