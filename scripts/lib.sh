@@ -120,3 +120,19 @@ free_port() {
   done
   die "no free port"
 }
+
+# chart_python makes the Python environment of scripts/chart and sets `python`.
+chart_python() {
+  # Debian has venv in a package of its own.
+  python3 -c "import ensurepip, venv" 2>/dev/null || need_packages python3 python3-venv
+  local venv=$root/.build/chart requirements=$root/scripts/chart/requirements.txt
+  if ! cmp -s "$requirements" "$venv/installed.txt"; then
+    say "Installing what checks charts, rules and images, from PyPI"
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    cp "$requirements" "$venv/installed.txt"
+  fi
+  python=$venv/bin/python
+  export PYTHONDONTWRITEBYTECODE=1
+}

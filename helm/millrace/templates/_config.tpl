@@ -1,0 +1,157 @@
+{{/*
+The file that a process reads. It is the project's millrace.yaml, taken from `config`, with three differences:
+references to Secrets and ConfigMaps become the paths where they are mounted, every worker that runs has its entry under
+`workers`, and credentials that a process has no use for are not in its file.
+*/}}
+
+{{/* Every worker this release runs, by name: those of processes, of receivers, and of consumers. JSON list. */}}
+{{- define "millrace.workerNames" -}}
+{{- $names := list -}}
+{{- range $process := (include "millrace.processes" . | fromJson).processes -}}
+{{- $names = concat $names (default (list) $process.workers) -}}
+{{- end -}}
+{{- if $names -}}{{- $names | uniq | toJson -}}{{- else -}}[]{{- end -}}
+{{- end -}}
+
+{{/* `workers` as it will stand in the file. JSON list. */}}
+{{- define "millrace.workerEntries" -}}
+{{- $entries := default (list) .Values.config.workers -}}
+{{- $present := list -}}
+{{- range $entry := $entries -}}
+{{- $present = append $present $entry.name -}}
+{{- end -}}
+{{- range $name := include "millrace.workerNames" . | fromJsonArray -}}
+{{- if not (has $name $present) -}}
+{{- $entries = append $entries (dict "name" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
+{{- end -}}
+
+{{/* The same as one process sees it: its own workers first, so that their places in the list do not depend on others.
+With `own` it gets no others: what its pods are restarted for. JSON list. */}}
+{{- define "millrace.processWorkers" -}}
+{{- $own := list -}}
+{{- $others := list -}}
+{{- $names := default (list) .process.workers -}}
+{{- range $entry := include "millrace.workerEntries" .root | fromJsonArray -}}
+{{- if has $entry.name $names -}}{{- $own = append $own $entry -}}{{- else -}}{{- $others = append $others $entry -}}{{- end -}}
+{{- end -}}
+{{- $entries := ternary $own (concat $own $others) (default false .own) -}}
+{{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
+{{- end -}}
+
+{{/* A value with each reference replaced by the path of what it refers to. Gives {"value": …} as JSON. */}}
+{{- define "millrace.resolved" -}}
+{{- $value := . -}}
+{{- if kindIs "map" $value -}}
+{{- if and (hasKey $value "key") (hasKey $value "secret") -}}
+{{- dict "value" (printf "/etc/millrace/secrets/%s/%s" $value.secret $value.key) | toJson -}}
+{{- else if and (hasKey $value "key") (hasKey $value "configMap") -}}
+{{- dict "value" (printf "/etc/millrace/configmaps/%s/%s" $value.configMap $value.key) | toJson -}}
+{{- else -}}
+{{- $result := dict -}}
+{{- range $key, $inner := $value -}}
+{{- $_ := set $result $key (include "millrace.resolved" $inner | fromJson).value -}}
+{{- end -}}
+{{- dict "value" $result | toJson -}}
+{{- end -}}
+{{- else if kindIs "slice" $value -}}
+{{- $result := list -}}
+{{- range $inner := $value -}}
+{{- $result = append $result (include "millrace.resolved" $inner | fromJson).value -}}
+{{- end -}}
+{{- dict "value" $result | toJson -}}
+{{- else -}}
+{{- dict "value" $value | toJson -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Every reference inside a value, one after the other. Gives {"references": […]} as JSON. */}}
+{{- define "millrace.references" -}}
+{{- $value := . -}}
+{{- $found := list -}}
+{{- if kindIs "map" $value -}}
+{{- if and (hasKey $value "key") (or (hasKey $value "secret") (hasKey $value "configMap")) -}}
+{{- $found = append $found $value -}}
+{{- else -}}
+{{- range $key := keys $value | sortAlpha -}}
+{{- $found = concat $found (default (list) (include "millrace.references" (get $value $key) | fromJson).references) -}}
+{{- end -}}
+{{- end -}}
+{{- else if kindIs "slice" $value -}}
+{{- range $inner := $value -}}
+{{- $found = concat $found (default (list) (include "millrace.references" $inner | fromJson).references) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "references" $found | toJson -}}
+{{- end -}}
+
+{{/* `config` for one process: what it has no use for is left out, references are still references. JSON. */}}
+{{- define "millrace.processConfig" -}}
+{{- $grants := .process.grants -}}
+{{- $config := deepCopy .root.Values.config -}}
+{{- $_ := set $config "workers" (include "millrace.processWorkers" . | fromJsonArray) -}}
+{{- range $app := default (list) $config.apps -}}
+{{- if not (has "api" $grants) -}}{{- $_ := unset $app "api" -}}{{- end -}}
+{{- if not (has "sharedSecrets" $grants) -}}{{- $_ := unset $app "sharedSecretFiles" -}}{{- end -}}
+{{- end -}}
+{{- if not (has "receivers" $grants) -}}
+{{- range $receiver := default (list) $config.forward -}}
+{{- $_ := unset $receiver "headerFiles" -}}
+{{- end -}}
+{{- end -}}
+{{- if not (has "tls" $grants) -}}
+{{- with $config.ingress -}}{{- $_ := unset . "tls" -}}{{- end -}}
+{{- end -}}
+{{- if not (has "provider" $grants) -}}
+{{- $_ := unset $config "consumption" -}}
+{{- end -}}
+{{- if not (has "console" $grants) -}}
+{{- $_ := unset $config "console" -}}
+{{- end -}}
+{{- range $key := list "apps" "workers" "forward" -}}
+{{- if and (hasKey $config $key) (empty (get $config $key)) -}}{{- $_ := unset $config $key -}}{{- end -}}
+{{- end -}}
+{{- $config | toJson -}}
+{{- end -}}
+
+{{/* The text of one process's millrace.yaml. */}}
+{{- define "millrace.configFile" -}}
+{{- (include "millrace.resolved" (include "millrace.processConfig" . | fromJson) | fromJson).value | toYaml -}}
+{{- end -}}
+
+{{/* A volume's name from the name of a Secret or ConfigMap: both may be longer than a volume's and have dots. */}}
+{{- define "millrace.volumeName" -}}
+{{- printf "%s-%s-%s" .kind (.name | replace "." "-" | trunc 40 | trimSuffix "-") (.name | sha256sum | trunc 6) -}}
+{{- end -}}
+
+{{/* What one process's file refers to: {"volumes": […], "mounts": […]} as JSON; of each Secret only the named keys. */}}
+{{- define "millrace.mounts" -}}
+{{- $secrets := dict -}}
+{{- $configMaps := dict -}}
+{{- range $reference := (include "millrace.references" (include "millrace.processConfig" . | fromJson) | fromJson).references -}}
+{{- if hasKey $reference "secret" -}}
+{{- $_ := set $secrets $reference.secret (append (default (list) (get $secrets $reference.secret)) $reference.key | uniq) -}}
+{{- else -}}
+{{- $_ := set $configMaps $reference.configMap (append (default (list) (get $configMaps $reference.configMap)) $reference.key | uniq) -}}
+{{- end -}}
+{{- end -}}
+{{- $volumes := list -}}
+{{- $mounts := list -}}
+{{- range $name, $keys := $secrets -}}
+{{- $items := list -}}
+{{- range $key := $keys -}}{{- $items = append $items (dict "key" $key "path" $key) -}}{{- end -}}
+{{- $volume := include "millrace.volumeName" (dict "kind" "secret" "name" $name) -}}
+{{- $volumes = append $volumes (dict "name" $volume "secret" (dict "secretName" $name "defaultMode" 288 "items" $items)) -}}
+{{- $mounts = append $mounts (dict "name" $volume "mountPath" (printf "/etc/millrace/secrets/%s" $name) "readOnly" true) -}}
+{{- end -}}
+{{- range $name, $keys := $configMaps -}}
+{{- $items := list -}}
+{{- range $key := $keys -}}{{- $items = append $items (dict "key" $key "path" $key) -}}{{- end -}}
+{{- $volume := include "millrace.volumeName" (dict "kind" "configmap" "name" $name) -}}
+{{- $volumes = append $volumes (dict "name" $volume "configMap" (dict "name" $name "items" $items)) -}}
+{{- $mounts = append $mounts (dict "name" $volume "mountPath" (printf "/etc/millrace/configmaps/%s" $name) "readOnly" true) -}}
+{{- end -}}
+{{- dict "volumes" $volumes "mounts" $mounts | toJson -}}
+{{- end -}}

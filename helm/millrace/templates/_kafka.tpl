@@ -1,0 +1,66 @@
+{{/* What other templates want to know of `config.kafka` and `config.topics`. */}}
+
+{{- define "millrace.prefix" -}}
+{{- dig "topics" "prefix" "" .Values.config -}}
+{{- end -}}
+
+{{- define "millrace.lanes" -}}
+{{- int (dig "topics" "lanes" 12 .Values.config) -}}
+{{- end -}}
+
+{{/* The brokers' ports, each once. JSON list. Brokers may name others of their own: networkPolicy.kafka.ports. */}}
+{{- define "millrace.brokerPorts" -}}
+{{- $ports := list -}}
+{{- range $server := splitList "," .Values.config.kafka.bootstrapServers -}}
+{{- $ports = append $ports (regexFind "[0-9]+$" (trim $server) | int) -}}
+{{- end -}}
+{{- range $port := .Values.networkPolicy.kafka.ports -}}{{- $ports = append $ports (int $port) -}}{{- end -}}
+{{- $ports | uniq | toJson -}}
+{{- end -}}
+
+{{/* The port of a URL. */}}
+{{- define "millrace.urlPort" -}}
+{{- $parts := urlParse . -}}
+{{- $explicit := regexFind ":[0-9]+$" $parts.host | trimPrefix ":" -}}
+{{- if $explicit -}}{{- $explicit -}}{{- else if eq $parts.scheme "http" -}}80{{- else -}}443{{- end -}}
+{{- end -}}
+
+{{/* How KEDA logs in to Kafka, from config.kafka: {"sasl", "tls", "secrets": […], "configMaps": […]} as JSON. */}}
+{{- define "millrace.kedaAuth" -}}
+{{- $kafka := .Values.config.kafka -}}
+{{- $protocol := get (default (dict) $kafka.properties) "security.protocol" | default "plaintext" | lower -}}
+{{- $secrets := list -}}
+{{- $configMaps := list -}}
+{{- $auth := dict -}}
+{{- if hasPrefix "sasl" $protocol -}}
+{{- $mechanism := get $kafka.properties "sasl.mechanism" | default (get $kafka.properties "sasl.mechanisms") | default "PLAIN" | upper -}}
+{{- $known := dict "PLAIN" "plaintext" "SCRAM-SHA-256" "scram_sha256" "SCRAM-SHA-512" "scram_sha512" -}}
+{{- if not (hasKey $known $mechanism) -}}
+{{- fail (printf "autoscaling of workers by KEDA cannot log in with sasl.mechanism %s: use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 in config.kafka.properties, or set autoscaling.enabled to false" $mechanism) -}}
+{{- end -}}
+{{- $_ := set $auth "sasl" (get $known $mechanism) -}}
+{{- range $pair := list (list "username" "sasl.username") (list "password" "sasl.password") -}}
+{{- $reference := get (default (dict) $kafka.propertyFiles) (last $pair) -}}
+{{- if not $reference -}}
+{{- fail (printf "KEDA takes %s from a Secret only: move it to config.kafka.propertyFiles as {secret: …, key: …}, or set autoscaling.enabled to false" (last $pair)) -}}
+{{- end -}}
+{{- $secrets = append $secrets (dict "parameter" (first $pair) "name" $reference.secret "key" $reference.key) -}}
+{{- end -}}
+{{- end -}}
+{{- if has $protocol (list "ssl" "sasl_ssl") -}}
+{{- $_ := set $auth "tls" "enable" -}}
+{{- range $pair := list (list "ca" "ssl.ca.location") (list "cert" "ssl.certificate.location") (list "key" "ssl.key.location") -}}
+{{- $reference := get $kafka.properties (last $pair) -}}
+{{- if kindIs "map" $reference -}}
+{{- if $reference.secret -}}
+{{- $secrets = append $secrets (dict "parameter" (first $pair) "name" $reference.secret "key" $reference.key) -}}
+{{- else -}}
+{{- $configMaps = append $configMaps (dict "parameter" (first $pair) "name" $reference.configMap "key" $reference.key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $auth "secrets" $secrets -}}
+{{- $_ := set $auth "configMaps" $configMaps -}}
+{{- $auth | toJson -}}
+{{- end -}}

@@ -1,0 +1,71 @@
+"""Renders the chart as Helm does, without Helm's program or a cluster."""
+
+import functools
+import json
+import sys
+
+# The folder helm/ of the project must not be taken for the package of that name.
+import helm_python as helm
+import yaml
+from helm_python import _native
+from places import CHART, NEWEST
+
+
+class Refused(Exception):
+    """Helm refuses to render; the message is what a user sees."""
+
+
+@functools.cache
+def loaded():
+    return helm.Chart.load(CHART)
+
+
+def merged(*layers):
+    """Values laid over each other as `helm --values a --values b` does."""
+    result = {}
+    for layer in layers:
+        for key, value in layer.items():
+            if isinstance(value, dict) and isinstance(result.get(key), dict):
+                result[key] = merged(result[key], value)
+            else:
+                result[key] = value
+    return result
+
+
+def ci(name):
+    """The values of ci/<name>-values.yaml."""
+    return yaml.safe_load((CHART / "ci" / f"{name}-values.yaml").read_text())
+
+
+def ci_names():
+    return sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml"))
+
+
+def sources(values, kubernetes=NEWEST, name="shop", namespace="appstore"):
+    """The rendered text of each template that has any, by its path in the chart."""
+    options = {"name": name, "namespace": namespace, "is_install": True, "kube_version": f"v{kubernetes}"}
+    chart = loaded()
+    try:
+        chart.validate_schema(values)
+        rendered = json.loads(_native.call_string("helm_render", chart._raw(), json.dumps(values), json.dumps(options)))
+    except helm.HelmError as error:
+        raise Refused(str(error)) from error
+    return {path.removeprefix("millrace/"): text for path, text in sorted(rendered.items()) if text.strip()}
+
+
+def manifests(values, kubernetes=NEWEST, **options):
+    """The rendered objects."""
+    found = []
+    for path, text in sources(values, kubernetes, **options).items():
+        if path.endswith(".yaml"):
+            found += [document for document in yaml.safe_load_all(text) if document]
+    return found
+
+
+def notes(values):
+    return sources(values)["templates/NOTES.txt"]
+
+
+if __name__ == "__main__":
+    for path, text in sources(ci(sys.argv[1])).items():
+        print(f"# {path}\n{text}")

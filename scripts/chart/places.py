@@ -1,0 +1,11 @@
+"""Where things are."""
+
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CHART = ROOT / "helm" / "millrace"
+GOLDEN = ROOT / "helm" / "golden"
+CONFIGURATION_PAGE = ROOT / "docs" / "configuration.md"
+TOPICS = ROOT / "topics"
+# Kubernetes the chart is for: the oldest, and the newest there are schemas of.
+OLDEST, NEWEST = "1.30.0", "1.37.0"

@@ -1,0 +1,154 @@
+"""The chart and the programs mean the same: files, names, defaults."""
+
+import filecmp
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+import yaml
+from chart import ci, ci_names, manifests
+from places import CHART, CONFIGURATION_PAGE, ROOT, TOPICS
+
+BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", ROOT / ".build" / "debug"))
+
+
+def files(name):
+    """(process, text) of each configuration file that is mounted."""
+    for document in manifests(ci(name)):
+        if document["kind"] == "ConfigMap":
+            for key, text in document["data"].items():
+                if key.endswith(".yaml"):
+                    yield key, text
+
+
+@pytest.mark.parametrize("name", ci_names())
+def test_the_programs_take_every_file(name, tmp_path):
+    found = list(files(name))
+    assert found
+    for key, text in found:
+        path = tmp_path / key
+        path.write_text(text)
+        result = subprocess.run(
+            [BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={}, cwd=tmp_path
+        )
+        assert result.returncode == 0, f"{key}: {result.stderr}"
+
+
+def test_the_programs_would_say_if_they_did_not(tmp_path):
+    path = tmp_path / "millrace.yaml"
+    path.write_text(dict(files("minimal"))["ingress.yaml"] + "\ningres: {port: 1}\n")
+    result = subprocess.run([BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={})
+    assert result.returncode == 78
+    assert "ingres" in result.stderr
+
+
+def test_the_static_member_of_a_pod_is_the_one_of_its_worker(tmp_path):
+    text = dict(files("production"))["refunds.yaml"]
+    (tmp_path / "millrace.yaml").write_text(text)
+    result = subprocess.run(
+        [BIN / "millrace", "config", "--config", tmp_path / "millrace.yaml"],
+        capture_output=True,
+        text=True,
+        env={"MILLRACE_WORKERS_0_STATIC_MEMBER": "pod-7"},
+    )
+    assert result.returncode == 0, result.stderr
+    refunds = result.stdout[result.stdout.index("refunds") :]
+    assert "pod-7" in refunds.split("name:")[0]
+
+
+def test_the_charts_topics_are_the_projects():
+    """A chart cannot read beyond its folder: it has a copy. scripts/check-chart --update makes it."""
+    for folder in ("", "workers"):
+        ours = {path.name for path in (TOPICS / folder).glob("*.yaml")}
+        theirs = {path.name for path in (CHART / "files" / "topics" / folder).glob("*.yaml")}
+        assert ours == theirs
+        _, differing, errors = filecmp.cmpfiles(
+            TOPICS / folder, CHART / "files" / "topics" / folder, ours, shallow=False
+        )
+        assert (differing, errors) == ([], [])
+
+
+def test_strimzis_topics_are_those_that_apply_makes(tmp_path):
+    """Against `millrace topics plan`, which names what it would make on an empty cluster."""
+    resources = {
+        one["spec"]["topicName"]: one["spec"] for one in manifests(ci("strimzi")) if one["kind"] == "KafkaTopic"
+    }
+    expected = {}
+    config = yaml.safe_load(dict(files("strimzi"))["ingress.yaml"])
+    for path in sorted(TOPICS.glob("*.yaml")):
+        topic = yaml.safe_load(path.read_text())
+        expected["store_" + topic["name"]] = topic
+    for worker in config["workers"]:
+        for path in sorted((TOPICS / "workers").glob("*.yaml")):
+            text = path.read_text().replace("{worker}", worker["name"])
+            for delay in worker.get("retryDelays", ["10s", "1m", "10m", "1h", "6h"]) if "{delay}" in text else [""]:
+                topic = yaml.safe_load(text.replace("{delay}", delay))
+                expected["store_" + topic["name"]] = topic
+    assert set(resources) == set(expected)
+    for name, topic in expected.items():
+        assert resources[name]["config"] == topic["settings"], name
+        assert resources[name]["replicas"] == topic["replication"]
+        assert resources[name]["partitions"] == topic.get("lanes", 12)
+
+
+def swift(path):
+    return (ROOT / "Sources" / path).read_text()
+
+
+def test_the_families_of_workers_are_those_in_the_code():
+    """KEDA looks at their topics."""
+    helper = (CHART / "templates" / "_processes.tpl").read_text()
+    for path in (ROOT / "Sources").glob("*/*Worker.swift"):
+        name = re.search(r'static let name = "([a-z-]+)"', path.read_text())
+        families = re.search(r"static let families: Set<NotificationFamily> = \[(.+?)\]", path.read_text())
+        if not name or not families:
+            continue
+        kebab = [
+            re.sub("([A-Z])", lambda m: "-" + m[1].lower(), one.strip().lstrip(".")) for one in families[1].split(",")
+        ]
+        stated = re.search(rf'"families" \(dict "{name[1]}" \(list (.+?)\)\)', helper)
+        assert stated, name[1]
+        assert re.findall(r'"([a-z-]+)"', stated[1]) == kebab
+
+
+def test_the_group_that_keda_asks_for_is_the_workers():
+    assert 'group = "\\(prefix)millrace.\\(worker)"' in swift("Millrace/Worker/Records/WorkerTopics.swift")
+
+
+def default(key):
+    return re.search(
+        rf"^\| `{re.escape(key)}` \| [^|]+\| [^|]+\| `([^`]*)`", CONFIGURATION_PAGE.read_text(), re.MULTILINE
+    )[1]
+
+
+def test_the_defaults_that_templates_assume_are_the_programs():
+    text = "".join(path.read_text() for path in (CHART / "templates").iterdir())
+    for expression, key in {
+        r'dig "ingress" "port" (\d+)': "ingress.port",
+        r'dig "admin" "port" (\d+)': "admin.port",
+        r'dig "admin" "checkTimeout" "(\w+)"': "admin.checkTimeout",
+        r'dig "topics" "lanes" (\d+)': "topics.lanes",
+        r'dig "shutdown" "grace" "(\w+)"': "shutdown.grace",
+    }.items():
+        assert set(re.findall(expression, text)) == {default(key)}, key
+    delays = re.search(r'default \(list ((?:"\w+" ?)+)\) \$entry.retryDelays', text)[1]
+    policy = swift("Millrace/Worker/Surface/NotificationWorker.swift")
+    seconds = [
+        int(number)
+        for number in re.findall(
+            r"\.seconds\(([\d_]+)\)", re.search(r"retryDelays.*?=\s*\[(.+?)\]", policy, re.DOTALL)[1].replace("_", "")
+        )
+    ]
+    units = {"s": 1, "m": 60, "h": 3600}
+    assert [int(one[:-1]) * units[one[-1]] for one in re.findall(r'"(\w+)"', delays)] == seconds
+
+
+def test_the_longest_a_process_takes_to_leave_is_the_codes():
+    assert "limit: grace + .seconds(5)" in swift("Millrace/Lifecycle/ProcessRunner.swift")
+
+
+def test_the_version_is_the_programs():
+    version = re.search(r'current = "(.+)"', swift("Millrace/Support/MillraceVersion.swift"))[1]
+    assert yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"] == version

@@ -1,0 +1,140 @@
+"""Values that contradict each other end the rendering with a sentence that says what to change."""
+
+import re
+
+import pytest
+from chart import Refused, ci, manifests, merged
+
+API = {"issuerId": "a", "keyId": "b", "privateKeyFile": {"secret": "s", "key": "k"}}
+APP = {"bundleId": "com.example.app", "appAppleId": 1}
+REFUNDS = {"workers": {"refunds": {"enabled": True}}}
+KEDA = {"workers": {"refunds": {"enabled": True, "autoscaling": {"enabled": True}}}}
+
+
+def sasl(**properties):
+    return {"config": {"kafka": {"properties": {"security.protocol": "SASL_SSL", **properties}}}}
+
+
+CASES = [
+    ("nothing", {"ingress": {"enabled": False}}, "nothing is enabled: set ingress.enabled"),
+    (
+        "no brokers",
+        {"config": {"kafka": {"bootstrapServers": ""}}},
+        "config.kafka.bootstrapServers is empty: name your brokers",
+    ),
+    ("embedded", {"config": {"kafka": {"bootstrapServers": "embedded"}}}, "write host:port"),
+    ("no apps", {"config": {"apps": []}}, "config.apps is empty: the ingress would answer 503 to everything"),
+    ("no Apple ID", {"config": {"apps": [{"bundleId": "a.b"}]}}, "a.b has no appAppleId, which Production needs"),
+    (
+        "password",
+        {"config": {"kafka": {"properties": {"sasl.password": "x"}}}},
+        "move it to config.kafka.propertyFiles",
+    ),
+    (
+        "reference",
+        {"config": {"kafka": {"properties": {"sasl.username": {"secret": "a", "key": "b"}}}}},
+        "has a reference for sasl.username, which would become a path",
+    ),
+    (
+        "header",
+        {"config": {"forward": [{"name": "a", "url": "http://a", "headers": {"Authorization": "x"}}]}},
+        "move it to headerFiles",
+    ),
+    ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.forward is empty: name a receiver"),
+    (
+        "grace",
+        {"ingress": {"terminationGracePeriodSeconds": 40}},
+        "ingress.terminationGracePeriodSeconds is 40, and the process takes up to 40 s to leave",
+    ),
+    (
+        "worker's grace",
+        merged(REFUNDS, {"workers": {"refunds": {"terminationGracePeriodSeconds": 30}}}),
+        "workers.refunds.terminationGracePeriodSeconds is 30",
+    ),
+    (
+        "drain",
+        {"config": {"workers": [{"name": "refunds", "drainTimeout": "1m"}]}},
+        "refunds drains for up to 60 s, and the process is cancelled after config.shutdown.grace, 25 s: raise config.shutdown.grace to at least 60s",
+    ),
+    ("secret in env", {"ingress": {"env": {"API_TOKEN": "x"}}}, "ingress.env.API_TOKEN looks like a secret"),
+    ("setting in env", {"ingress": {"env": {"MILLRACE_INGRESS_PORT": "1"}}}, "set the key under config instead"),
+    (
+        "static and scaled",
+        merged(KEDA, {"workers": {"refunds": {"staticMembership": True}}}),
+        "workers.refunds has autoscaling and staticMembership",
+    ),
+    (
+        "beyond lanes",
+        merged(KEDA, {"workers": {"refunds": {"autoscaling": {"maxReplicas": 13}}}}),
+        "workers.refunds.autoscaling.maxReplicas is 13, and there are 12 lanes (config.topics.lanes)",
+    ),
+    (
+        "replicas beyond lanes",
+        merged(REFUNDS, {"workers": {"refunds": {"replicas": 5}}, "config": {"topics": {"lanes": 4}}}),
+        "workers.refunds.replicas is 5, and there are 4 lanes",
+    ),
+    (
+        "min above max",
+        merged(KEDA, {"workers": {"refunds": {"autoscaling": {"minReplicas": 5}}}}),
+        "minReplicas is above maxReplicas",
+    ),
+    (
+        "no CPU",
+        {"ingress": {"autoscaling": {"enabled": True}, "resources": {"requests": {"memory": "1Gi"}}}},
+        "set ingress.resources.requests.cpu",
+    ),
+    (
+        "families",
+        {
+            "consumers": {
+                "a": {"enabled": True, "image": {"repository": "r"}, "replicas": 1, "autoscaling": {"enabled": True}}
+            }
+        },
+        "consumers.a has autoscaling and no families",
+    ),
+    (
+        "taken name",
+        {"consumers": {"refunds": {"enabled": True, "image": {"repository": "r"}, "replicas": 1}}},
+        "would share its group and ledger: rename it",
+    ),
+    (
+        "no key",
+        {"workers": {"renewalExtensions": {"enabled": True}}},
+        "workers.renewalExtensions asks Apple, and no app in config.apps has api",
+    ),
+    ("no host", {"ingress": {"exposure": {"kind": "ingress"}}}, "ingress.exposure.hostnames is empty"),
+    (
+        "no gateway",
+        {"ingress": {"exposure": {"kind": "gateway", "hostnames": ["a.b"]}}},
+        "ingress.exposure.gateways is empty",
+    ),
+    (
+        "gateway's certificate",
+        {
+            "ingress": {
+                "exposure": {"kind": "gateway", "hostnames": ["a.b"], "gateways": [{"name": "g"}], "tlsSecretName": "t"}
+            }
+        },
+        "with a Gateway the certificate is its listener's",
+    ),
+    ("no cluster", {"topics": {"manage": "strimzi"}}, "topics.strimzi.cluster is empty"),
+    ("KEDA, mechanism", merged(KEDA, sasl(**{"sasl.mechanism": "GSSAPI"})), "cannot log in with sasl.mechanism GSSAPI"),
+    (
+        "KEDA, user",
+        merged(KEDA, sasl(**{"sasl.mechanism": "PLAIN", "sasl.username": "millrace"})),
+        "KEDA takes sasl.username from a Secret only",
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "sentence"), [pytest.param(*case[1:], id=case[0]) for case in CASES])
+def test_a_contradiction_is_refused_with_what_to_change(values, sentence):
+    base = merged(ci("minimal"), {"config": {"apps": [APP]}})
+    with pytest.raises(Refused, match=re.escape(sentence)):
+        manifests(merged(base, values))
+
+
+def test_the_base_of_these_cases_is_fine():
+    manifests(merged(ci("minimal"), {"config": {"apps": [{**APP, "api": API}]}}))
+    manifests(merged(ci("minimal"), KEDA))
+    manifests(merged(ci("minimal"), {"ingress": {"terminationGracePeriodSeconds": 41}}))
