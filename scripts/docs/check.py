@@ -1,0 +1,100 @@
+"""Holds what the documentation derives from other files against them.
+
+usage: check.py [--write]
+
+- docs/events.md lists every schema of topics/schemas with a sample that keeps to it (events.py);
+- the tables of docs/sizing.md follow from README's numbers and the topic files (sizing.py);
+- docs/README.md leads to every page, and every link to a heading has one.
+
+--write puts what is derived into the pages; without it a page that differs is an error.
+"""
+import difflib
+import pathlib
+import re
+import sys
+
+import events
+import sizing
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGES = ROOT / "docs"
+
+
+def replaced(text, name, content):
+    """The page with `content` between its marks of that name."""
+    marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
+    if len(marks.findall(text)) != 1:
+        raise SystemExit(f"one pair of marks <!-- {name}:begin --> and <!-- {name}:end --> is needed")
+    return marks.sub(lambda match: match.group(1) + content + match.group(2), text)
+
+
+def derived(page, parts, write):
+    """Problems of a page whose `parts`, by the name of their marks, are derived."""
+    path = PAGES / page
+    old = path.read_text()
+    new = old
+    for name, content in parts.items():
+        new = replaced(new, name, content)
+    if new == old:
+        return []
+    if write:
+        path.write_text(new)
+        print(f"wrote docs/{page}")
+        return []
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"docs/{page}", "as it should be", "", "", 1, "")
+    return [f"docs/{page} is not what it is derived from; scripts/check-docs --write mends it:\n" + "\n".join(lines)]
+
+
+def unlisted():
+    """Pages that the index does not lead to."""
+    index = (PAGES / "README.md").read_text()
+    return [
+        f"docs/README.md does not lead to docs/{page.name}"
+        for page in sorted(PAGES.glob("*.md"))
+        if page.name != "README.md" and f"]({page.name})" not in index
+    ]
+
+
+def anchors(page):
+    """The anchors of a page's headings, as GitHub makes them."""
+    found, inside = {}, False
+    for line in page.read_text().splitlines():
+        if line.startswith("```"):
+            inside = not inside
+        if inside or not re.match(r"#+ ", line):
+            continue
+        title = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip()).lower()
+        anchor = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
+        count = found[anchor] = found.get(anchor, -1) + 1
+        if count:
+            found[f"{anchor}-{count}"] = 0
+    return set(found)
+
+
+def lost_anchors():
+    """Links to headings that no page has. Links to files are looked at by scripts/check-docs."""
+    problems = []
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]:
+        for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
+            other = (page.parent / target).resolve() if target else page
+            if other.suffix == ".md" and other.exists() and anchor not in anchors(other):
+                problems.append(f"{page.relative_to(ROOT)}: {target} has no heading #{anchor}")
+    return problems
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments not in ([], ["--write"]):
+        raise SystemExit(__doc__)
+    write = bool(arguments)
+    problems = derived("events.md", {"events": events.reference(ROOT)}, write)
+    tables = {f"sizing-{name}": content for name, content in sizing.tables(ROOT).items()}
+    problems += derived("sizing.md", tables, write)
+    problems += unlisted() + lost_anchors()
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
