@@ -20,7 +20,7 @@ ELSEWHERE = ("crash", "demo", "newconsumer")
 class Documented:
     """One schema."""
 
-    def __init__(self, path, root, literals):
+    def __init__(self, path, root, declared, literals):
         self.schema = json.loads(path.read_text())
         self.file = path.name
         self.id = path.name.removesuffix(".schema.json")
@@ -29,31 +29,25 @@ class Documented:
         if self.topic or "." not in self.id:
             return
         self.worker, rest = self.id.split(".", 1)
-        names = [name for name in (rest, self.id) if name in literals]
+        names = [name for known in (declared, literals) for name in (rest, self.id) if name in known]
         if not names:
             raise SystemExit(f"topics/schemas/{self.file}: no event of this name in Sources")
         self.event = names[0]
 
 
-def literals(root):
-    """Every text in quotes in the sources, by which events are named."""
-    found = set()
-    for path in (root / "Sources").rglob("*.swift"):
-        found.update(re.findall(r'"([a-z][a-z.\-]+)"', path.read_text()))
-    return found
-
-
 def schemas(root):
-    known = literals(root)
+    """Every schema; fails where an event has none."""
+    texts = {path: path.read_text() for path in sorted((root / "Sources").rglob("*.swift"))}
+    # Events that a type declares, and, for those of an enum, every text in quotes.
+    declared = {
+        name: path for path, text in texts.items() for name in EVENT_NAME.findall(text)
+        if not any(word in str(path.relative_to(root)).lower() for word in ELSEWHERE)
+    }
+    literals = {name for text in texts.values() for name in re.findall(r'"([a-z][a-z.\-]+)"', text)}
     paths = sorted((root / "topics/schemas").glob("*.schema.json"))
-    found = [Documented(path, root, known) for path in paths if path.name != "topic.schema.json"]
-    described = {schema.event for schema in found}
-    for path in (root / "Sources").rglob("*.swift"):
-        if any(word in str(path.relative_to(root)).lower() for word in ELSEWHERE):
-            continue
-        for name in EVENT_NAME.findall(path.read_text()):
-            if name not in described:
-                raise SystemExit(f"{path.relative_to(root)}: the event {name} has no schema in topics/schemas")
+    found = [Documented(path, root, declared, literals) for path in paths if path.name != "topic.schema.json"]
+    for name in sorted(set(declared) - {schema.event for schema in found}):
+        raise SystemExit(f"{declared[name].relative_to(root)}: the event {name} has no schema in topics/schemas")
     return found
 
 
