@@ -1,18 +1,19 @@
 """Holds what the documentation derives from other files against them.
 
-usage: check.py [--write]
+usage: check.py BIN      looks; BIN holds the built programs
+       check.py --write  puts what is derived into the pages
 
 - docs/events.md lists every schema of topics/schemas with a sample that keeps to it (events.py);
 - the tables of docs/sizing.md follow from README's numbers and the topic files (sizing.py);
-- docs/README.md leads to every page, and every link to a heading has one.
-
---write puts what is derived into the pages; without it a page that differs is an error.
+- docs/README.md leads to every page, and every link to a heading has one;
+- commands that pages show have subcommands and options that the programs have (commands.py).
 """
 import difflib
 import pathlib
 import re
 import sys
 
+import commands
 import events
 import sizing
 
@@ -71,10 +72,14 @@ def anchors(page):
     return set(found)
 
 
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]
+
+
 def lost_anchors():
     """Links to headings that no page has. Links to files are looked at by scripts/check-docs."""
     problems = []
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(PAGES.rglob("*.md"))]:
+    for page in pages():
         for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):
             other = (page.parent / target).resolve() if target else page
             if other.suffix == ".md" and other.exists() and anchor not in anchors(other):
@@ -84,13 +89,16 @@ def lost_anchors():
 
 def main():
     arguments = sys.argv[1:]
-    if arguments not in ([], ["--write"]):
+    if len(arguments) != 1:
         raise SystemExit(__doc__)
-    write = bool(arguments)
+    write = arguments == ["--write"]
     problems = derived("events.md", {"events": events.reference(ROOT)}, write)
     tables = {f"sizing-{name}": content for name, content in sizing.tables(ROOT).items()}
     problems += derived("sizing.md", tables, write)
-    problems += unlisted() + lost_anchors()
+    if not write:
+        problems += unlisted() + lost_anchors()
+        for page in pages():
+            problems += commands.problems(page, pathlib.Path(arguments[0]))
     for problem in problems:
         print(problem, file=sys.stderr)
     sys.exit(1 if problems else 0)

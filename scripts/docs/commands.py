@@ -1,0 +1,66 @@
+"""Holds the commands that pages show, run or not, against the programs: subcommands and options have to exist.
+
+Looks at blocks of sh and at code within sentences. What stands for something (`…`, `[A]`, `a|b`) ends a command.
+"""
+import functools
+import re
+import shlex
+import subprocess
+
+PROGRAMS = re.compile(r"(?:millrace|appstore-simulator)[a-z-]*")
+# Not ours, or a consumer's.
+OTHERS = {"millrace-demo"}
+BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
+HERE = re.compile(r"<<'?(\w+)'?.*?^\1$", re.MULTILINE | re.DOTALL)
+
+
+@functools.cache
+def help_of(binaries, words):
+    result = subprocess.run([binaries / words[0], *words[1:], "--help"], capture_output=True, text=True, timeout=60)
+    return result.stdout + result.stderr
+
+
+@functools.cache
+def subcommands(binaries, words):
+    _, _, rest = help_of(binaries, words).partition("SUBCOMMANDS:")
+    return set(re.findall(r"^  ([a-z][a-z-]*)", rest, re.MULTILINE))
+
+
+def commands(text):
+    """The commands of a page's blocks and sentences, each as words."""
+    blocks = [HERE.sub("", block).replace("\\\n", " ") for block in BLOCK.findall(text)]
+    lines = [line for block in blocks for line in re.split(r"\n|\||&&|;", block)]
+    plain = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for line in lines + [code.replace("\n", " ") for code in INLINE.findall(plain)]:
+        try:
+            words = shlex.split(line.strip().removeprefix("$ "), comments=True)
+        except ValueError:
+            continue
+        while words and re.fullmatch(r"\w+=.*", words[0]):
+            words = words[1:]
+        if words and PROGRAMS.fullmatch(words[0]):
+            yield words
+
+
+def problem(words, binaries):
+    """What a command names that its program does not have; nil where all is there, or nobody can tell."""
+    if words[0] in OTHERS or not (binaries / words[0]).exists():
+        return None
+    path = (words[0],)
+    rest = words[1:]
+    while rest and subcommands(binaries, path) and not rest[0].startswith("-"):
+        if rest[0] not in subcommands(binaries, path):
+            is_word = re.fullmatch(r"[a-z][a-z-]*", rest[0]) and rest[0] != "help"
+            return f"{' '.join(path)} has no {rest[0]}" if is_word else None
+        path, rest = (*path, rest[0]), rest[1:]
+    for word in rest:
+        option = re.match(r"--[a-z][a-z0-9-]*", word)
+        if option and not re.search(rf"{option[0]}(?![a-z0-9-])", help_of(binaries, path)):
+            return f"{' '.join(path)} has no {option[0]}"
+    return None
+
+
+def problems(page, binaries):
+    found = {problem(words, binaries) for words in commands(page.read_text())} - {None}
+    return [f"{page.name}: {what}" for what in sorted(found)]
