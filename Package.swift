@@ -160,18 +160,25 @@ let package = Package(
     command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),
-    command(
-      "millrace-demo",
-      ["AppStoreSigning", "AppStore", "Kafka", "Millrace", argumentParser, asyncHTTPClient, nioCore, nioHTTP1]),
-    // What scripts/crash runs: no products.
+    // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
+    library("Processes", ["Kafka", "Millrace", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
+    command("millrace-demo", ["AppStoreSigning", "AppStore", "Kafka", "Millrace", "Processes", argumentParser]),
     command("millrace-crash-worker", ["Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
     command(
       "millrace-crash",
       [
-        "AppStoreSigning", "AppStore", "Kafka", "Millrace", "MillraceTesting", "Operations",
-        argumentParser, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, unixSignals,
+        "AppStoreSigning", "AppStore", "Kafka", "Millrace", "MillraceTesting", "Operations", "Processes",
+        argumentParser, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore,
+      ]),
+    command("millrace-rehearse-refunds", ["Refunds", "Millrace"]),
+    command(
+      "millrace-rehearse",
+      [
+        "AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", "Kafka", "Millrace", "Operations", "Processes",
+        argumentParser, logging,
       ]),
     tests("Kafka", ["Kafka", "CRDKafka"]),
+    tests("Rehearse", ["millrace-rehearse", "AppStore"]),
     tests("AppStore", ["AppStore"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),

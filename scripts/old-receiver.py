@@ -2,7 +2,8 @@
 
 usage: old-receiver.py PORT_FILE LOG SEED
 
-Writes its port to PORT_FILE, and one body a line to LOG, in the order it took them, repetitions included. What goes wrong
+Writes its port to PORT_FILE, and one body a line to LOG, in the order it took them, repetitions included; to LOG.told the
+webhook-id of each that it has answered 200, which does not come again. What goes wrong
 follows from SEED, the notification and how often that came before, so it does not depend on the order of arrival.
 """
 
@@ -16,6 +17,7 @@ port_file, log_file, seed = sys.argv[1:]
 tries = {}
 lock = threading.Lock()
 log = open(log_file, "wb", buffering=0)
+told = open(log_file + ".told", "w", buffering=1)
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -43,6 +45,9 @@ class Receiver(BaseHTTPRequestHandler):
             self.send_header("Retry-After", "0")
         self.send_header("Content-Length", "0")
         self.end_headers()
+        if status == 200:
+            with lock:
+                told.write(notification + "\n")
 
     def log_message(self, *_):
         pass

@@ -3,83 +3,134 @@
 internal import AppStore
 internal import Millrace
 
-/// `extension.applied`: the renewal date of one subscription moved by our retry.
-struct ExtensionApplied: WorkerEvent, Hashable {
-  static let eventName = "extension.applied"
+/// What an event is about: its members stand beside the event's own.
+struct EventFacts: Encodable, Sendable, Hashable {
   var campaign: String
   var bundleId: String
   var environment: String
   var productId: String
-  var originalTransactionId: String
-  var requestIdentifier: String
-  var extendByDays: Int
-  /// The new renewal date; absent where Apple's answer was lost and the subscription renewed since.
-  var effectiveDate: String?
+  /// Of events about one subscription.
+  var originalTransactionId: String?
+  /// Of events about a request to Apple.
+  var requestIdentifier: String?
+  /// Of events about a request to Apple.
+  var extendByDays: Int?
+
+  /// A campaign as a whole.
+  init(_ campaign: Campaign) {
+    self.campaign = campaign.id
+    bundleId = campaign.bundleId
+    environment = campaign.environment.rawValue
+    productId = campaign.productId
+  }
+
+  /// One subscription that Apple was not asked about.
+  init(_ campaign: Campaign, _ subject: ExtensionSubject) {
+    self.init(campaign)
+    originalTransactionId = subject.originalTransactionId
+  }
+
+  /// One subscription's retry.
+  static func request(_ campaign: Campaign, _ subject: ExtensionSubject) -> EventFacts {
+    var facts = EventFacts(campaign, subject)
+    facts.requestIdentifier = ExtensionRequest.identifier(
+      campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
+    facts.extendByDays = campaign.days
+    return facts
+  }
+}
+
+/// An event whose JSON has the members of both of its parts.
+protocol CampaignEvent: WorkerEvent {
+  associatedtype Details: Encodable
+  var about: EventFacts { get }
+  var details: Details { get }
+}
+
+extension CampaignEvent {
+  func encode(to encoder: any Encoder) throws {
+    try about.encode(to: encoder)
+    try details.encode(to: encoder)
+  }
+}
+
+/// `extension.applied`: the renewal date of one subscription moved by our retry.
+struct ExtensionApplied: CampaignEvent, Hashable {
+  static let eventName = "extension.applied"
+
+  struct Details: Encodable, Sendable, Hashable {
+    /// The new renewal date; absent where Apple's answer was lost and the subscription renewed since.
+    var effectiveDate: String?
+  }
+
+  var about: EventFacts
+  var details: Details
 }
 
 /// `extension.refused`: Apple will not extend this subscription.
-struct ExtensionRefused: WorkerEvent, Hashable {
+struct ExtensionRefused: CampaignEvent, Hashable {
   static let eventName = "extension.refused"
-  var campaign: String
-  var bundleId: String
-  var environment: String
-  var productId: String
-  var originalTransactionId: String
-  var requestIdentifier: String
-  var extendByDays: Int
-  /// ``ExtensionAnswer/Reason``.
-  var reason: String
-  /// Apple's error code; absent where Apple gave none.
-  var code: Int64?
-  /// Apple's words.
-  var message: String?
+
+  struct Details: Encodable, Sendable, Hashable {
+    /// ``ExtensionAnswer/Reason``.
+    var reason: String
+    /// Apple's error code; absent where Apple gave none.
+    var code: Int64?
+    /// Apple's words.
+    var message: String?
+  }
+
+  var about: EventFacts
+  var details: Details
 }
 
 /// `extension.unclear`: nobody can tell whether the renewal date moved, and nothing will be sent any more.
-struct ExtensionUnclear: WorkerEvent, Hashable {
+struct ExtensionUnclear: CampaignEvent, Hashable {
   static let eventName = "extension.unclear"
-  var campaign: String
-  var bundleId: String
-  var environment: String
-  var productId: String
-  var originalTransactionId: String
-  var requestIdentifier: String
-  var extendByDays: Int
-  /// Why nobody can tell.
-  var why: String
+
+  struct Details: Encodable, Sendable, Hashable {
+    /// Why nobody can tell.
+    var why: String
+  }
+
+  var about: EventFacts
+  var details: Details
 }
 
 /// `extension.withheld`: an operator had cancelled the campaign's retries, so Apple was not asked.
-struct ExtensionWithheld: WorkerEvent, Hashable {
+struct ExtensionWithheld: CampaignEvent, Hashable {
   static let eventName = "extension.withheld"
-  var campaign: String
-  var bundleId: String
-  var environment: String
-  var productId: String
-  var originalTransactionId: String
-  /// Who cancelled.
-  var by: String
-  /// Why.
-  var why: String
+
+  struct Details: Encodable, Sendable, Hashable {
+    /// Who cancelled.
+    var by: String
+    /// Why.
+    var why: String
+  }
+
+  var about: EventFacts
+  var details: Details
 }
 
 /// `campaign.completed`: Apple is done with a mass extension.
-struct CampaignCompleted: WorkerEvent, Hashable {
+struct CampaignCompleted: CampaignEvent, Hashable {
   static let eventName = "campaign.completed"
-  var campaign: String
-  var bundleId: String
-  var environment: String
-  var productId: String
-  var completedAt: String
-  /// Subscriptions that the mass extension reached.
-  var succeeded: Int64
-  /// Subscriptions that it did not.
-  var failed: Int64
-  var eventKey: String? { campaign }
+
+  struct Details: Encodable, Sendable, Hashable {
+    var completedAt: String
+    /// Subscriptions that the mass extension reached.
+    var succeeded: Int64
+    /// Subscriptions that it did not.
+    var failed: Int64
+  }
+
+  var about: EventFacts
+  var details: Details
+  var eventKey: String? { about.campaign }
 }
 
 /// `campaign.differs`: seven days after its completion we have not seen what Apple counted.
-struct CampaignDiffers: WorkerEvent, Hashable {
+struct CampaignDiffers: CampaignEvent, Hashable {
   static let eventName = "campaign.differs"
 
   /// What Apple counted.
@@ -100,40 +151,30 @@ struct CampaignDiffers: WorkerEvent, Hashable {
     var waiting: Int64
   }
 
-  var campaign: String
-  var bundleId: String
-  var environment: String
-  var productId: String
-  var apple: Apple
-  var seen: Seen
-  var eventKey: String? { campaign }
+  struct Details: Encodable, Sendable, Hashable {
+    var apple: Apple
+    var seen: Seen
+  }
+
+  var about: EventFacts
+  var details: Details
+  var eventKey: String? { about.campaign }
 }
 
 extension ExtensionAnswer {
   /// The event that tells of the answer.
   func event(_ campaign: Campaign, _ subject: ExtensionSubject) throws -> Outcome {
-    let identifier = ExtensionRequest.identifier(
-      campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
-    switch self {
+    let about = EventFacts.request(campaign, subject)
+    return switch self {
     case .applied(let date):
-      return try .emit(
-        ExtensionApplied(
-          campaign: campaign.id, bundleId: subject.bundleId, environment: subject.environment.rawValue,
-          productId: subject.productId, originalTransactionId: subject.originalTransactionId,
-          requestIdentifier: identifier, extendByDays: campaign.days, effectiveDate: date?.rfc3339))
+      try .emit(ExtensionApplied(about: about, details: .init(effectiveDate: date?.rfc3339)))
     case .refused(let refusal):
-      return try .emit(
+      try .emit(
         ExtensionRefused(
-          campaign: campaign.id, bundleId: subject.bundleId, environment: subject.environment.rawValue,
-          productId: subject.productId, originalTransactionId: subject.originalTransactionId,
-          requestIdentifier: identifier, extendByDays: campaign.days, reason: refusal.reason.rawValue,
-          code: refusal.code, message: refusal.message))
+          about: about,
+          details: .init(reason: refusal.reason.rawValue, code: refusal.code, message: refusal.message)))
     case .unclear(let why):
-      return try .emit(
-        ExtensionUnclear(
-          campaign: campaign.id, bundleId: subject.bundleId, environment: subject.environment.rawValue,
-          productId: subject.productId, originalTransactionId: subject.originalTransactionId,
-          requestIdentifier: identifier, extendByDays: campaign.days, why: why))
+      try .emit(ExtensionUnclear(about: about, details: .init(why: why)))
     }
   }
 }

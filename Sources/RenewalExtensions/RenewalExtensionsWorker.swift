@@ -61,11 +61,12 @@ public struct RenewalExtensionsWorker: NotificationWorker {
     guard !progress.agrees(with: completion) else { return .ignore }
     return try .emit(
       CampaignDiffers(
-        campaign: id, bundleId: campaign.bundleId, environment: campaign.environment.rawValue,
-        productId: campaign.productId, apple: .init(succeeded: completion.succeeded, failed: completion.failed),
-        seen: .init(
-          extended: progress.extended, ambiguous: progress.ambiguous, failures: progress.failures,
-          waiting: progress.waiting)))
+        about: EventFacts(campaign),
+        details: .init(
+          apple: .init(succeeded: completion.succeeded, failed: completion.failed),
+          seen: .init(
+            extended: progress.extended, ambiguous: progress.ambiguous, failures: progress.failures,
+            waiting: progress.waiting))))
   }
 }
 
@@ -133,9 +134,7 @@ extension RenewalExtensionsWorker {
   ) throws -> Outcome {
     try Outcome.emit(
       ExtensionWithheld(
-        campaign: campaign.id, bundleId: subject.bundleId, environment: subject.environment.rawValue,
-        productId: subject.productId, originalTransactionId: subject.originalTransactionId, by: cancellation.by,
-        why: cancellation.why)
+        about: EventFacts(campaign, subject), details: .init(by: cancellation.by, why: cancellation.why))
     ).counting(CampaignProgress.withheld(campaign.id))
   }
 }
@@ -169,9 +168,9 @@ extension RenewalExtensionsWorker {
       return .retry(after: .seconds(60), because: "not-complete-yet")
     }
     let completed = CampaignCompleted(
-      campaign: id, bundleId: campaign.bundleId, environment: campaign.environment.rawValue,
-      productId: campaign.productId, completedAt: completion.at.rfc3339, succeeded: completion.succeeded,
-      failed: completion.failed)
+      about: EventFacts(campaign),
+      details: .init(
+        completedAt: completion.at.rfc3339, succeeded: completion.succeeded, failed: completion.failed))
     let record = CampaignRecord.completion(campaign: id, completion)
     return try Outcome.emit(completed)
       .writing(OutputRecord(topic: CampaignRecord.topic, key: record.key, value: record.json.serialized()))

@@ -57,6 +57,23 @@ import Testing
     }
   }
 
+  @Test func `everything again posts nothing; reapplied, each notification once more`() async throws {
+    try await OldReceiver.serving({ _, tries in .answer(tries == 0 ? 500 : 200) }) { receiver in
+      try await forwarding(to: receiver.url) { harness in
+        for type in [NotificationTypeV2.didRenew, .refund, .test] { try await harness.receive(type) }
+        try await harness.advance(by: .seconds(60))
+        #expect(receiver.posts.count == 6)
+        for (reapply, posts) in [(false, 6), (true, 9), (false, 9)] {
+          #expect(try harness.log.replay(to: harness.topics, reapply: reapply) == 3)
+          try await harness.settle()
+          #expect(receiver.posts.count == posts, "reapply: \(reapply)")
+          #expect(try await harness.events().isEmpty)
+          #expect(try await harness.deadLetters().isEmpty)
+        }
+      }
+    }
+  }
+
   @Test func `the trace of the request that Apple made goes along`() async throws {
     try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
       try await forwarding(to: receiver.url) { harness in

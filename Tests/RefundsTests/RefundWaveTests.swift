@@ -39,17 +39,7 @@ import Testing
   private func happen(to id: Int64, at time: Timestamp, on stage: RefundStage, _ random: inout SeededGenerator) throws {
     let dice = Int.random(in: 0..<10, using: &random)
     let percentage = Int64.random(in: 1...100_000, using: &random)
-    try stage.happens { state in
-      guard let transaction = state.transactions[id] else { return }
-      switch transaction.revocation?.type {
-      case nil where transaction.ownership == .familyShared: try state.revoke(id, at: time)
-      case nil where dice < 3: try state.declineRefund(id, at: time)
-      case nil where dice < 7: try state.refund(id, at: time)
-      case nil: try state.refund(id, percentage: percentage, at: time)
-      case .familyRevoke?: break
-      case .some: try state.reverseRefund(id, at: time)
-      }
-    }
+    try stage.happens { try $0.throwDice(dice, of: id, percentage: percentage, at: time) }
   }
 
   private func deliveries(from sequence: Int64, on stage: RefundStage, _ random: inout SeededGenerator) throws

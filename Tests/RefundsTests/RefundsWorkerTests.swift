@@ -178,12 +178,12 @@ import Testing
       let told = stage.told()
       try await deliver([stage.v1(told[0])] + told.map { try stage.v2($0) } + told.map { try stage.v1($0) }, on: stage)
       let (events, calls, table) = (try stage.events(), stage.appStore.asked, try stage.table())
-      for mode in ["plain", "reapply"] {
-        try stage.replay(mode: mode)
+      for reapply in [false, true] {
+        #expect(try stage.log.replay(to: stage.topics, reapply: reapply) == 2 * told.count + 1)
         try await stage.settle()
-        #expect(try stage.events().map(\.id) == events.map(\.id), "\(mode)")
-        #expect(stage.appStore.asked == calls, "\(mode)")
-        #expect(try stage.table() == table, "\(mode)")
+        #expect(try stage.events().map(\.id) == events.map(\.id), "reapply: \(reapply)")
+        #expect(stage.appStore.asked == calls, "reapply: \(reapply)")
+        #expect(try stage.table() == table, "reapply: \(reapply)")
       }
     }
   }
@@ -206,7 +206,7 @@ import Testing
     let (before, calls) = (try stage.events(), stage.appStore.asked)
     #expect(before.count == 5 && !before.contains { "\($0.data)".contains("prorated") })
     try await stage.running {
-      try stage.replay(mode: "reapply")
+      try stage.log.replay(to: stage.topics, reapply: true)
       try await stage.settle()
     }
     try stage.tearDown()

@@ -6,8 +6,6 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite struct EventSchemaTests {
-  private static let id = Campaign.sample().id
-
   private static func encoded() throws -> [EncodedEvent] {
     let answers: [ExtensionAnswer] =
       [
@@ -17,17 +15,16 @@ import Testing
     let outcomes = try answers.map { try $0.event(.sample(), .sample()) }
     return outcomes.flatMap(\.events) + [
       try EncodedEvent(
-        ExtensionWithheld(
-          campaign: id, bundleId: "b", environment: "Sandbox", productId: "p", originalTransactionId: "1", by: "ann",
-          why: "")),
+        ExtensionWithheld(about: EventFacts(.sample(), .sample()), details: .init(by: "ann", why: ""))),
       try EncodedEvent(
         CampaignCompleted(
-          campaign: id, bundleId: "b", environment: "Sandbox", productId: "p",
-          completedAt: Campaign.origin.rfc3339, succeeded: 1, failed: 0)),
+          about: EventFacts(.sample()),
+          details: .init(completedAt: Campaign.origin.rfc3339, succeeded: 1, failed: 0))),
       try EncodedEvent(
         CampaignDiffers(
-          campaign: id, bundleId: "b", environment: "Sandbox", productId: "p", apple: .init(succeeded: 1, failed: 0),
-          seen: .init(extended: 0, ambiguous: 0, failures: 0, waiting: 0))),
+          about: EventFacts(.sample()),
+          details: .init(
+            apple: .init(succeeded: 1, failed: 0), seen: .init(extended: 0, ambiguous: 0, failures: 0, waiting: 0)))),
     ]
   }
 

@@ -95,7 +95,7 @@ import Testing
     for id in try rehearsal.settle(share / 2, family: true) { cast.ineligible[id] = .familyShared }
     // Those that Apple will not know are no targets of its own extension.
     rehearsal.world.withState { state in
-      for (id, reason) in cast.ineligible where reason == .notFound { state.subscriptions[id]?.status = .expired }
+      for (id, reason) in cast.ineligible where reason == .notFound { state.lapse(id, to: .expired) }
     }
     return cast
   }
@@ -106,9 +106,8 @@ import Testing
     rehearsal.world.withState { state in
       for (number, (id, reason)) in cast.ineligible.sorted(by: { $0.key < $1.key }).enumerated() {
         switch reason {
-        case .ineligible: state.subscriptions[id]?.status = number.isMultiple(of: 2) ? .expired : .billingRetry
-        case .maxExtensions:
-          state.subscriptions[id]?.extensions = [now - .seconds(40 * 86_400), now - .seconds(20 * 86_400)]
+        case .ineligible: state.lapse(id, to: number.isMultiple(of: 2) ? .expired : .billingRetry)
+        case .maxExtensions: state.useUpExtensions(id, at: now)
         default: break
         }
       }
@@ -122,7 +121,7 @@ import Testing
       for (id, reason) in cast.ineligible.sorted(by: { $0.key < $1.key })
       where reason == .familyShared || reason == .notFound {
         try state.failExtension(id, at: now)
-        if reason == .notFound { state.subscriptions[id] = nil }
+        if reason == .notFound { state.forget(id) }
       }
     }
     try rehearsal.deliver()
@@ -160,7 +159,7 @@ import Testing
     let began = rehearsal.clock.now
     var living = workers
     while true {
-      await rehearsal.waitForWorkers(living)
+      try await rehearsal.waitForWorkers(living)
       // After a 429 there is no budget to use.
       let isBusy = living.allSatisfy { $0.callersInLine > 0 && !$0.isPaused }
       meter.look(isBusy: isBusy)

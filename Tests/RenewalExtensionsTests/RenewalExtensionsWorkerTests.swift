@@ -48,6 +48,41 @@ import Testing
     #expect(progress.extended == 0 && rehearsal.log.records(in: rehearsal.topics.inputs[0]).count == 3)
   }
 
+  @Test func `everything again, plainly or reapplied, is no call and no event more`() async throws {
+    let rehearsal = try Rehearsal(lanes: 3)
+    let ids = try rehearsal.settle(9)
+    let campaign = Campaign.sample(at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    try await rehearsal.running("a") { workers in
+      rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 2))
+      rehearsal.world.withState { state in
+        state.lapse(ids[0], to: .expired)
+        state.useUpExtensions(ids[1], at: rehearsal.now)
+      }
+      for id in ids { try Self.fail(id, rehearsal) }
+      // Apple extended one of another campaign's, and says so.
+      let now = rehearsal.now
+      try rehearsal.world.withState { state in _ = try state.extendRenewal(ids[8], byDays: 7, at: now) }
+      try rehearsal.deliver()
+      let started = workers
+      try await rehearsal.until(step: .seconds(1)) {
+        var isResting = true
+        for worker in started where await !worker.isAtRest { isResting = false }
+        return isResting && rehearsal.log.records(in: rehearsal.topics.events).count == ids.count
+      }
+      let (events, calls) = (try rehearsal.events(), rehearsal.services.report.asked)
+      let progress = try await rehearsal.progress(of: campaign)
+      #expect(progress.applied == 7 && progress.refused.values.reduce(0, +) == 2)
+      for reapply in [false, true] {
+        #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: reapply) > 2 * ids.count - 2)
+        try await rehearsal.settle(workers)
+        #expect(try rehearsal.events().map(\.id) == events.map(\.id), "reapply: \(reapply)")
+        #expect(rehearsal.services.report.asked == calls, "reapply: \(reapply)")
+        #expect(try await rehearsal.progress(of: campaign) == progress, "reapply: \(reapply)")
+      }
+    }
+  }
+
   @Test func `without a campaign, or with two that fit, nothing is called until an operator says which`() async throws {
     let rehearsal = try Rehearsal()
     let ids = try rehearsal.settle(2)

@@ -7,14 +7,7 @@ import Foundation
 import Kafka
 import Millrace
 import MillraceTesting
-
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#else
-  import Darwin
-#endif
+import Processes
 
 /// Where programs and topic files are, and what a run is made of.
 struct Tools: Sendable {
@@ -47,7 +40,7 @@ struct Deployment: Sendable {
   /// What clients of this program are made of.
   let kafka: KafkaConfiguration
   let lanes: Int
-  private let cluster: Child?
+  private let cluster: EmbeddedClusterProcess?
 
   var isTransactional: Bool { cluster == nil }
   var path: String { "\(directory)/millrace.yaml" }
@@ -66,23 +59,15 @@ struct Deployment: Sendable {
     if let servers = tools.bootstrapServers {
       (cluster, address) = (nil, servers)
     } else {
-      let file = "\(directory)/bootstrap"
-      let cluster = try Child(
-        tools.program("millrace"), ["embedded-cluster", "--config", path, "--bootstrap-file", file],
-        log: "\(directory)/cluster.log")
-      self.cluster = cluster
-      do {
-        address = try await Self.address(in: file, of: cluster, before: tools.deadline)
-      } catch {
-        cluster.send(SIGKILL)
-        throw error
-      }
+      let cluster = try await EmbeddedClusterProcess(
+        tools.program("millrace"), configuration: path, directory: directory, before: tools.deadline)
+      (self.cluster, address) = (cluster, cluster.address)
     }
     do {
-      let configuration = try LoadedConfiguration.load(path: path, environment: Self.environment(address)).configuration
-      var kafka = try configuration.kafka.client(clientID: "millrace-crash")
-      // The embedded cluster answers an idle fetch only when its wait is over.
-      kafka.properties["fetch.wait.max.ms"] = "10"
+      let configuration = try LoadedConfiguration.load(
+        path: path, environment: EmbeddedClusterProcess.environment(address)
+      ).configuration
+      let kafka = try configuration.kafka.client(clientID: "millrace-crash").eager
       if cluster == nil { try await Self.createTopics(path, address, directory, tools) }
       self.configuration = configuration
       self.kafka = kafka
@@ -91,14 +76,14 @@ struct Deployment: Sendable {
         worker: Self.worker, inputs: [NotificationFamily.subscriptions, .tests].map { prefix + $0.topic },
         delays: Self.retryDelays, prefix: prefix)
     } catch {
-      cluster?.send(SIGKILL)
+      cluster?.end()
       throw error
     }
   }
 
   /// Starts a process of the worker.
   func startWorker(_ name: String, world: String) throws -> Child {
-    var environment = Self.environment(configuration.kafka.bootstrapServers)
+    var environment = EmbeddedClusterProcess.environment(configuration.kafka.bootstrapServers)
     environment["CRASH_WORLD"] = world
     return try Child(
       tools.program("millrace-crash-worker"), ["--config", path], environment: environment,
@@ -106,38 +91,15 @@ struct Deployment: Sendable {
   }
 
   /// Ends the cluster, where it is the deployment's own.
-  func end() { cluster?.send(SIGKILL) }
-
-  /// Every partition of these topics.
-  func partitions(of topics: [String]) async throws -> [TopicPartition] {
-    let counts = try await log.partitionCounts(of: topics, timeout: .seconds(30))
-    return counts.flatMap { topic, count in
-      (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
-    }
-  }
-
-  private static func environment(_ address: String) -> [String: String] {
-    ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": address]
-  }
-
-  private static func address(
-    in file: String, of cluster: Child, before deadline: ContinuousClock.Instant
-  ) async throws -> String {
-    while ContinuousClock.now < deadline, cluster.end == nil {
-      if let data = FileManager.default.contents(atPath: file), !data.isEmpty {
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-      }
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    throw CrashError("the embedded cluster did not start; see \(cluster.log)")
-  }
+  func end() { cluster?.end() }
 
   private static func createTopics(_ path: String, _ address: String, _ directory: String, _ tools: Tools) async throws
   {
     let apply = try Child(
-      tools.program("millrace"), ["topics", "apply", "--yes", "--config", path], environment: environment(address),
+      tools.program("millrace"), ["topics", "apply", "--yes", "--config", path],
+      environment: EmbeddedClusterProcess.environment(address),
       log: "\(directory)/topics.log")
-    guard await apply.wait() == .exit(0) else { throw CrashError("millrace topics apply failed; see \(apply.log)") }
+    guard await apply.wait() == .exit(0) else { throw RunError("millrace topics apply failed; see \(apply.log)") }
   }
 
   private static func yaml(prefix: String, lanes: Int, root: String, app: SampleApp, tools: Tools) -> String {

@@ -4,6 +4,7 @@ import AppStore
 import Crypto
 import Kafka
 import Millrace
+import Processes
 
 /// What must hold in the end, whatever was done to the processes.
 struct Promise: Sendable {
@@ -18,13 +19,30 @@ struct Findings: Sendable {
     var id: String
     var notification: String
     var process: Int
+  }
 
-    init?(_ record: ConsumerRecord) {
-      guard let id = record.text("ce_id"), let notification = record.text("ce_notificationid"),
-        let value = record.value, case .object(let data)? = try? JSON(parsing: value),
-        case .integer(let process)? = data["process"]
-      else { return nil }
-      (self.id, self.notification, self.process) = (id, notification, Int(process))
+  /// What a record among the events is.
+  enum Found: Sendable {
+    case event(Event)
+    /// It has the headers of an event and a value that is none.
+    case unreadable(String)
+    /// It is none of this worker's.
+    case stranger
+
+    init(_ record: ConsumerRecord) {
+      guard let id = record.text("ce_id"), let notification = record.text("ce_notificationid") else {
+        self = .stranger
+        return
+      }
+      do {
+        guard case .integer(let process)? = try JSONObject(parsing: record.value ?? [])["process"] else {
+          self = .unreadable("the event \(id) of \(notification) names no process")
+          return
+        }
+        self = .event(Event(id: id, notification: notification, process: Int(process)))
+      } catch {
+        self = .unreadable("the event \(id) of \(notification) is no object: \(error)")
+      }
     }
   }
 
@@ -41,6 +59,17 @@ struct Findings: Sendable {
   var trimmed: [String] = []
   /// Records on the events' topic that are no events.
   var strangers = 0
+  /// What is wrong with events that cannot be read.
+  var unreadable: [String] = []
+
+  /// Takes a record of the events' topic in.
+  mutating func take(_ record: ConsumerRecord) {
+    switch Found(record) {
+    case .event(let event): events.append(event)
+    case .unreadable(let why): unreadable.append(why)
+    case .stranger: strangers += 1
+    }
+  }
 }
 
 extension Findings {
@@ -48,7 +77,7 @@ extension Findings {
 
   /// What is not as promised, in sentences.
   func faults(_ promise: Promise) -> [String] {
-    var faults = trimmed.map { "\($0) was trimmed: the run is larger than the cluster" }
+    var faults = trimmed.map { "\($0) was trimmed: the run is larger than the cluster" } + unreadable
     if strangers > 0 { faults.append("\(strangers) records among the events are none of this worker's") }
     let byNotification = Dictionary(grouping: events, by: \.notification)
     for id in byNotification.keys where sent[id] == nil { faults.append("an event of \(id), which nobody sent") }
@@ -114,12 +143,5 @@ extension Findings {
       \(sent.count) notifications, \(events.count) events (\(twice) repeated), \(withEffect) effects by \(calls) calls, \
       \(deadLetters.count) dead letters on the way
       """
-  }
-}
-
-extension ConsumerRecord {
-  /// The text of a header.
-  func text(_ header: String) -> String? {
-    headers.last { $0.name == header }?.value.map { String(decoding: $0, as: UTF8.self) }
   }
 }

@@ -7,6 +7,7 @@ import Kafka
 import Millrace
 import MillraceTesting
 import Operations
+import Processes
 
 #if canImport(Glibc)
   import Glibc
@@ -58,10 +59,10 @@ actor Mill {
     return try await world.serving { url in
       let mill = Mill(
         deployment, fixtures: fixtures, world: world, url: url, seed: seed, say: { say("\(name): \($0)") })
-      let visible = try await deployment.partitions(of: [deployment.topics.events, deployment.topics.deadLetters])
+      let visible = try await deployment.log.partitions(of: [deployment.topics.events, deployment.topics.deadLetters])
       return try await withThrowingTaskGroup(of: Result?.self) { group in
         group.addTask {
-          try await mill.observer.follow(visible, on: deployment.kafka)
+          try await deployment.kafka.follow(visible) { mill.observer.take($0) }
           return nil
         }
         group.addTask {
@@ -78,7 +79,7 @@ actor Mill {
         while let end = try await group.next() {
           if let end { return end }
         }
-        throw CrashError("\(name): the cluster ended")
+        throw RunError("\(name): the cluster ended")
       }
     }
   }
@@ -103,22 +104,7 @@ actor Mill {
       records.append(fixture.producerRecord)
     }
     (self.fixtures, self.random) = (fixtures, random)
-    try await write(records)
-  }
-
-  private nonisolated func write(_ records: [ProducerRecord]) async throws {
-    let writer = try deployment.log.makeWriter()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await writer.run() }
-      do {
-        _ = try await writer.send(contentsOf: records)
-      } catch {
-        writer.shutDown()
-        throw error
-      }
-      writer.shutDown()
-      try await group.waitForAll()
-    }
+    try await deployment.log.append(records)
   }
 
   // MARK: - Processes
@@ -184,7 +170,7 @@ actor Mill {
     while try await !holds() {
       guard ContinuousClock.now < deployment.tools.deadline else {
         let open = sent.keys.filter { !observer.answered.contains($0) }
-        throw CrashError(
+        throw RunError(
           """
           \(deployment.name): the time is over, waiting for \(what); \(open.count) of \(sent.count) notifications have no \
           event; logs in \(deployment.directory)
@@ -224,26 +210,14 @@ actor Mill {
     var findings = Findings()
     findings.sent = sent
     findings.effects = world.effects
-    let events = try await records(of: topics.events)
-    findings.events = events.compactMap { Findings.Event($0) }
-    findings.strangers = events.count - findings.events.count
-    for record in try await records(of: topics.deadLetters) {
+    for record in try await log.everything(in: [topics.events]) { findings.take(record) }
+    for record in try await log.everything(in: [topics.deadLetters]) {
       guard let letter = DeadLetter(record.headers), let id = record.text("ce_id") else { continue }
       findings.deadLetters[id] = letter.reason
     }
-    for record in try await records(of: topics.ledger) { findings.ledger[record.key ?? []] = record.value }
-    let all = try await deployment.partitions(of: topics.laneTopics + [topics.events, topics.operations])
-    for (partition, range) in try await log.highWatermarks(of: all, timeout: .seconds(30)) where range.lowerBound > 0 {
-      findings.trimmed.append("\(partition)")
-    }
+    for record in try await log.everything(in: [topics.ledger]) { findings.ledger[record.key ?? []] = record.value }
+    findings.trimmed = try await log.trimmed(of: topics.laneTopics + [topics.events, topics.operations])
+      .map { "\($0)" }
     return findings
-  }
-
-  private func records(of topic: String) async throws -> [ConsumerRecord] {
-    let found = Found()
-    for partition in try await deployment.partitions(of: [topic]) {
-      try await deployment.log.scan(partition, from: .earliest, to: .highWatermark, upTo: 1_000) { found.add($0) }
-    }
-    return found.records
   }
 }

@@ -3,7 +3,7 @@
 
 import ArgumentParser
 import Foundation
-import UnixSignals
+import Processes
 
 @main struct MillraceCrash: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -72,23 +72,4 @@ import UnixSignals
 /// One line for whoever watches.
 @Sendable func say(_ line: String) {
   FileHandle.standardOutput.write(Data("    \(line)\n".utf8))
-}
-
-/// The first SIGINT or SIGTERM cancels `work`, so that no process of it is left behind.
-private func interruptible<Result: Sendable>(
-  _ work: @escaping @Sendable () async throws -> Result
-) async throws -> Result {
-  let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-  return try await withThrowingTaskGroup(of: Result?.self) { group in
-    group.addTask { try await work() }
-    group.addTask {
-      for await _ in signals { throw CrashError("interrupted") }
-      return nil
-    }
-    defer { group.cancelAll() }
-    while let end = try await group.next() {
-      if let end { return end }
-    }
-    throw CrashError("nothing was done")
-  }
 }

@@ -3,6 +3,7 @@
 import AppStore
 import Kafka
 import Millrace
+import Processes
 import Synchronization
 
 final class Observer: Sendable {
@@ -25,32 +26,12 @@ final class Observer: Sendable {
   /// Whether a process has published something.
   func hasSeen(_ process: Int32) -> Bool { state.withLock { $0.processes.contains(Int(process)) } }
 
-  /// Reads from the beginning of these partitions until cancelled.
-  func follow(_ partitions: [TopicPartition], on kafka: KafkaConfiguration) async throws {
-    let consumer = try KafkaConsumer(
-      kafka, subscription: .partitions(Dictionary(uniqueKeysWithValues: partitions.map { ($0, .earliest) })))
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await consumer.run() }
-      for await event in consumer.events {
-        guard case .assigned(let queues) = event else { continue }
-        for queue in queues {
-          group.addTask {
-            while true {
-              let batch = try await queue.nextBatch(upTo: 1_000)
-              guard !batch.isEmpty else { return }
-              self.take(batch)
-            }
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-  }
-
-  private func take(_ records: [ConsumerRecord]) {
+  /// Takes in what was read.
+  func take(_ records: [ConsumerRecord]) {
     state.withLock { state in
       for record in records {
-        if let event = Findings.Event(record) {
+        // What cannot be read is a finding of the verdict; here nothing waits for it.
+        if case .event(let event) = Findings.Found(record) {
           state.answered.insert(event.notification)
           state.processes.insert(event.process)
           state.events += 1
@@ -60,11 +41,4 @@ final class Observer: Sendable {
       }
     }
   }
-}
-
-/// Collects what a scan finds.
-final class Found: Sendable {
-  private let state = Mutex<[ConsumerRecord]>([])
-  var records: [ConsumerRecord] { state.withLock { $0 } }
-  func add(_ records: [ConsumerRecord]) { state.withLock { $0 += records } }
 }

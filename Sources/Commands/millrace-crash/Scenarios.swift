@@ -4,6 +4,7 @@ import AppStoreSigning
 import ArgumentParser
 import Kafka
 import Millrace
+import Processes
 
 #if canImport(Glibc)
   import Glibc
@@ -82,7 +83,7 @@ extension Mill {
 
   private func leaveInOrder(_ index: Int) async throws {
     let end = try await replace(index, by: SIGTERM)
-    guard end == .exit(0) else { throw CrashError("\(deployment.name): a process left with \(end) after SIGTERM") }
+    guard end == .exit(0) else { throw RunError("\(deployment.name): a process left with \(end) after SIGTERM") }
   }
 
   // MARK: - Rolling restart
@@ -148,7 +149,7 @@ extension Mill {
       let late = try await findings().events.filter { $0.process == Int(zombie.pid) && ids.contains($0.notification) }
       let old = before.events.filter { $0.process == Int(zombie.pid) }
       guard late.count == old.count else {
-        throw CrashError(
+        throw RunError(
           "\(deployment.name): a zombie committed \(late.count - old.count) outcomes after its lanes had gone")
       }
       say(

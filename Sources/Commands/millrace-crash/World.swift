@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import Processes
 import ServiceLifecycle
 import Synchronization
 
@@ -61,7 +62,7 @@ final class World: Sendable {
     let router = Router()
     router.post("/calls") { request, _ in
       let bytes = try await request.body.collect(upTo: 1 << 20)
-      return await self.answer(request.headers, Array(bytes.readableBytesView))
+      return try await self.answer(request.headers, Array(bytes.readableBytesView))
     }
     var logger = Logger(label: "world")
     logger.logLevel = .critical
@@ -76,7 +77,7 @@ final class World: Sendable {
       }
       group.addTask {
         guard let port = await ports.first(where: { _ in true }) else {
-          throw CrashError("the endpoint that counts calls does not listen")
+          throw RunError("the endpoint that counts calls does not listen")
         }
         return try await body("http://127.0.0.1:\(port)/calls")
       }
@@ -84,11 +85,11 @@ final class World: Sendable {
       while let end = try await group.next() {
         if let end { return end }
       }
-      throw CrashError("the endpoint that counts calls has ended")
+      throw RunError("the endpoint that counts calls has ended")
     }
   }
 
-  private func answer(_ headers: HTTPFields, _ body: [UInt8]) async -> Response {
+  private func answer(_ headers: HTTPFields, _ body: [UInt8]) async throws -> Response {
     guard let name = HTTPField.Name("effect").flatMap({ headers[$0] }),
       let process = HTTPField.Name("process").flatMap({ headers[$0] }).flatMap({ Int($0) })
     else { return Response(status: .badRequest) }
@@ -101,7 +102,7 @@ final class World: Sendable {
     }
     if isHeld { await wait(process) }
     // Time in which a process can be killed between doing and knowing.
-    try? await Task.sleep(for: .milliseconds(delay))
+    try await Task.sleep(for: .milliseconds(delay))
     return isUnclear
       ? Response(status: .serviceUnavailable)
       : Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done")))
@@ -117,11 +118,4 @@ final class World: Sendable {
       if !isHeld { continuation.resume() }
     }
   }
-}
-
-/// What stopped a run, in a sentence.
-struct CrashError: Error, CustomStringConvertible {
-  var description: String
-
-  init(_ description: String) { self.description = description }
 }

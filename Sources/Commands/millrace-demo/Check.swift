@@ -2,6 +2,7 @@
 import ArgumentParser
 import Kafka
 import Millrace
+import Processes
 
 struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -13,12 +14,10 @@ struct Check: AsyncParsableCommand {
   func run() async throws {
     let configuration = try options.workspace.configuration()
     let catalog = try TopicCatalog.load(configuration.topics)
-    let reader = try TopicReader(configuration)
+    let log = try await KafkaLog.connect(
+      try configuration.kafka.client(clientID: "millrace-demo").eager, timeout: .seconds(30))
     let quarantine = catalog.topic(named: QuarantineRecord.topic)?.topic
-    let partitions = catalog.topics.flatMap { topic in
-      (0..<topic.lanes).map { TopicPartition(topic: topic.topic, partition: Int32($0)) }
-    }
-    let records = try await reader.read(partitions)
+    let records = try await log.everything(in: catalog.topics.map(\.topic))
     let verdict = Verdict(
       journal: try options.workspace.journal(), tally: try options.workspace.tally(), everyKind: everyKind,
       notifications: records.filter { $0.topic != quarantine },

@@ -2,6 +2,7 @@
 import AppStoreSigning
 import ArgumentParser
 import Millrace
+import Processes
 
 struct Forge: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Posts labelled forgeries and shows each refused.")
@@ -10,11 +11,12 @@ struct Forge: AsyncParsableCommand {
 
   func run() async throws {
     let workspace = options.workspace
-    let sender = Sender(try workspace.configuration())
+    let ingress = try workspace.configuration().ingress
     var entries: [JournalEntry] = []
     for forged in try Self.all(workspace) {
       var entry = forged.entry
-      entry.status = try await sender.post(forged.body, to: forged.path)
+      entry.status = try await Web.post(
+        forged.body, to: "http://\(ingress.host):\(ingress.port)\(forged.path)")
       entries.append(entry)
       print(Self.row(entry))
     }

@@ -1,5 +1,6 @@
 // What was posted and what must come of it; forgeries as one JSON object a line.
 import AppStore
+import Processes
 
 /// One posted body.
 struct JournalEntry: Sendable, Hashable {
@@ -68,16 +69,9 @@ extension JournalEntry {
       let destination = object.text("destination").flatMap(Destination.init), let status = object.number("status"),
       let expectedStatus = object.number("expectedStatus"),
       let value = object.text("value").flatMap({ Base64.decodeStandard(Array($0.utf8)) })
-    else { throw DemoError("the journal has a line that this program did not write") }
+    else { throw RunError("the journal has a line that this program did not write") }
     self.init(
       group: group, label: label, expectedStatus: expectedStatus, status: status, destination: destination,
       value: value)
   }
-}
-
-/// What stopped a step, in a sentence.
-struct DemoError: Error, CustomStringConvertible {
-  var description: String
-
-  init(_ description: String) { self.description = description }
 }

@@ -3,6 +3,7 @@ import AppStore
 import AppStoreSigning
 import ArgumentParser
 import Foundation
+import Processes
 
 struct Prepare: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 // What the simulator sent, from its own file of attempts, and what each attempt must have come to.
 import AppStore
 import Millrace
+import Processes
 
 enum SentNotifications {
   /// Every attempt of `appstore-simulator run --write-sent`, in order.
@@ -12,7 +13,7 @@ enum SentNotifications {
 
   private static func entry(_ attempt: JSONObject, secret: String) throws -> JournalEntry {
     guard let type = attempt.text("type"), let body = attempt.text("body") else {
-      throw DemoError("the simulator's file of attempts has a line without type or body")
+      throw RunError("the simulator's file of attempts has a line without type or body")
     }
     let isV1 = type.hasPrefix("V1 ")
     var entry =
@@ -24,7 +25,7 @@ enum SentNotifications {
 
   private static func version2(_ type: String, body: String) throws -> JournalEntry {
     guard let jws = try JSONObject(parsing: Array(body.utf8)).text("signedPayload") else {
-      throw DemoError("the simulator posted a body without signedPayload")
+      throw RunError("the simulator posted a body without signedPayload")
     }
     let payload = try Self.payload(of: jws)
     var entry = genuine(.v2, type, value: Array(jws.utf8))
@@ -39,7 +40,7 @@ enum SentNotifications {
     // By text, as the ingress does not: what is expected shares no code with what is judged.
     let stored = body.replacing("\"password\":\"\(secret)\",", with: "", maxReplacements: 1)
     guard stored != body, !stored.contains(secret) else {
-      throw DemoError("the simulator's version 1 body does not carry the shared secret once")
+      throw RunError("the simulator's version 1 body does not carry the shared secret once")
     }
     let json = try JSONObject(parsing: Array(body.utf8))
     var entry = genuine(.v1, type, value: Array(stored.utf8))
@@ -57,7 +58,7 @@ enum SentNotifications {
   private static func payload(of jws: String) throws -> JSONObject {
     let segments = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard segments.count == 3, let payload = Base64.decodeURL(Array(segments[1])) else {
-      throw DemoError("the simulator sent something that is no token")
+      throw RunError("the simulator sent something that is no token")
     }
     return try JSONObject(parsing: payload)
   }

@@ -3,6 +3,7 @@ import AppStore
 import AppStoreSigning
 import Kafka
 import Millrace
+import Processes
 
 struct SimulatorTally {
   /// By type and subtype; version 1 types begin with `V1 `.
@@ -17,7 +18,7 @@ struct SimulatorTally {
     guard case .object(let notifications)? = report["notifications"],
       let acknowledged = notifications.number("acknowledged"), let abandoned = notifications.number("abandoned"),
       let sent = notifications.counts("sentByType"), let answers = notifications.counts("answers")
-    else { throw DemoError("the simulator's report does not say what was sent") }
+    else { throw RunError("the simulator's report does not say what was sent") }
     self.acknowledged = acknowledged
     self.abandoned = abandoned
     self.sent = sent

@@ -93,6 +93,23 @@ extension InMemoryLog {
     }
   }
 
+  /// Waits until a group has committed everything that a reader with `read_committed` finds in these topics.
+  /// - Throws: `CancellationError` when the task is cancelled while it waits.
+  public func waitUntilRead(by group: String, _ topics: [String]) async throws {
+    let isRead: Void? = await host.answer { broker, _ in
+      let committed = broker.groups[group]?.committed ?? [:]
+      let isRead = topics.allSatisfy { topic in
+        Dictionary(
+          grouping: (broker.topics[topic] ?? []).flatMap { $0.read(from: 0, limit: .max).records }, by: \.partition
+        ).allSatisfy { partition, records in
+          committed[TopicPartition(topic: topic, partition: partition)]?.offset ?? 0 > records.last?.offset ?? -1
+        }
+      }
+      return isRead ? .now(()) : .after(.group(group))
+    }
+    if isRead == nil { throw CancellationError() }
+  }
+
   /// Each member of a group and what it was given.
   public func assignment(of group: String) -> [String: [TopicPartition]] {
     host.update { broker, _ in (broker.groups[group]?.members ?? [:]).mapValues(\.assignment) }

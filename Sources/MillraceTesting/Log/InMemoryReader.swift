@@ -60,6 +60,7 @@ final class InMemoryReader: LogReader {
         throw objection
       }
       broker.groups[group]?.commit(offsets)
+      broker.changes.insert(.group(group))
     }
   }
 

@@ -135,6 +135,80 @@ import Testing
     try stage.tearDown()
   }
 
+  /// What the command takes of Apple's limit: ten a second, of which 0.8 are the team's, of which it has a quarter.
+  private static func budget(_ clock: MillraceClock) -> APIBudget { APIBudget(share: 0.8, part: 0.25, clock: clock) }
+
+  /// Runs a check in a time that passes only while nothing else can happen.
+  private func run(
+    _ customers: [RefundCustomer], on stage: RefundStage, _ time: ManualClock, _ budget: APIBudget
+  ) async throws -> RefundCheck.Summary {
+    let key = BudgetKey(bundleId: RefundStage.bundleId, environment: .production, endpoint: .getRefundHistory)
+    let check = try stage.check(budget)
+    return try await withThrowingTaskGroup(of: RefundCheck.Summary?.self) { group in
+      group.addTask { try await check.run(customers, report: { _ in }) }
+      group.addTask {
+        while !Task.isCancelled {
+          // In line, or asleep until what a 429 said is over; a call under way ends by itself.
+          let pause = budget.pause(of: key).map { $0.until - time.clock.wallTime }
+          if let next = time.nextDeadline.map({ $0 - time.clock.now.elapsed }),
+            budget.isAtRest(callers: 1) || pause.map({ next <= $0 }) == true
+          {
+            time.advance(by: next)
+          }
+          await Task.yield()
+        }
+        return nil
+      }
+      defer { group.cancelAll() }
+      while let end = try await group.next() {
+        if let end { return end }
+      }
+      throw CancellationError()
+    }
+  }
+
+  /// When Apple was asked.
+  private func moments(_ stage: RefundStage) -> [Timestamp] {
+    stage.simulator.services.journal.filter { $0.endpoint == .getRefundHistory }.map(\.time)
+  }
+
+  @Test func `a check keeps to its part of the budget`() async throws {
+    let time = ManualClock()
+    let stage = try RefundStage(clock: time.clock)
+    let customers = try (0..<12).map { _ in customer(try refunded(1, on: stage)[0]) }
+    let summary = try await run(customers, on: stage, time, Self.budget(time.clock))
+    try stage.tearDown()
+    #expect(summary == .init(asked: 12, refunds: 12, published: 12))
+    let asked = moments(stage)
+    #expect(asked.count == 12)
+    // Two a second, of which two may come at once.
+    for (index, moment) in asked.enumerated() {
+      for later in asked.indices.dropFirst(index + 2) {
+        #expect(asked[later] - moment >= .milliseconds(500) * (later - index - 1) - .milliseconds(1))
+      }
+    }
+    #expect(asked[11] - asked[0] <= .seconds(6))
+    #expect(stage.simulator.services.report.broken.isEmpty)
+  }
+
+  @Test func `a 429 is waited for, and nobody is asked about twice`() async throws {
+    let time = ManualClock()
+    let stage = try RefundStage(clock: time.clock)
+    let customers = try (0..<5).map { _ in customer(try refunded(1, on: stage)[0]) }
+    stage.simulator.services.inject(
+      Fault(
+        .tooManyRequests(.milliseconds(from: .seconds(10))), endpoints: [.getRefundHistory],
+        from: stage.clock.wallTime + .milliseconds(900), count: 1))
+    let summary = try await run(customers, on: stage, time, Self.budget(time.clock))
+    try stage.tearDown()
+    #expect(summary == .init(asked: 5, refunds: 5, published: 5))
+    let journal = stage.simulator.services.journal.filter { $0.endpoint == .getRefundHistory }
+    let refusal = try #require(journal.firstIndex { $0.status == 429 })
+    #expect(journal.count == 6 && journal[refusal + 1].time - journal[refusal].time >= .seconds(10))
+    #expect(journal.count { $0.status == 200 } == 5 && journal[refusal].path == journal[refusal + 1].path)
+    #expect(stage.simulator.services.report.broken.isEmpty, "\(stage.simulator.services.report.broken)")
+  }
+
   @Test func `customers are named one a line`() {
     let found = RefundCustomer.named(
       in: "2000001\n\n  2000002  # came back\n# nobody\n2000001\n", bundleId: "b", environment: nil)

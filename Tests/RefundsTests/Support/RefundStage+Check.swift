@@ -10,17 +10,20 @@ import Testing
 @testable import Refunds
 
 extension RefundStage {
-  /// A client with a budget that is never in the way.
-  func client() throws -> AppStoreServerClient {
+  /// A client, whose budget is never in the way unless another one is given.
+  func client(_ budget: APIBudget? = nil) throws -> AppStoreServerClient {
     let settings = configuration.apps[0]
     return AppStoreServerClient(
       credentials: try #require(try settings.credentials(under: "api")), appAppleId: settings.appAppleId,
       environments: settings.environments,
       baseURLs: APIBaseURLs(
         production: InProcessAppStore.productionURL, sandbox: InProcessAppStore.sandboxURL),
-      verifier: verifier, exchange: appStore, budget: APIBudget(limits: .divided(by: 0.001), clock: clock),
+      verifier: verifier, exchange: appStore,
+      budget: budget ?? APIBudget(limits: .divided(by: 0.001), clock: clock),
       clock: clock, logger: Self.quiet)
   }
 
-  func check() throws -> RefundCheck { RefundCheck(try client(), on: log, prefix: "", clock: clock) }
+  func check(_ budget: APIBudget? = nil) throws -> RefundCheck {
+    RefundCheck(try client(budget), on: log, prefix: "", clock: clock)
+  }
 }

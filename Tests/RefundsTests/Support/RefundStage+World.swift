@@ -63,12 +63,7 @@ extension RefundStage {
 
   /// The same event as version 1 tells it; nil where it tells nothing.
   func v1(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord? {
-    let (subject, product) = simulator.world.withState { state -> (SubjectV1?, ProductType) in
-      guard case .purchase(let transaction, _, _) = record.facts.content else { return (nil, .consumable) }
-      return (state.subjectV1(of: record), state.product(of: transaction).type)
-    }
-    guard let subject, let type = record.facts.kind.typesV1(of: product).first else { return nil }
-    return try v1(body: subject.body(type))
+    try simulator.world.withState { $0.bodiesV1(of: record) }.first.map { try v1(body: $0) }
   }
 
   /// A version 1 body on its way to Kafka.
@@ -77,18 +72,6 @@ extension RefundStage {
       value: bytes, body: try ResponseBodyV1(parsing: bytes), bundleId: Self.bundleId, receivedAt: clock.wallTime,
       origin: .post, traceParent: nil, router: try Self.router()
     ).producerRecord
-  }
-
-  /// Sends everything to the worker once more, as an operator does.
-  func replay(mode: String) throws {
-    for record in log.records(in: NotificationFamily.refunds.topic) {
-      try log.append(
-        ProducerRecord(
-          topic: topics.replay, partition: record.partition, key: record.key, value: record.value,
-          headers: record.headers + [
-            RecordHeader("ce_replayid", "again"), RecordHeader("millrace-replay-mode", mode),
-          ]))
-    }
   }
 
   private static func router() throws -> NotificationRouter {

@@ -22,7 +22,7 @@ struct RefundStage: Sendable {
   static let monthly = "com.example.app.monthly"
   static let coins = "com.example.app.coins"
 
-  let clock = MillraceClock.system
+  let clock: MillraceClock
   let simulator: Simulator
   let appStore: InProcessAppStore
   let verifier: SignedDataVerifier
@@ -37,7 +37,10 @@ struct RefundStage: Sendable {
   /// - Parameters:
   ///   - hasCredentials: Whether the worker may ask Apple.
   ///   - sharing: A stage whose world, and so whose notifications, this one has too; the log is its own.
-  init(lanes: Int = 4, hasCredentials: Bool = true, sharing other: RefundStage? = nil) throws {
+  init(
+    lanes: Int = 4, hasCredentials: Bool = true, clock: MillraceClock = .system, sharing other: RefundStage? = nil
+  ) throws {
+    self.clock = clock
     if let other {
       (simulator, appStore, verifier, keyFile) = (other.simulator, other.appStore, other.verifier, other.keyFile)
     } else {
@@ -62,19 +65,9 @@ struct RefundStage: Sendable {
       verification.trustedRoots = [simulator.signatory.leaves.rootDER]
       verifier = try SignedDataVerifier(verification)
     }
-    var app = AppSettings()
-    app.bundleId = Self.bundleId
-    app.appAppleId = 1_234_567_890
-    app.environments = [.production]
-    if hasCredentials {
-      app.api.issuerId = Scenario.madeKey.issuerId
-      app.api.keyId = Scenario.madeKey.keyId
-      app.api.privateKeyFile = keyFile.path
-    }
-    var configuration = MillraceConfiguration()
-    configuration.apps = [app]
-    configuration.appStore.productionURL = InProcessAppStore.productionURL
-    configuration.appStore.sandboxURL = InProcessAppStore.sandboxURL
+    var configuration = MillraceConfiguration.calling(
+      bundleId: Self.bundleId, key: hasCredentials ? Scenario.madeKey : nil, keyFile: keyFile.path,
+      production: InProcessAppStore.productionURL, sandbox: InProcessAppStore.sandboxURL)
     // A budget that is never in the way.
     configuration.appStore.limitDivisor = 0.001
     self.configuration = configuration
@@ -129,19 +122,7 @@ struct RefundStage: Sendable {
   }
 
   /// Waits until the group has committed everything that stands in its topics.
-  func settle() async throws {
-    while !isRead { try await Task.sleep(for: .milliseconds(5)) }
-  }
-
-  private var isRead: Bool {
-    let committed = Dictionary(
-      uniqueKeysWithValues: log.committedOffsets(of: topics.group).map { ($0.partition, $0.offset) })
-    return topics.sources.allSatisfy { topic in
-      Dictionary(grouping: log.records(in: topic), by: \.partition).allSatisfy { partition, records in
-        committed[TopicPartition(topic: topic, partition: partition), default: 0] > (records.last?.offset ?? -1)
-      }
-    }
-  }
+  func settle() async throws { try await log.waitUntilRead(by: topics.group, topics.sources) }
 
   // MARK: - What came out
 

@@ -87,18 +87,9 @@ struct Rehearsal: Sendable {
   private static func configuration(_ key: P256.Signing.PrivateKey) throws -> MillraceConfiguration {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal-\(UUID()).p8")
     try Data(key.pemRepresentation.utf8).write(to: file)
-    var app = AppSettings()
-    app.bundleId = bundleId
-    app.appAppleId = 1_234_567_890
-    app.environments = [.production]
-    app.api.issuerId = Scenario.madeKey.issuerId
-    app.api.keyId = Scenario.madeKey.keyId
-    app.api.privateKeyFile = file.path
-    var configuration = MillraceConfiguration()
-    configuration.apps = [app]
-    configuration.appStore.productionURL = SimulatedExchange.production
-    configuration.appStore.sandboxURL = SimulatedExchange.sandbox
-    return configuration
+    return .calling(
+      bundleId: bundleId, key: Scenario.madeKey, keyFile: file.path, production: SimulatedExchange.production,
+      sandbox: SimulatedExchange.sandbox)
   }
 }
 
@@ -216,13 +207,22 @@ extension Rehearsal {
     }
 
     /// Whether it has read what there is, and nothing is with a handler or on its way to Kafka.
-    var isAtRest: Bool {
+    var isAtRest: Bool { get async { await standing == .atRest } }
+
+    /// Whether nothing happens in it before time passes; nil while lanes come or go.
+    var isStill: Bool? { get async { await standing.map { $0 != .working } } }
+
+    private enum Standing { case working, waitingInLine, atRest }
+
+    private var standing: Standing? {
       get async {
-        guard let rest = await runtime.rest(), rest.isQuiet else { return false }
-        return rest.taken.allSatisfy { partition, offset in
+        guard let rest = await runtime.rest() else { return nil }
+        guard rest.isQuiet else { return .working }
+        let isRead = rest.taken.allSatisfy { partition, offset in
           let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
           return offset > newest
         }
+        return isRead ? .atRest : callersInLine > 0 ? .waitingInLine : .working
       }
     }
   }
@@ -292,14 +292,22 @@ extension Rehearsal {
 
   struct NeverHeld: Error {}
 
-  /// Waits, in real time, until every worker has a caller in line or nothing to do: whatever time passes then, no turn of
-  /// the budget is lost to the machine's slowness.
-  func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
-    let end = ContinuousClock.now + patience
-    // A turn that has come is taken by a task that time has woken: it goes first.
-    for _ in 0..<50 { await Task.yield() }
+  /// Waits, in real time, until nothing happens in any worker before time passes: calls wait for turns that have not come,
+  /// and a worker without such calls has read what there is. So no turn and no time limit is lost to the machine's slowness.
+  ///
+  /// - Parameter patience: For a worker whose lanes come or go, which takes time that only the caller can let pass.
+  func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async throws {
+    let (begin, hang) = (ContinuousClock.now, Duration.seconds(30))
     for worker in workers {
-      while worker.callersInLine == 0, await !worker.isAtRest, ContinuousClock.now < end { await Task.yield() }
+      while true {
+        if let isStill = await worker.isStill {
+          if isStill { break }
+          guard ContinuousClock.now < begin + hang else { throw NeverHeld() }
+        } else if ContinuousClock.now > begin + patience {
+          break
+        }
+        await Task.yield()
+      }
     }
   }
 

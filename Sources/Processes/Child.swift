@@ -1,23 +1,23 @@
 // A process of ours that may be killed at any moment.
 
-import Foundation
-import Synchronization
+internal import Foundation
+internal import Synchronization
 
 #if canImport(Glibc)
-  import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-  import Musl
+  internal import Musl
 #else
-  import Darwin
+  internal import Darwin
 #endif
 
-final class Child: Sendable {
+package final class Child: Sendable {
   /// How a process ended.
-  enum End: Sendable, Hashable, CustomStringConvertible {
+  package enum End: Sendable, Hashable, CustomStringConvertible {
     case exit(Int32)
     case signal(Int32)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .exit(let status): "status \(status)"
       case .signal(let signal): "signal \(signal)"
@@ -25,13 +25,15 @@ final class Child: Sendable {
     }
   }
 
-  let pid: Int32
+  package let pid: Int32
   /// Where its output goes.
-  let log: String
+  package let log: String
   private let ending: Ending
 
   /// Starts a program.
-  init(_ program: String, _ arguments: [String], environment: [String: String] = [:], log: String) throws {
+  package init(
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String
+  ) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
@@ -54,13 +56,13 @@ final class Child: Sendable {
   }
 
   /// How it ended; nil while it runs.
-  var end: End? { ending.known }
+  package var end: End? { ending.known }
 
   /// Sends a signal.
-  func send(_ signal: Int32) { _ = kill(pid, signal) }
+  package func send(_ signal: Int32) { _ = kill(pid, signal) }
 
   /// Waits until it is over.
-  func wait() async -> End { await ending.wait() }
+  package func wait() async -> End { await ending.wait() }
 
   /// The end of a process, told once, waited for by any number.
   private final class Ending: Sendable {

@@ -1,16 +1,16 @@
 // Ports of the loopback interface that nobody listens on.
 
 #if canImport(Glibc)
-  import Glibc
+  internal import Glibc
 #elseif canImport(Musl)
-  import Musl
+  internal import Musl
 #else
-  import Darwin
+  internal import Darwin
 #endif
 
-enum FreePorts {
+package enum FreePorts {
   /// That many different ports; the system chooses. Somebody else may take one before it is used, then its user says so.
-  static func find(_ count: Int) throws -> [Int] {
+  package static func find(_ count: Int) throws -> [Int] {
     var sockets: [CInt] = []
     // All stay open until all are chosen, or the system would name one port twice.
     defer { for socket in sockets { close(socket) } }
@@ -20,7 +20,7 @@ enum FreePorts {
       #else
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
       #endif
-      guard descriptor >= 0 else { throw DemoError("no socket: errno \(errno)") }
+      guard descriptor >= 0 else { throw RunError("no socket: errno \(errno)") }
       sockets.append(descriptor)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
@@ -31,7 +31,7 @@ enum FreePorts {
           bind(descriptor, address, length) == 0 ? getsockname(descriptor, address, &length) : -1
         }
       }
-      guard status == 0 else { throw DemoError("no free port on the loopback interface: errno \(errno)") }
+      guard status == 0 else { throw RunError("no free port on the loopback interface: errno \(errno)") }
       return Int(UInt16(bigEndian: address.sin_port))
     }
   }

@@ -1,0 +1,87 @@
+// Purchases are paid back, given back, asked for and declined, many times over, and told in both versions.
+
+import AppStore
+import AppStoreSigning
+import AppStoreSimulator
+import Clocks
+import Processes
+
+struct RefundWave: Sendable {
+  private let stage: Stage
+  private let purchases: [Int64]
+  private var random: SeededGenerator
+  /// The first notification that version 1 has not told of.
+  private var sequence: Int64 = 0
+  /// Version 1 bodies that were posted.
+  private(set) var twins = 0
+
+  init(_ stage: Stage) {
+    self.stage = stage
+    random = SeededGenerator(seed: stage.settings.seed &+ 12)
+    purchases = stage.simulator.world.withState { state in
+      state.transactions.values.filter { state.product(of: $0).productId != Settings.monthly }.map(\.id).sorted()
+    }
+  }
+
+  /// Lets that many things happen, and posts what version 1 says of a third of them, some twice.
+  mutating func roll(_ count: Int) async throws {
+    let now = stage.clock.wallTime
+    for step in 0..<count {
+      guard let id = purchases.randomElement(using: &random) else { return }
+      let dice = Int.random(in: 0..<10, using: &random)
+      let percentage = Int64.random(in: 1...99_999, using: &random)
+      try stage.simulator.world.withState { state throws(WorldError) in
+        try state.throwDice(dice, of: id, percentage: percentage, at: now + .milliseconds(step))
+      }
+    }
+    try await postTwins()
+  }
+
+  private mutating func postTwins() async throws {
+    let first = sequence
+    let (bodies, next) = stage.simulator.world.withState { state in
+      let log = state.realms[0].log
+      let news = log.records.filter { $0.facts.sequence >= first && Self.types.contains($0.facts.kind.type) }
+      return (news.flatMap { state.bodiesV1(of: $0).prefix(1) }, log.nextSequence)
+    }
+    sequence = next
+    for body in bodies where Int.random(in: 0..<3, using: &random) == 0 {
+      for _ in 0..<Int.random(in: 1...2, using: &random) {
+        let status = try await Web.post(body, to: stage.ingress + "/v1")
+        guard status == 200 else { throw RunError("the ingress answered \(status) to version 1") }
+        twins += 1
+      }
+    }
+  }
+
+  static let types: Set<NotificationTypeV2> = [.refund, .refundReversed, .refundDeclined, .revoke]
+
+  /// What the world says of every transaction that something was told of; nil: it stands.
+  static func truth(_ simulator: Simulator) -> [String: JSONObject?] {
+    simulator.world.withState { state in
+      var truth: [String: JSONObject?] = [:]
+      for record in state.realms[0].log.records where types.contains(record.facts.kind.type) {
+        guard case .purchase(let purchase, _, _) = record.facts.content else { continue }
+        let revocation = state.transactions[purchase.id]?.revocation
+        truth.updateValue(
+          revocation.map { revocation in
+            var json: JSONObject = [
+              "type": .string(name(of: revocation.type)), "date": .string(revocation.date.rfc3339),
+              "reason": .integer(Int64(revocation.reason.rawValue)),
+            ]
+            json["percentage"] = revocation.percentage.map { .integer($0) }
+            return json
+          }, forKey: "\(purchase.id)")
+      }
+      return truth
+    }
+  }
+
+  private static func name(of type: RevocationType) -> String {
+    switch type {
+    case .refundProrated: "prorated"
+    case .familyRevoke: "family"
+    default: "full"
+    }
+  }
+}

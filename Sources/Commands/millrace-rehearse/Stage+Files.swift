@@ -1,0 +1,69 @@
+// The world of a rehearsal and the configuration of everybody who lives in it.
+
+import AppStore
+import AppStoreSimulator
+
+extension Stage {
+  static func scenario(_ settings: Settings, ingress: Int) -> String {
+    let third = max(1, settings.refunds / 3)
+    return """
+      clock: { origin: 2026-03-02T08:00:00Z, rate: \(settings.rate) }
+      apps:
+        - bundleId: \(Settings.bundleId)
+          appAppleId: 1234567890
+          environments: [Production]
+          notifications: { Production: { url: "http://127.0.0.1:\(ingress)/v2" } }
+          products:
+            - { productId: \(Settings.monthly), price: 9990 }
+            - { productId: \(Settings.yearly), period: P1Y, price: 79990 }
+            - { productId: \(Settings.coins), type: consumable, price: 990 }
+      world:
+        customers:
+          - { count: \(settings.size), products: [\(Settings.monthly)], storefronts: [USA, DEU, JPN] }
+          - { count: \(max(1, settings.size / 100)), products: [\(Settings.monthly)], familyShared: true }
+          - { count: \(third), products: [\(Settings.yearly)] }
+          - { count: \(third), products: [\(Settings.yearly)], familyShared: true }
+          - { count: \(max(1, settings.refunds - 2 * third)), products: [\(Settings.coins)], since: 60d }
+      delivery: { duplicates: 0.04, reordered: 0.04, reorderedBy: 1m }
+      server:
+        remembers: successes
+        limits: { divisor: \(settings.rate) }
+        massExtension: { startDelay: 1m, duration: 1m, failureShare: 0.2 }
+
+      """
+  }
+
+  static func yaml(
+    _ settings: Settings, _ directory: String, start: Timestamp, origin: Timestamp, api: Int, ingress: Int
+  ) -> String {
+    let delays = Settings.retryDelays.map { "\($0.components.seconds)s" }.joined(separator: ", ")
+    // Time limits count in the scenario's time: what takes a moment takes that much of it.
+    let worker = "handlerTimeout: 1h, drainTimeout: 10m, retryDelays: [\(delays)]"
+    return """
+      kafka: { durability: relaxed } # the embedded cluster has one broker and no topic settings
+      clock: { origin: "\(origin.rfc3339)", rate: \(settings.rate), start: "\(start.rfc3339)" }
+      topics: { directory: \(settings.topics), lanes: \(Settings.lanes) }
+      trust: { roots: [\(directory)/root.pem] }
+      apps:
+        - bundleId: \(Settings.bundleId)
+          appAppleId: 1234567890
+          environments: [Production]
+          sharedSecretFiles: [\(directory)/shared-secret]
+          api:
+            issuerId: \(Scenario.madeKey.issuerId)
+            keyId: \(Scenario.madeKey.keyId)
+            privateKeyFile: \(directory)/simulator.p8
+      appStore:
+        productionURL: http://127.0.0.1:\(api)
+        sandboxURL: http://127.0.0.1:\(api)
+        share: \(Settings.share)
+        limitDivisor: \(settings.rate)
+      workers:
+        - { name: renewal-extensions, maximumAttempts: 24, \(worker) }
+        - { name: refunds, \(worker) }
+      ingress: { host: 127.0.0.1, port: \(ingress), deadline: 5m, headerTimeout: 1m, bodyTimeout: 1m }
+      admin: { host: 127.0.0.1, port: 0 }
+
+      """
+  }
+}

@@ -1,0 +1,193 @@
+// What a run stands on: the simulated App Store in this process, so that its world can be looked at; a cluster and the
+// ingress in processes of their own; and one configuration for all.
+
+import AppStore
+import AppStoreSigning
+import AppStoreSimulator
+import Clocks
+import Foundation
+import Kafka
+import Logging
+import Millrace
+import Operations
+import Processes
+import Synchronization
+
+struct Stage: Sendable {
+  let settings: Settings
+  let directory: String
+  let simulator: Simulator
+  let clock: MillraceClock
+  let log: KafkaLog
+  /// What clients of this program are made of.
+  let kafka: KafkaConfiguration
+  let output: Output
+  /// When the ingress took a notification first, by `notificationUUID`.
+  let taken: Taken
+  let ingress: String
+  private let cluster: EmbeddedClusterProcess
+  private let ingressProcess: Child
+
+  var path: String { "\(directory)/millrace.yaml" }
+  var environment: [String: String] { cluster.environment }
+
+  /// What came to the ingress and when, in the scenario's time.
+  final class Taken: Sendable {
+    fileprivate struct State {
+      var moments: [String: Timestamp] = [:]
+      var failed: [DeliveryAttempt] = []
+      var failures = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Attempts that failed. Apple makes the next an hour later, which is longer than a run.
+    var failures: Int { state.withLock { $0.failures } }
+
+    func add(_ attempt: DeliveryAttempt) {
+      state.withLock { state in
+        if attempt.outcome?.result == .success {
+          state.note(attempt.notificationUUID, attempt.date)
+        } else if !attempt.isDuplicate {
+          state.failed.append(attempt)
+          state.failures += 1
+        }
+      }
+    }
+
+    /// Posts what failed once more.
+    func tryAgain(_ stage: Stage) async throws {
+      let failed = state.withLock { state in
+        defer { state.failed = [] }
+        return state.failed
+      }
+      for attempt in failed {
+        let status = try await Web.post(attempt.body, to: attempt.url)
+        guard status == 200 else { throw RunError("the ingress answered \(status) to a genuine notification") }
+        state.withLock { $0.note(attempt.notificationUUID, stage.clock.wallTime) }
+      }
+    }
+
+    subscript(uuid: String) -> Timestamp? { state.withLock { $0.moments[uuid] } }
+  }
+
+  /// Runs `body` on a stage of its own; afterwards no process of it is left.
+  static func run<Result: Sendable>(
+    _ settings: Settings, name: String, output: Output,
+    _ body: @escaping @Sendable (Stage) async throws -> Result
+  ) async throws -> Result {
+    let directory = "\(settings.directory)/\(name)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let ports = try FreePorts.find(2)
+    let start = MillraceClock.system.wallTime
+    var scenario = try Scenario(yaml: Self.scenario(settings, ingress: ports[0]))
+    scenario.reseed(settings.seed)
+    // Requests that were under way when a 429 was sent, and what other processes do until they hear of it, take real time.
+    scenario.server.callerGrace = .seconds(settings.rate)
+    scenario.server.journalCapacity = 200_000
+    let secret = "rehearsal-\(settings.seed)"
+    scenario.share(secret)
+    let key = scenario.addMadeKey()
+    guard let origin = scenario.origin else { throw RunError("the scenario has no beginning") }
+    let clock = MillraceClock(origin: origin, rate: settings.rate, start: start)
+    let taken = Taken()
+    let (told, listening) = AsyncStream.makeStream(of: Int.self)
+    var logger = Logger(label: "simulator")
+    logger.logLevel = .critical
+    let simulator = try Simulator(
+      scenario, chain: try SigningChain.generate(at: origin), clock: clock, onAttempt: { taken.add($0) },
+      logger: logger, onListening: { listening.yield($0.production ?? 0) })
+    func write(_ text: String, _ file: String) throws {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(file)"), options: .atomic)
+      try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: "\(directory)/\(file)")
+    }
+    try write(simulator.signatory.leaves.rootPEM, "root.pem")
+    try write(key, "simulator.p8")
+    try write(secret, "shared-secret")
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask {
+        try await simulator.run()
+        return nil
+      }
+      group.addTask {
+        guard let api = await told.first(where: { _ in true }) else { throw RunError("the simulator does not listen") }
+        let text = Self.yaml(settings, directory, start: start, origin: origin, api: api, ingress: ports[0])
+        try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/millrace.yaml"))
+        let stage = try await Stage(
+          settings, directory, simulator, clock, taken, output, ingress: ports[0], admin: ports[1])
+        defer { stage.end() }
+        return try await body(stage)
+      }
+      defer { group.cancelAll() }
+      while let end = try await group.next() {
+        if let end { return end }
+      }
+      throw RunError("the simulator has ended")
+    }
+  }
+
+  private init(
+    _ settings: Settings, _ directory: String, _ simulator: Simulator, _ clock: MillraceClock, _ taken: Taken,
+    _ output: Output, ingress: Int, admin: Int
+  ) async throws {
+    (self.settings, self.directory, self.simulator, self.clock) = (settings, directory, simulator, clock)
+    (self.taken, self.output) = (taken, output)
+    self.ingress = "http://127.0.0.1:\(ingress)"
+    let path = "\(directory)/millrace.yaml"
+    let cluster = try await EmbeddedClusterProcess(
+      settings.program("millrace"), configuration: path, directory: directory, before: settings.deadline)
+    var process: Child?
+    do {
+      let configuration = try LoadedConfiguration.load(path: path, environment: cluster.environment).configuration
+      kafka = try configuration.kafka.client(clientID: "millrace-rehearse").eager
+      log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
+      let ingress = try Child(
+        settings.program("millrace-ingress"), ["--config", path],
+        environment: cluster.environment.merging(["MILLRACE_ADMIN_PORT": "\(admin)"]) { $1 },
+        log: "\(directory)/ingress.log")
+      process = ingress
+      try await Web.waitUntilReady("http://127.0.0.1:\(admin)/readyz", of: ingress, before: settings.deadline)
+      (self.cluster, ingressProcess) = (cluster, ingress)
+    } catch {
+      process?.send(SIGKILL)
+      cluster.end()
+      throw error
+    }
+  }
+
+  private func end() {
+    ingressProcess.send(SIGKILL)
+    cluster.end()
+  }
+
+  /// Runs the command line to its end.
+  func millrace(_ arguments: [String], log name: String) async throws {
+    let child = try Child(
+      settings.program("millrace"), arguments + ["--config", path], environment: environment,
+      log: "\(directory)/\(name).log")
+    let end = await withTaskCancellationHandler {
+      await child.wait()
+    } onCancel: {
+      child.send(SIGKILL)
+    }
+    guard end == .exit(0) else {
+      throw RunError("millrace \(arguments.joined(separator: " ")) ended with \(end); see \(child.log)")
+    }
+  }
+
+  /// Waits until something holds; the run's limit is the only clock.
+  func wait(for what: String, until holds: @Sendable () async throws -> Bool) async throws {
+    while try await !holds() {
+      guard ContinuousClock.now < settings.deadline else {
+        throw RunError("the time is over, waiting for \(what); logs in \(directory)")
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+}
+
+extension Stage.Taken.State {
+  fileprivate mutating func note(_ uuid: String, _ time: Timestamp) {
+    if moments[uuid] == nil { moments[uuid] = time }
+  }
+}

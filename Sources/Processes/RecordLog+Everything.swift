@@ -1,0 +1,44 @@
+// What a cluster holds at one moment.
+
+package import Kafka
+package import Millrace
+internal import Synchronization
+
+extension RecordLog {
+  /// Every partition of these topics.
+  package func partitions(of topics: [String]) async throws -> [TopicPartition] {
+    let counts = try await partitionCounts(of: topics, timeout: .seconds(30))
+    return counts.sorted { $0.key < $1.key }.flatMap { topic, count in
+      (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+  }
+
+  /// The records of these partitions up to what was written when this was called, those of one partition in order.
+  package func everything(in partitions: [TopicPartition]) async throws -> [ConsumerRecord] {
+    let found = Mutex<[ConsumerRecord]>([])
+    for partition in partitions {
+      try await scan(partition, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
+        found.withLock { $0 += page }
+      }
+    }
+    return found.withLock { $0 }
+  }
+
+  /// The records of these topics.
+  package func everything(in topics: [String]) async throws -> [ConsumerRecord] {
+    try await everything(in: try await partitions(of: topics))
+  }
+
+  /// Partitions whose oldest records are gone: what was in them cannot be held against anything.
+  package func trimmed(of topics: [String]) async throws -> [TopicPartition] {
+    try await highWatermarks(of: try await partitions(of: topics), timeout: .seconds(30))
+      .filter { $0.value.lowerBound > 0 }.map(\.key)
+  }
+}
+
+extension ConsumerRecord {
+  /// The text of a header.
+  package func text(_ header: String) -> String? {
+    headers.last { $0.name == header }?.value.map { String(decoding: $0, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,75 @@
+// How the rehearsal measures the use of a budget, by cases that can be counted on fingers.
+
+import AppStore
+import Testing
+
+@testable import millrace_rehearse
+
+@Suite struct BudgetMeterTests {
+  /// A call each second of the scenario's time, and one is a backlog.
+  private static func meter(backlog: Int = 1) -> BudgetMeter {
+    BudgetMeter(perHour: 3_600, delays: [.seconds(10), .seconds(60)], backlog: backlog)
+  }
+
+  private static func second(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSince1970: seconds * 1_000) }
+
+  private static func call(_ seconds: Int64, _ id: Int64, isFinal: Bool = true, pause: Int64? = nil) -> BudgetMeter.Call
+  {
+    .init(time: second(seconds), subscription: id, isFinal: isFinal, pausedUntil: pause.map { second($0) })
+  }
+
+  private static func available(_ ids: ClosedRange<Int64>, at seconds: Int64 = 0) -> [Int64: Timestamp] {
+    Dictionary(uniqueKeysWithValues: ids.map { ($0, second(seconds)) })
+  }
+
+  @Test func `a call whenever there may be one is all of the budget`() {
+    var meter = Self.meter()
+    meter.add(available: Self.available(1...10), calls: (1...10).map { Self.call($0, $0) }, part: 1, excluded: [])
+    #expect(meter.calls == 10 && meter.waited == 10_000 && meter.use == 1)
+  }
+
+  @Test func `time in which nothing waits does not count, and time in which something does is counted`() {
+    var meter = Self.meter()
+    let calls = (1...5).map { Self.call(2 * $0, $0) } + [Self.call(101, 6)]
+    let available = Self.available(1...5).merging(Self.available(6...6, at: 100)) { $1 }
+    meter.add(available: available, calls: calls, part: 1, excluded: [])
+    #expect(meter.calls == 6 && meter.waited == 11_000)
+  }
+
+  @Test func `a failed try waits from when it is due, by how often it failed`() {
+    var meter = Self.meter()
+    let calls = [Self.call(1, 1, isFinal: false), Self.call(13, 1, isFinal: false), Self.call(80, 1)]
+    meter.add(available: Self.available(1...1), calls: calls, part: 1, excluded: [])
+    // 0 to 1, 11 to 13, 73 to 80.
+    #expect(meter.waited == 10_000 && meter.calls == 3)
+  }
+
+  @Test func `what is left over below a backlog, a pause and lanes that nobody has do not count`() {
+    var meter = Self.meter(backlog: 3)
+    meter.add(available: Self.available(1...4), calls: (1...4).map { Self.call($0, $0) }, part: 1, excluded: [])
+    #expect(meter.waited == 2_000 && meter.calls == 2)
+    meter = Self.meter()
+    let paused = [Self.call(1, 1, isFinal: false, pause: 50), Self.call(51, 1), Self.call(52, 2)]
+    meter.add(available: Self.available(1...2), calls: paused, part: 1, excluded: [])
+    #expect(meter.waited == 3_000 && meter.calls == 3)
+    meter = Self.meter()
+    meter.add(available: Self.available(1...1), calls: [Self.call(30, 1)], part: 1, excluded: [5_000..<29_000])
+    #expect(meter.waited == 6_000 && meter.calls == 1)
+  }
+
+  @Test func `each process has its part`() {
+    var meter = Self.meter()
+    for ids in [1...5, 6...10] as [ClosedRange<Int64>] {
+      meter.add(
+        available: Self.available(ids), calls: ids.map { Self.call(($0 - ids.lowerBound + 1) * 2, $0) }, part: 0.5,
+        excluded: [])
+    }
+    #expect(meter.use == 1 && meter.calls == 10)
+  }
+
+  @Test func `the fullest hour begins anywhere`() {
+    let times = [0, 1_800, 3_599, 3_600, 5_399, 9_000].map { Self.second($0) }
+    #expect(BudgetMeter.fullestHour(times) == 4)
+    #expect(BudgetMeter.fullestHour([]) == 0)
+  }
+}
