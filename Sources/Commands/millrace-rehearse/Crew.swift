@@ -56,7 +56,7 @@ actor Crew {
       try await Web.waitUntilReady("\(member.admin)/readyz", of: member.process, before: stage.settings.deadline)
     }
     try await stage.wait(for: "every lane of \(program.worker) to run") {
-      try await self.sum("millrace_worker_lanes", program) >= Double(Settings.lanes)
+      try await self.sum("millrace_worker_lanes", program) >= Double(self.stage.settings.lanes)
     }
   }
 

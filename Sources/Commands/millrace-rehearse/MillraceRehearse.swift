@@ -25,7 +25,7 @@ import Processes
   @Flag(help: "At least 0.9 of the budget has to be used while work waits; says something where nothing else runs.")
   var judgeBudget = false
   @Flag(help: "Tell what came and what became of it, instead of comparing runs.") var story = false
-  @Flag(inversion: .prefixedNo, help: "Send everything to all workers again afterwards.") var replay = true
+  @Flag(inversion: .prefixedNo, help: "Send everything to all workers again after the last run.") var replay = true
   @Option(help: "The directory of the executables.") var programs: String
   @Option(help: "The directory of the topic files.") var topics = "topics"
   @Option(help: "Where to put configurations and logs.") var directory: String
@@ -53,7 +53,9 @@ import Processes
     let counts = workers
     let results = try await interruptible {
       var results: [RunResult] = []
-      for count in counts {
+      for (index, count) in counts.enumerated() {
+        var settings = settings
+        settings.isReplayed = settings.isReplayed && index == counts.count - 1
         results.append(
           try await Stage.run(settings, name: "\(count)", output: output) { try await Play($0, workers: count).run() })
       }
@@ -77,12 +79,10 @@ struct Settings: Sendable {
   static let monthly = "com.example.app.monthly"
   static let yearly = "com.example.app.yearly"
   static let coins = "com.example.app.coins"
-  /// Partitions of every topic: as many as keep within what the embedded cluster keeps of one.
-  static let lanes = 12
   /// What Millrace may use of Apple's limits.
   static let share = 0.8
   /// Tries of a failed extension: `workers[].retryDelays`.
-  static let retryDelays = [Duration.seconds(10), .seconds(60), .seconds(300)]
+  static let retryDelays = [Duration.seconds(10), .seconds(30), .seconds(60)]
 
   var size: Int
   var refunds: Int
@@ -94,6 +94,9 @@ struct Settings: Sendable {
   var topics: String
   var directory: String
   var deadline: ContinuousClock.Instant
+
+  /// Partitions of every topic: as many as it takes to stay within what the embedded cluster keeps of one.
+  var lanes: Int { size > 1_000 ? 12 : 6 }
 
   func program(_ name: String) -> String { "\(programs)/\(name)" }
 

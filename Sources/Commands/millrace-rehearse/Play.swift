@@ -16,7 +16,7 @@ struct Play: Sendable {
   private let observer = Observer()
 
   /// What the one 429 says.
-  static let retryAfter = Duration.seconds(90)
+  static let retryAfter = Duration.seconds(120)
 
   init(_ stage: Stage, workers: Int) { (self.stage, count) = (stage, workers) }
 
@@ -100,12 +100,12 @@ struct Play: Sendable {
     // Failures come in the second minute.
     from(0, 80, .answerLost, share: 0.3)
     from(0, 100_000, .unauthorized, count: 1)
-    from(80, 170, .failure(status: 503, body: .html))
-    from(200, 100_000, .tooManyRequests(.milliseconds(from: Self.retryAfter)), count: 1)
-    from(170, 100_000, .failure(status: 500, body: .json(code: 5_000_001, message: "again")), share: 0.05)
-    from(170, 100_000, .connectionReset, share: 0.05)
-    from(170, 100_000, .truncatedBody(share: 0.5), share: 0.05)
-    from(170, 100_000, .answerLost, share: 0.1)
+    from(80, 140, .failure(status: 503, body: .html))
+    from(170, 100_000, .tooManyRequests(.milliseconds(from: Self.retryAfter)), count: 1)
+    from(140, 100_000, .failure(status: 500, body: .json(code: 5_000_001, message: "again")), share: 0.05)
+    from(140, 100_000, .connectionReset, share: 0.05)
+    from(140, 100_000, .truncatedBody(share: 0.5), share: 0.05)
+    from(140, 100_000, .answerLost, share: 0.1)
   }
 
   // MARK: - The work

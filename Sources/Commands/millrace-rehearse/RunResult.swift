@@ -167,10 +167,13 @@ struct RunResult: Sendable {
     let (first, last) = (calls.first?.time, calls.last?.time)
     let seconds = first.flatMap { first in last.map { ($0 - first) / .seconds(1) / stage.settings.rate } } ?? 0
     let asked = report.asked.first { $0.endpoint == .extendSubscriptionRenewalDate }
-    let answers = (asked?.byStatus ?? [:]).sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
+    func answered(_ statuses: some Sequence<Int>) -> Int {
+      statuses.reduce(0) { $0 + (asked?.byStatus[$1] ?? 0) }
+    }
     measured += [
-      ("calls to extend", "\(calls.count)"),
-      ("answers", (answers + ["\(asked?.withoutAnswer ?? 0) × none"]).joined(separator: ", ")),
+      ("calls to extend", "\(calls.count)"), ("taken", "\(answered([200]))"),
+      ("refused, or a key that was", "\(answered(400...428))"), ("told to wait", "\(answered([429]))"),
+      ("failed", "\(answered(500...599))"), ("without an answer", "\(asked?.withoutAnswer ?? 0)"),
       ("first to last call", "\((seconds * 10).rounded() / 10) s"),
       ("failures ended a second", "\((seconds > 0 ? Double(world.failures.count) / seconds * 10 : 0).rounded() / 10)"),
       ("fullest hour", "\(fullest) of \(Int(stage.settings.callsPerHour))"),
@@ -196,7 +199,7 @@ extension BudgetMeter {
       perHour: rate, delays: Settings.retryDelays, backlog: Int((rate / 3_600 * stage.settings.rate).rounded(.up)))
     let excluded = killed.map { [$0.lowerBound.millisecondsSince1970..<$0.upperBound.millisecondsSince1970] } ?? []
     for worker in 0..<workers {
-      func isOwn(_ id: Int64) -> Bool { lanes[id].map { $0 * workers / Settings.lanes == worker } ?? false }
+      func isOwn(_ id: Int64) -> Bool { lanes[id].map { $0 * workers / stage.settings.lanes == worker } ?? false }
       add(
         available: failures.filter { isOwn($0.key) }, calls: calls.filter { isOwn($0.subscription) },
         part: 1 / Double(workers), excluded: excluded)

@@ -42,7 +42,7 @@ extension Stage {
     return """
       kafka: { durability: relaxed } # the embedded cluster has one broker and no topic settings
       clock: { origin: "\(origin.rfc3339)", rate: \(settings.rate), start: "\(start.rfc3339)" }
-      topics: { directory: \(settings.topics), lanes: \(Settings.lanes) }
+      topics: { directory: \(settings.topics), lanes: \(settings.lanes) }
       trust: { roots: [\(directory)/root.pem] }
       apps:
         - bundleId: \(Settings.bundleId)

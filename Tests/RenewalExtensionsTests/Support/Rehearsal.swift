@@ -207,22 +207,34 @@ extension Rehearsal {
     }
 
     /// Whether it has read what there is, and nothing is with a handler or on its way to Kafka.
-    var isAtRest: Bool { get async { await standing == .atRest } }
-
-    /// Whether nothing happens in it before time passes; nil while lanes come or go.
-    var isStill: Bool? { get async { await standing.map { $0 != .working } } }
-
-    private enum Standing { case working, waitingInLine, atRest }
-
-    private var standing: Standing? {
+    var isAtRest: Bool {
       get async {
-        guard let rest = await runtime.rest() else { return nil }
-        guard rest.isQuiet else { return .working }
-        let isRead = rest.taken.allSatisfy { partition, offset in
-          let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
-          return offset > newest
-        }
-        return isRead ? .atRest : callersInLine > 0 ? .waitingInLine : .working
+        guard let rest = await runtime.rest() else { return false }
+        return rest.isQuiet && isRead(rest) { _ in true }
+      }
+    }
+
+    /// Whether nothing happens in it before time passes; nil while lanes come or go. How far it reads ahead on its retry
+    /// tiers does not matter: what waits there waits for time.
+    func isStill(_ topics: WorkerTopics) async -> Bool? {
+      guard let rest = await runtime.rest() else { return nil }
+      return rest.isQuiet && (callersInLine > 0 || isRead(rest) { !topics.retries.contains($0) })
+    }
+
+    /// For whoever wonders what it waits for.
+    var standing: String {
+      get async {
+        let rest = await runtime.rest()
+        return "\(callersInLine) in line, quiet: \(rest.map { "\($0.isQuiet)" } ?? "lanes move"), "
+          + "taken: \(rest?.taken.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" } ?? [])"
+      }
+    }
+
+    private func isRead(_ rest: WorkerRest, _ isMeant: (String) -> Bool) -> Bool {
+      rest.taken.allSatisfy { partition, offset in
+        guard isMeant(partition.topic) else { return true }
+        let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
+        return offset > newest
       }
     }
   }
@@ -290,7 +302,9 @@ extension Rehearsal {
     }
   }
 
-  struct NeverHeld: Error {}
+  struct NeverHeld: Error {
+    var what = ""
+  }
 
   /// Waits, in real time, until nothing happens in any worker before time passes: calls wait for turns that have not come,
   /// and a worker without such calls has read what there is. So no turn and no time limit is lost to the machine's slowness.
@@ -300,9 +314,11 @@ extension Rehearsal {
     let (begin, hang) = (ContinuousClock.now, Duration.seconds(30))
     for worker in workers {
       while true {
-        if let isStill = await worker.isStill {
+        if let isStill = await worker.isStill(topics) {
           if isStill { break }
-          guard ContinuousClock.now < begin + hang else { throw NeverHeld() }
+          guard ContinuousClock.now < begin + hang else {
+            throw NeverHeld(what: "a worker went on by itself for \(hang): \(await worker.standing)")
+          }
         } else if ContinuousClock.now > begin + patience {
           break
         }
