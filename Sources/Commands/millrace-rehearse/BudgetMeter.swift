@@ -51,7 +51,7 @@ struct BudgetMeter: Sendable {
         let time = call.time.millisecondsSince1970
         if since < time { waits.append(since..<time) }
         if call.isFinal { break }
-        let delay = delays[min(number, delays.count - 1)].components.seconds * 1_000
+        let delay = Int64(delays[min(number, delays.count - 1)] / .milliseconds(1))
         since = call.pausedUntil?.millisecondsSince1970 ?? time + delay
       }
     }

@@ -19,7 +19,7 @@ import Processes
   @Option(help: "Purchases that refunds are about.") var refunds = 200
   @Option(help: "How many processes of each worker; several numbers play it several times.")
   var workers: [Int] = [1, 2]
-  @Option(help: "How fast time passes.") var rate = 20.0
+  @Option(help: "How fast time passes.") var rate = 5.0
   @Option(help: "Decides what happens; without it, any.") var seed: UInt64?
   @Option(help: "Seconds after which everything is over, done or not.") var limit = 240
   @Flag(help: "At least 0.9 of the budget has to be used while work waits; says something where nothing else runs.")
@@ -81,8 +81,6 @@ struct Settings: Sendable {
   static let coins = "com.example.app.coins"
   /// What Millrace may use of Apple's limits.
   static let share = 0.8
-  /// Tries of a failed extension: `workers[].retryDelays`.
-  static let retryDelays = [Duration.seconds(10), .seconds(30), .seconds(60)]
 
   var size: Int
   var refunds: Int
@@ -97,6 +95,13 @@ struct Settings: Sendable {
 
   /// Partitions of every topic: as many as it takes to stay within what the embedded cluster keeps of one.
   var lanes: Int { size > 1_000 ? 12 : 6 }
+
+  /// In the scenario's time, what takes that long in real time: what happens at all and what goes wrong takes as long
+  /// however fast the clock is.
+  func lasting(_ real: Duration) -> Duration { real * rate }
+
+  /// `workers[].retryDelays`.
+  var retryDelays: [Duration] { [.milliseconds(500), .milliseconds(1_500), .seconds(3)].map { lasting($0) } }
 
   func program(_ name: String) -> String { "\(programs)/\(name)" }
 

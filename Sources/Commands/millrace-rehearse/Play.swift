@@ -14,9 +14,10 @@ struct Play: Sendable {
   let stage: Stage
   let count: Int
   private let observer = Observer()
+  private let begun = ContinuousClock.now
 
-  /// What the one 429 says.
-  static let retryAfter = Duration.seconds(120)
+  /// What the one 429 says, in real time.
+  static let retryAfter = Duration.seconds(6)
 
   init(_ stage: Stage, workers: Int) { (self.stage, count) = (stage, workers) }
 
@@ -45,13 +46,16 @@ struct Play: Sendable {
     }
   }
 
-  private func say(_ line: String) throws { try stage.output.line("    \(count): \(line)") }
+  private func say(_ line: String) throws {
+    let seconds = (ContinuousClock.now - begun).components.seconds
+    try stage.output.line("    \(count == 1 ? "1 worker" : "\(count) workers"), \(seconds) s: \(line)")
+  }
 
   private func run(_ crew: Crew) async throws -> RunResult {
     async let extensions: Void = crew.start(.extensions, count)
     async let refunds: Void = crew.start(.refunds, count)
     _ = try await (extensions, refunds)
-    try say("\(count) + \(count) workers run")
+    try say("as many of renewal extensions and of refunds run")
 
     let began = stage.clock.wallTime
     var cast = Cast(stage.simulator, settings: stage.settings)
@@ -91,21 +95,22 @@ struct Play: Sendable {
   private func inject() {
     let now = stage.clock.wallTime
     let extend: Set<APIEndpoint> = [.extendSubscriptionRenewalDate]
-    func from(_ start: Int64, _ end: Int64, _ effect: FaultEffect, share: Double = 1, count: Int? = nil) {
+    // In seconds of real time; failures begin to come after three.
+    func from(_ start: Double, _ end: Double, _ effect: FaultEffect, share: Double = 1, count: Int? = nil) {
+      func moment(_ seconds: Double) -> Timestamp { now + stage.settings.lasting(.seconds(seconds)) }
       stage.simulator.services.inject(
         Fault(
-          effect, endpoints: extend, from: now + .seconds(start), until: now + .seconds(end), count: count,
-          share: share))
+          effect, endpoints: extend, from: moment(start), until: moment(end), count: count, share: share))
     }
-    // Failures come in the second minute.
-    from(0, 80, .answerLost, share: 0.3)
-    from(0, 100_000, .unauthorized, count: 1)
-    from(80, 140, .failure(status: 503, body: .html))
-    from(170, 100_000, .tooManyRequests(.milliseconds(from: Self.retryAfter)), count: 1)
-    from(140, 100_000, .failure(status: 500, body: .json(code: 5_000_001, message: "again")), share: 0.05)
-    from(140, 100_000, .connectionReset, share: 0.05)
-    from(140, 100_000, .truncatedBody(share: 0.5), share: 0.05)
-    from(140, 100_000, .answerLost, share: 0.1)
+    from(0, 4, .answerLost, share: 0.3)
+    from(0, 1_000, .unauthorized, count: 1)
+    from(4, 7, .failure(status: 503, body: .html))
+    from(
+      8.5, 1_000, .tooManyRequests(.milliseconds(from: stage.settings.lasting(Self.retryAfter))), count: 1)
+    from(7, 1_000, .failure(status: 500, body: .json(code: 5_000_001, message: "again")), share: 0.05)
+    from(7, 1_000, .connectionReset, share: 0.05)
+    from(7, 1_000, .truncatedBody(share: 0.5), share: 0.05)
+    from(7, 1_000, .answerLost, share: 0.1)
   }
 
   // MARK: - The work

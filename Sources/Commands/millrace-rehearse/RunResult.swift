@@ -154,7 +154,7 @@ struct RunResult: Sendable {
       faults.append("\(breach.rule.rawValue): \(breach.count) times; \(breach.examples.first ?? "")")
     }
     let journal = stage.simulator.services.journal.filter { $0.endpoint == .extendSubscriptionRenewalDate }
-    let calls = journal.compactMap { BudgetMeter.Call($0) }
+    let calls = journal.compactMap { BudgetMeter.Call($0, pause: stage.settings.lasting(Play.retryAfter)) }
     let fullest = BudgetMeter.fullestHour(calls.map(\.time))
     if Double(fullest) > stage.settings.callsPerHour {
       faults.append("\(fullest) calls in an hour, and the budget is \(Int(stage.settings.callsPerHour))")
@@ -196,7 +196,8 @@ extension BudgetMeter {
   ) {
     let rate = stage.settings.callsPerHour
     self.init(
-      perHour: rate, delays: Settings.retryDelays, backlog: Int((rate / 3_600 * stage.settings.rate).rounded(.up)))
+      perHour: rate, delays: stage.settings.retryDelays, backlog: Int((rate / 3_600 * stage.settings.rate).rounded(.up))
+    )
     let excluded = killed.map { [$0.lowerBound.millisecondsSince1970..<$0.upperBound.millisecondsSince1970] } ?? []
     for worker in 0..<workers {
       func isOwn(_ id: Int64) -> Bool { lanes[id].map { $0 * workers / stage.settings.lanes == worker } ?? false }
@@ -208,11 +209,11 @@ extension BudgetMeter {
 }
 
 extension BudgetMeter.Call {
-  init?(_ request: JournaledRequest) {
+  init?(_ request: JournaledRequest, pause: Duration) {
     guard let id = request.path.split(separator: "/").last.flatMap({ Int64($0) }) else { return nil }
     let isAnswered = request.fault == nil && request.status.map { $0 == 200 || (400..<500).contains($0) } ?? false
     self.init(
       time: request.time, subscription: id, isFinal: isAnswered,
-      pausedUntil: request.status == 429 ? request.time + Play.retryAfter : nil)
+      pausedUntil: request.status == 429 ? request.time + pause : nil)
   }
 }

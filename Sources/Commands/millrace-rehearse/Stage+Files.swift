@@ -6,6 +6,7 @@ import AppStoreSimulator
 extension Stage {
   static func scenario(_ settings: Settings, ingress: Int) -> String {
     let third = max(1, settings.refunds / 3)
+    let moment = text(settings.lasting(.seconds(3)))
     return """
       clock: { origin: 2026-03-02T08:00:00Z, rate: \(settings.rate) }
       apps:
@@ -24,19 +25,23 @@ extension Stage {
           - { count: \(third), products: [\(Settings.yearly)] }
           - { count: \(third), products: [\(Settings.yearly)], familyShared: true }
           - { count: \(max(1, settings.refunds - 2 * third)), products: [\(Settings.coins)], since: 60d }
-      delivery: { duplicates: 0.04, reordered: 0.04, reorderedBy: 1m }
+      delivery: { duplicates: 0.04, duplicatesWithin: \(moment), reordered: 0.04, reorderedBy: \(moment) }
       server:
         remembers: successes
         limits: { divisor: \(settings.rate) }
-        massExtension: { startDelay: 1m, duration: 1m, failureShare: 0.2 }
+        massExtension: { startDelay: \(moment), duration: \(moment), failureShare: 0.2 }
 
       """
+  }
+
+  private static func text(_ duration: Duration) -> String {
+    "\(duration / .milliseconds(1))".prefix { $0 != "." } + "ms"
   }
 
   static func yaml(
     _ settings: Settings, _ directory: String, start: Timestamp, origin: Timestamp, api: Int, ingress: Int
   ) -> String {
-    let delays = Settings.retryDelays.map { "\($0.components.seconds)s" }.joined(separator: ", ")
+    let delays = settings.retryDelays.map { text($0) }.joined(separator: ", ")
     // Time limits count in the scenario's time: what takes a moment takes that much of it.
     let worker = "handlerTimeout: 1h, drainTimeout: 10m, retryDelays: [\(delays)]"
     return """

@@ -83,7 +83,7 @@ struct Stage: Sendable {
     var scenario = try Scenario(yaml: Self.scenario(settings, ingress: ports[0]))
     scenario.reseed(settings.seed)
     // Requests that were under way when a 429 was sent, and what other processes do until they hear of it, take real time.
-    scenario.server.callerGrace = .seconds(3 * settings.rate)
+    scenario.server.callerGrace = settings.lasting(.seconds(3))
     scenario.server.journalCapacity = 200_000
     let secret = "rehearsal-\(settings.seed)"
     scenario.share(secret)

@@ -55,7 +55,7 @@ struct Story: Sendable {
     }
     if told("extension.unclear") > 0 { row("", 0, "nobody can tell", told("extension.unclear"), .red) }
     row("REFUND", came["REFUND"] ?? 0, "entitlement revoked", told("entitlement.revoked"), .yellow)
-    row("REVOKE", came["REVOKE"] ?? 0, "of them revoked in the end", revoked)
+    row("REVOKE", came["REVOKE"] ?? 0, "the same, of what a family shared", nil)
     row(
       "REFUND_REVERSED", came["REFUND_REVERSED"] ?? 0, "entitlement given back", told("entitlement.reinstated"), .green)
     row("REFUND_DECLINED", came["REFUND_DECLINED"] ?? 0, "request declined", told("refund.declined"))
@@ -67,8 +67,9 @@ struct Story: Sendable {
       TextColumn("what came"), TextColumn("", alignment: .right), TextColumn("what became of it"),
       TextColumn("", alignment: .right),
     ]
-    return TextTable.lines(columns, rows: rows, lineWidth: nil, usesColor: usesColor).map { "    " + $0 } + [
+    return [""] + TextTable.lines(columns, rows: rows, lineWidth: nil, usesColor: usesColor).map { "    " + $0 } + [
       "", "    \(tries)",
+      "    \(transactions) transactions in the table appstore.entitlements, \(revoked) of them revoked",
     ]
   }
 
