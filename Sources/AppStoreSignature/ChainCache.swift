@@ -36,6 +36,9 @@ final class ChainCache: Sendable {
   /// The headers that need no decoding, newest first.
   var headers: [RecognisedHeader] { state.withLock { $0.headers } }
 
+  /// The chains that are remembered, newest first.
+  var proven: [ProvenChain] { state.withLock { $0.chains } }
+
   /// The proven chain of these two certificates.
   func chain(_ key: ChainKey) -> ProvenChain? {
     state.withLock { $0.chains }.first { $0.key == key }

@@ -94,6 +94,10 @@ public struct SignedDataVerifier: Sendable {
   /// How full the memory of proven chains is.
   public var chainCacheStatistics: ChainCacheStatistics { tokens.cache.statistics }
 
+  /// The leaves whose chains are remembered, newest first. Only what a trusted root vouches for is among them, and no
+  /// more than the memory of chains holds: nobody outside can make entries.
+  public var provenLeaves: [SigningLeaf] { tokens.cache.proven.map(\.signingLeaf) }
+
   /// The system's clock, to the millisecond.
   public static let systemTime: @Sendable () -> Timestamp = {
     Timestamp(millisecondsSince1970: Int64((Date().timeIntervalSince1970 * 1000).rounded(.down)))

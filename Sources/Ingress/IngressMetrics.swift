@@ -2,6 +2,7 @@
 
 internal import HTTPTypes
 internal import AppStore
+internal import AppStoreSignature
 internal import Metrics
 internal import Millrace
 
@@ -9,12 +10,25 @@ internal import Millrace
 struct IngressMetrics: Sendable {
   private let factory: any MetricsFactory
   private let accepted: [NotificationVersion: [String: Counter]]
+  private let apps: [AppSource: Counter]
   private let duration: Metrics.Timer
   private let acknowledgement: Metrics.Timer
   private let inFlight: Gauge
 
-  init(factory: any MetricsFactory) {
+  /// - Parameter apps: The configured ones. Each is counted from 0, so that one that is silent shows.
+  init(factory: any MetricsFactory, apps: [AppSettings] = []) {
     self.factory = factory
+    let sources = apps.flatMap { app in
+      app.environments.map { AppSource(bundleId: app.bundleId, environment: $0.rawValue) }
+    }
+    self.apps = Dictionary(
+      sources.map { source in
+        let counter = Counter(
+          label: "millrace_ingress_app_accepted_total",
+          dimensions: [("app", source.bundleId), ("environment", source.environment)], factory: factory)
+        counter.increment(by: 0)
+        return (source, counter)
+      }, uniquingKeysWith: { first, _ in first })
     var accepted: [NotificationVersion: [String: Counter]] = [:]
     for version in NotificationVersion.allCases {
       for type in version.typeLabels {
@@ -32,6 +46,7 @@ struct IngressMetrics: Sendable {
 
   static let helpTexts = [
     ("millrace_ingress_accepted_total", "Notifications answered 200: Kafka has them."),
+    ("millrace_ingress_app_accepted_total", "The same by app and environment, from 0 for each that is configured."),
     ("millrace_ingress_refused_total", "Requests not answered 200, by reason and status."),
     ("millrace_ingress_quarantined_total", "Refused bodies that may be genuine, by what became of the copy."),
     ("millrace_ingress_slow_clients_total", "Connections closed because a head or body took too long."),
@@ -40,7 +55,10 @@ struct IngressMetrics: Sendable {
     ("millrace_ingress_requests_in_flight", "Requests whose body is there and whose answer is not."),
   ]
 
-  func accept(_ version: NotificationVersion, type: String) { accepted[version]?[type]?.increment() }
+  func accept(_ version: NotificationVersion, _ notification: AdmittedNotification) {
+    accepted[version]?[notification.typeLabel]?.increment()
+    if let source = notification.source { apps[source]?.increment() }
+  }
 
   func refuse(_ version: NotificationVersion?, _ refused: RefusedRequest) {
     count(
@@ -69,6 +87,25 @@ struct IngressMetrics: Sendable {
   /// Not cached: what is refused is rare, or not worth being quick for.
   private func count(_ label: String, _ dimensions: [(String, String)]) {
     Counter(label: label, dimensions: dimensions, factory: factory).increment()
+  }
+}
+
+/// Whose notification it is, as labels say it.
+struct AppSource: Sendable, Hashable {
+  var bundleId: String
+  var environment: String
+}
+
+extension AdmittedNotification {
+  /// The app and environment; nil where the notification names none.
+  fileprivate var source: AppSource? {
+    let (bundleId, environment): (String?, AppStoreEnvironment?) =
+      switch self {
+      case .v2(let verified, _): (verified.payload.bundleId, verified.payload.environment)
+      case .v1(let body, _, let bundleId, _): (bundleId, body.appStoreEnvironment)
+      }
+    guard let bundleId, let environment else { return nil }
+    return AppSource(bundleId: bundleId, environment: environment.rawValue)
   }
 }
 

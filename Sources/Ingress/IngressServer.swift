@@ -20,6 +20,7 @@ public struct IngressServer: Service {
   private let configuration: MillraceConfiguration
   private let times: IngressTimes
   private let responder: IngressResponder
+  let admission: NotificationAdmission
   private let producer: KafkaProducer
   let certificate: ServerCertificate?
   private let topics: [String]
@@ -66,7 +67,7 @@ public struct IngressServer: Service {
     onListening: @escaping @Sendable (Int) async -> Void, details: Details
   ) throws {
     let settings = configuration.ingress
-    let metrics = IngressMetrics(factory: metricsFactory)
+    let metrics = IngressMetrics(factory: metricsFactory, apps: configuration.apps)
     guard let quarantineTopic = catalog.topic(named: QuarantineRecord.topic)?.topic else {
       throw MillraceError(
         .topics, "no file declares \(QuarantineRecord.topic)", at: configuration.topics.directory,
@@ -79,8 +80,9 @@ public struct IngressServer: Service {
       try ServerCertificate(
         certificate: $0.certificate, key: $0.key, refreshInterval: details.certificateRefresh, logger: logger)
     }
+    admission = try NotificationAdmission(configuration, clock: clock, revocation: revocation)
     let intake = NotificationIntake(
-      admission: try NotificationAdmission(configuration, clock: clock, revocation: revocation),
+      admission: admission,
       router: catalog.router, sink: producer,
       quarantine: Quarantine(
         topic: quarantineTopic, perMinute: settings.quarantinePerMinute, sink: producer, clock: clock),

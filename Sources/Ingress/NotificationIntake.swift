@@ -44,7 +44,7 @@ struct NotificationIntake: Sendable {
     let record = admitted.record(
       origin: .post, traceParent: traceParent, receivedAt: receivedAt, router: router)
     try await store(record, traceParent)
-    metrics.accept(version, type: admitted.typeLabel)
+    metrics.accept(version, admitted)
   }
 
   private func store(_ record: NotificationRecord, _ traceParent: TraceParent) async throws(RefusedRequest) {

@@ -14,6 +14,14 @@ struct ServerCertificate: Sendable {
   let reloader: TimedCertificateReloader
   let configuration: TLSConfiguration
 
+  /// When the certificate that is presented now ends, in seconds since 1970; nil where none is.
+  var end: Int? {
+    switch reloader.sslContextConfigurationOverride.certificateChain?.first {
+    case .certificate(let leaf): Int(leaf.notValidAfter)
+    default: nil
+    }
+  }
+
   /// Reads both files now, so that a wrong one stops the start and not the first handshake.
   /// - Throws: ``MillraceError`` that names the key.
   init(

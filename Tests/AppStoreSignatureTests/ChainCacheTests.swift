@@ -33,6 +33,9 @@ struct ChainCacheTests {
     }
     #expect(verifier.chainCacheStatistics.chains == 2)
     #expect(verifier.chainCacheStatistics.headers == 2)
+    let seen = verifier.provenLeaves
+    #expect(Set(seen.map(\.fingerprint)).count == 2)
+    #expect(seen.allSatisfy { $0.fingerprint.utf8.count == 64 && $0.notAfter <= testDate + .milliseconds(86_400_999) })
   }
 
   @Test("the third entry of x5c adds no chain, and headers stay bounded")

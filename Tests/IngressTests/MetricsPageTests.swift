@@ -30,7 +30,11 @@ import Testing
     let texts =
       WorkerMetrics.helpTexts + KafkaMetrics.helpTexts + BudgetMetrics.helpTexts + IngressMetrics.helpTexts
       + collectors.map { ($0.name, $0.help) }
-      + [("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind.")]
+      + [
+        (IngressServer.certificateEndName, IngressServer.certificateEndHelp),
+        (IngressServer.appleLeafName, IngressServer.appleLeafHelp),
+        ("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind."),
+      ]
     let rows = try page()
     #expect(Set(rows.map(\.name)) == Set(texts.map(\.0)))
     #expect(rows.count == texts.count)

@@ -89,6 +89,18 @@ import X509
     }
   }
 
+  @Test func `it says when it ends`() throws {
+    let fixture = try IngressFixture()
+    defer { fixture.removeFiles() }
+    let before = Int(Date().timeIntervalSince1970) + 3_600
+    _ = try write("end.example", to: fixture.directory)
+    let certificate = try ServerCertificate(
+      certificate: fixture.directory.appendingPathComponent("tls.pem").path,
+      key: fixture.directory.appendingPathComponent("tls.key").path, logger: .init(label: "test"))
+    let end = try #require(certificate.end)
+    #expect((before...Int(Date().timeIntervalSince1970) + 3_601).contains(end))
+  }
+
   @Test func `a file that holds no certificate stops the start and is named`() throws {
     var fixture = try IngressFixture()
     defer { fixture.removeFiles() }

@@ -40,6 +40,9 @@ public struct NotificationAdmission: Sendable {
       unverifiable: configuration.ingress.unverifiable)
   }
 
+  /// The leaf certificates under which something genuine was signed since the start, newest first.
+  public var provenLeaves: [SigningLeaf] { verifier.provenLeaves }
+
   /// A body posted as version 2 (`responseBodyV2`): `{"signedPayload": "<JWS>"}`.
   public func v2(body: [UInt8]) async throws(Refusal) -> AdmittedNotification {
     let posted: ResponseBodyV2

@@ -48,6 +48,20 @@ private struct Sleeper: NotificationWorker {
     }
   }
 
+  @Test func `an event is counted by name, once however often its notification comes`() async throws {
+    let registry = PrometheusRegistry()
+    var setup = WorkerHarness.Setup()
+    setup.metrics = registry
+    try await WorkerHarness.run(Winback.self, setup) { harness in
+      let notification = try await harness.receive(.expired, .voluntary)
+      try await harness.receive(again: notification)
+      let events = try await harness.events()
+      let name = try #require(events.first).name
+      #expect(
+        value("millrace_worker_events_total", [#"event="\#(name)""#], in: registry.render()) == Double(events.count))
+    }
+  }
+
   @Test func `what is no record of a shared topic is counted by topic, once, and harms nobody`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()

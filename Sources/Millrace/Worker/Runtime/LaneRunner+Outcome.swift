@@ -51,7 +51,10 @@ extension LaneRunner: CommitLane {
     let now = parts.clock.wallTime
     var write = LaneWrite(lane: epoch, job: number, finishes: item.position)
     let isUnchanged = plan.ending == .done && replacing == plan.digest
-    if !isUnchanged { write.records = plan.records }
+    if !isUnchanged {
+      write.records = plan.records
+      parts.metrics.emitted(plan.events)
+    }
     switch plan.ending {
     case .done:
       if !isUnchanged { write.entries += resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
@@ -96,6 +99,7 @@ extension LaneRunner: CommitLane {
       return expect(fired.name, due: again)
     }
     var write = LaneWrite(lane: epoch, records: plan.records)
+    parts.metrics.emitted(plan.events)
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
     if ledger.timer(fired.name) == timer {
       if !isSetAgain { write.entries.append(.timer(fired.name, nil)) }

@@ -22,6 +22,8 @@ struct OutcomePlan: Sendable {
   /// Runs of the handler so far, as parking notes them.
   var attempt = 0
   var records: [ProducerRecord] = []
+  /// Names of the events among the records, one for each.
+  var events: [String] = []
   var timers: [Outcome.Timer] = []
   var states: [KeptState] = []
   var counts: [String: Int64] = [:]
@@ -166,8 +168,8 @@ struct OutcomePlanner: Sendable {
         description: "a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
     }
     return OutcomePlan(
-      ending: .done, records: written, timers: outcome.timers, states: states, counts: outcome.counts,
-      digest: Self.digest(of: outcome))
+      ending: .done, records: written, events: outcome.events.map(\.name), timers: outcome.timers, states: states,
+      counts: outcome.counts, digest: Self.digest(of: outcome))
   }
 
   /// Puts a record aside. Its history makes it longer, and what came with next to the most that Kafka takes has no room

@@ -22,6 +22,7 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_retries_total", "Records parked, by tier and reason."),
     ("millrace_worker_retry_lateness_seconds", "From when a parked record was due to when its handler started."),
     ("millrace_worker_dead_letters_total", "Dead letters made, by reason."),
+    ("millrace_worker_events_total", "Events emitted, by name."),
     ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
     ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
@@ -84,6 +85,11 @@ struct WorkerMetrics: Sendable {
   func died(reason: String, type: String) {
     ended(.dead, type: type)
     count("millrace_worker_dead_letters_total", [("reason", reason)])
+  }
+
+  /// Events that go with an outcome; their names are types of the worker's code.
+  func emitted(_ names: [String]) {
+    for name in names { count("millrace_worker_events_total", [("event", name)]) }
   }
 
   func lost(_ records: Int, topic: String) {
