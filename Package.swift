@@ -133,8 +133,8 @@ let package = Package(
     library(
       "Ingress",
       [
-        "Millrace", "Clocks", "Kafka", "AppStore", "AppStoreSignature", httpTypes, hummingbird, hummingbirdCore,
-        hummingbirdTLS,
+        "Millrace", "Clocks", "Kafka", "AppStore", "AppStoreSignature", argumentParser, httpTypes, hummingbird,
+        hummingbirdCore, hummingbirdTLS,
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
     library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
@@ -150,14 +150,14 @@ let package = Package(
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Refunds", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks",
-        argumentParser, lifecycle, logging, unixSignals,
+        "Operations", "Forward", "Ingress", "Refunds", "RenewalExtensions", "Millrace", "Kafka", "AppStore",
+        "AppStoreServerAPI", "Clocks", argumentParser, lifecycle, logging, unixSignals,
       ]),
     command("millrace-renewal-extensions", ["RenewalExtensions", "Millrace"]),
     command(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
-    command("millrace-ingress", ["Ingress", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
+    command("millrace-ingress", ["Ingress", argumentParser]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.

@@ -1,91 +1,9 @@
-// The process that Apple posts to: arguments in, services wired, run.
+// The process that Apple posts to.
 
-import Clocks
 internal import ArgumentParser
-internal import Foundation
 internal import Ingress
-internal import Kafka
-internal import Logging
-internal import Metrics
-internal import Millrace
 
 @main
-struct MillraceIngress: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "millrace-ingress",
-    abstract: "Receives App Store Server Notifications and writes them to Kafka.",
-    discussion: """
-      Answers 200 only when Kafka has the notification (acks=all). Metrics and probes are on the admin port.
-
-      Examples:
-        millrace-ingress --config millrace.yaml
-        millrace-ingress --config millrace.yaml --print-config
-        MILLRACE_KAFKA_BOOTSTRAP_SERVERS=kafka:9092 millrace-ingress --config millrace.yaml
-      """,
-    version: MillraceVersion.current)
-
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
-  var config: String?
-
-  @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
-  var printConfig = false
-
-  func run() async throws {
-    let status: ExitStatus
-    do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
-      if printConfig {
-        print(loaded.rendered(), terminator: "")
-        return
-      }
-      status = try await serve(loaded.configuration)
-    } catch {
-      status = ProcessRunner.explain(error, name: "millrace-ingress")
-    }
-    throw ExitCode(status.rawValue)
-  }
-
-  private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: "millrace-ingress", clock: clock)
-    let registry = PrometheusRegistry()
-    IngressServer.describeMetrics(in: registry)
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    MetricsSystem.bootstrap(registry)
-
-    if configuration.apps.isEmpty {
-      logger.warning("no apps are configured (key `apps`): every notification will be answered 503")
-    }
-    let catalog = try TopicCatalog.load(configuration.topics)
-    let embedded = try embeddedCluster(configuration.kafka, catalog)
-    let kafka = try configuration.kafka.client(
-      clientID: "millrace-ingress", bootstrapServers: embedded?.bootstrapServers)
-    // Probes are asked in real time, whatever time the process lives in.
-    let heartbeat = Heartbeat(clock: .system)
-    registry.add(heartbeat.collector)
-    let readiness = ReadinessBoard(
-      [
-        .kafka(
-          KafkaAdmin(kafka), declared: IngressServer.topics(of: catalog), durability: configuration.kafka.durability,
-          timeout: configuration.admin.checkTimeout)
-      ],
-      clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-    let admin = AdminServer(
-      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-    let server = try IngressServer(
-      configuration, catalog: catalog, kafka: kafka, clock: clock,
-      revocation: configuration.trust.revocation.checker(clock: clock), logger: logger)
-    let runner = ProcessRunner(
-      name: "millrace-ingress", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    let status = await runner.run([admin, heartbeat, server])
-    withExtendedLifetime(embedded) {}
-    return status
-  }
-
-  private func embeddedCluster(_ settings: KafkaSettings, _ catalog: TopicCatalog) throws -> EmbeddedCluster? {
-    guard settings.isEmbedded else { return nil }
-    let cluster = try EmbeddedCluster()
-    try cluster.create(catalog)
-    return cluster
-  }
+enum MillraceIngress {
+  static func main() async { await IngressCommand.main() }
 }

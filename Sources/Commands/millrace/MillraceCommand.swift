@@ -1,9 +1,8 @@
-// The entry of the command line: which commands there are. What they do is in the module Operations.
+// The command line: which commands there are. What they do is in the module Operations.
 
 import ArgumentParser
 import Millrace
 
-@main
 struct MillraceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "millrace",
@@ -18,8 +17,7 @@ struct MillraceCommand: AsyncParsableCommand {
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self,
-      BackfillCommand.self,
-      NewCommand.self, ConfigCommand.self,
+      BackfillCommand.self, NewCommand.self, ConfigCommand.self, HealthCommand.self,
       EmbeddedClusterCommand.self,
     ])
 }

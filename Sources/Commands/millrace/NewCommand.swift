@@ -16,7 +16,7 @@ struct NewCommand: AsyncParsableCommand {
 
   struct Consumer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write a consumer's package: source, tests, configuration, Dockerfile.",
+      abstract: "Write a consumer's package: source, tests, configuration, Dockerfile, chart values.",
       discussion: """
         It builds, its tests pass, and it runs; docs/writing-a-consumer.md goes on from there.
 

@@ -46,6 +46,7 @@ public struct ConsumerPackage: Sendable, Hashable {
       File(path: "README.md", text: Self.readme(name)),
       File(path: "Sources/\(name.type)/\(name.type).swift", text: Self.source(name)),
       File(path: "Tests/\(name.type)Tests/\(name.type)Tests.swift", text: Self.test(name)),
+      File(path: "chart-values.yaml", text: Self.chartValues(name)),
       File(path: "millrace.yaml", text: Self.configuration(name, dependency)),
     ]
   }
@@ -170,6 +171,23 @@ public struct ConsumerPackage: Sendable, Hashable {
     """
   }
 
+  private static func chartValues(_ name: ConsumerName) -> String {
+    """
+    # For the chart of Millrace: helm upgrade … --values chart-values.yaml, beside the values you have.
+    consumers:
+      \(name.name):
+        enabled: true
+        image: {repository: registry.example.com/\(name.name), tag: "0.1.0"}
+        replicas: 2
+        families: [subscriptions]
+        # Whether it gets the keys of the App Store Server API (config.apps[].api).
+        appStoreAPI: false
+        # With KEDA: by the lag of the families above, never beyond config.topics.lanes.
+        autoscaling: {enabled: false, minReplicas: 1, maxReplicas: 4, lagThreshold: 1000}
+
+    """
+  }
+
   private static func readme(_ name: ConsumerName) -> String {
     """
     # \(name.name)
@@ -179,6 +197,8 @@ public struct ConsumerPackage: Sendable, Hashable {
 
         swift test
         swift run \(name.type) --config millrace.yaml
+
+    `Dockerfile` makes its image; `chart-values.yaml` is its entry for the chart of Millrace, which runs it.
 
     The topics it needs come with `millrace topics apply --config millrace.yaml`: it names this worker under `workers`.
 

@@ -1,0 +1,22 @@
+// One program, several names. A static Swift program brings its standard library along, some sixty megabytes: in the image
+// there is one, and every process is a link to it. Started as `millrace-ingress` it is the ingress.
+
+import ArgumentParser
+import Forward
+import Ingress
+import Millrace
+import Refunds
+import RenewalExtensions
+
+@main
+enum Program {
+  static func main() async {
+    switch CommandLine.arguments.first?.split(separator: "/").last {
+    case "millrace-ingress": await IngressCommand.main()
+    case "millrace-refunds": await RefundsWorker.main()
+    case "millrace-renewal-extensions": await RenewalExtensionsWorker.main()
+    case "millrace-forward": await Forwarder.main()
+    default: await MillraceCommand.main()
+    }
+  }
+}

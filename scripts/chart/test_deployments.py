@@ -1,0 +1,215 @@
+"""Chart, compose file, systemd units, Dockerfile and package say the same."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from chart import ci, manifests
+from places import ROOT
+from test_agreement import BIN, default
+
+COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+OURS = {name: service for name, service in COMPOSE["services"].items() if name != "kafka"}
+UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+PACKAGE = (ROOT / "Package.swift").read_text()
+PROGRAM = (ROOT / "Sources" / "Commands" / "millrace" / "Program.swift").read_text()
+# Programs that are deployed as soon as the package has them.
+LATER = {"millrace-consumption", "millrace-console"}
+# Not for production: they sign and forge.
+NOT_SHIPPED = {"millrace-demo"}
+HADOLINT = pathlib.Path(sys.executable).with_name("hadolint")
+
+
+def containers():
+    """(process, container) of every process of the chart with everything on."""
+    for document in manifests(ci("production")):
+        if document["kind"] in ("Deployment", "StatefulSet"):
+            yield document, document["spec"]["template"]["spec"]["containers"][0]
+
+
+def unit(path):
+    """The settings of a unit; of one that is given twice the last."""
+    return dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line and line[0] not in "#[")
+
+
+def environment(path):
+    return dict(
+        line.removeprefix("Environment=").split("=", 1)
+        for line in path.read_text().splitlines()
+        if line.startswith("Environment=")
+    )
+
+
+def shipped():
+    """Names of the programs that the image has besides `millrace`."""
+    return {f"millrace-{name}" for name in re.search(r"for name in (.+?); do", DOCKERFILE)[1].split()}
+
+
+def test_the_image_has_every_program_of_the_package_under_its_name():
+    products = set(re.findall(r'\.executable\(name: "(millrace-[\w-]+)"', PACKAGE)) - NOT_SHIPPED
+    answered = set(re.findall(r'case "(millrace-[\w-]+)"', PROGRAM))
+    assert products == answered == shipped()
+
+
+def test_every_process_of_the_chart_is_a_program_of_the_image_or_of_a_later_one():
+    commands = {container["command"][0] for _, container in containers()}
+    assert commands - shipped() - {"millrace"} <= LATER
+    assert shipped() <= commands
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_the_program_answers_to_its_names(name, tmp_path):
+    link = tmp_path / name
+    link.symlink_to(BIN / "millrace")
+    single = subprocess.run([BIN / name, "--help"], capture_output=True, text=True)
+    assert single.returncode == 0
+    assert subprocess.run([link, "--help"], capture_output=True, text=True).stdout == single.stdout
+
+
+def test_the_topics_are_where_every_deployment_looks():
+    place = re.search(r"MILLRACE_TOPICS_DIRECTORY=(\S+)", DOCKERFILE)[1]
+    assert f"COPY topics /out{place}" in DOCKERFILE
+    assert {environment(path)["MILLRACE_TOPICS_DIRECTORY"] for path in UNITS} == {place}
+
+
+def test_everybody_reads_the_configuration_from_one_place():
+    chart = {
+        variable["value"]
+        for _, container in containers()
+        for variable in container["env"]
+        if variable["name"] == "MILLRACE_CONFIG"
+    }
+    compose = {service["environment"]["MILLRACE_CONFIG"] for service in OURS.values()}
+    systemd = {environment(path)["MILLRACE_CONFIG"] for path in UNITS}
+    assert chart == compose == systemd
+    (place,) = chart
+    for service in OURS.values():
+        assert f"./deploy/millrace.yaml:{place}:ro" in service["volumes"]
+
+
+def test_secrets_are_in_one_place():
+    mounts = {
+        mount["mountPath"]
+        for _, container in containers()
+        for mount in container["volumeMounts"]
+        if mount["name"].startswith("secret")
+    }
+    assert all(path.startswith("/etc/millrace/secrets/") for path in mounts)
+    assert all("./deploy/secrets:/etc/millrace/secrets:ro" in service["volumes"] for service in OURS.values())
+    assert all("/etc/millrace/secrets" in path.read_text() for path in UNITS)
+
+
+def test_ports_are_the_defaults():
+    ports = {default("ingress.port"), default("admin.port")}
+    assert set(re.search(r"^EXPOSE (.+)$", DOCKERFILE, re.MULTILINE)[1].split()) == ports
+    assert {port.split(":")[-1] for port in OURS["ingress"]["ports"]} == ports
+    ingress = next(
+        container for document, container in containers() if document["metadata"]["name"].endswith("-ingress")
+    )
+    assert {str(port["containerPort"]) for port in ingress["ports"]} == ports
+
+
+def test_everybody_gives_a_process_the_same_time_to_leave():
+    grace = int(default("shutdown.grace").removesuffix("s"))
+    assert {service["stop_grace_period"] for service in OURS.values()} == {f"{grace + 15}s"}
+    assert {unit(path)["TimeoutStopSec"] for path in UNITS} == {str(grace + 15)}
+    stateful = [
+        one
+        for one in manifests(ci("minimal") | {"workers": {"refunds": {"enabled": True}}})
+        if one["kind"] == "StatefulSet"
+    ]
+    assert stateful[0]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == grace + 15
+
+
+def test_nobody_runs_as_root_or_writes_to_the_root():
+    assert re.search(r"^USER 65532:65532$", DOCKERFILE, re.MULTILINE)
+    for service in OURS.values():
+        assert service["user"] == "65532:65532"
+        assert service["read_only"] is True
+        assert service["cap_drop"] == ["ALL"]
+    for path in UNITS:
+        settings = unit(path)
+        assert settings["User"] == "millrace"
+        assert settings["ProtectSystem"] == "strict"
+        assert settings["CapabilityBoundingSet"] == ""
+
+
+def test_the_variables_of_the_compose_file_are_settings():
+    page = (ROOT / "docs" / "configuration.md").read_text()
+    for service in OURS.values():
+        # Those of a program that is not here yet are on the page when it is.
+        if service["command"][0] in LATER - shipped():
+            continue
+        for name in set(service["environment"]) - {"MILLRACE_CONFIG"}:
+            assert f"`{name}`" in page, name
+
+
+def test_compose_and_systemd_run_every_program_there_is():
+    assert shipped() <= {path.stem for path in UNITS} <= shipped() | LATER
+    assert shipped() <= {service["command"][0] for service in OURS.values()} - {"millrace"} <= shipped() | LATER
+    for path in UNITS:
+        assert unit(path)["ExecStart"] == f"/usr/local/bin/{path.stem}"
+
+
+def test_everybody_tries_with_the_same_kafka():
+    image = COMPOSE["services"]["kafka"]["image"]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert workflow["jobs"]["test"]["services"]["kafka"]["image"] == image
+
+
+def test_the_programs_take_the_configuration_that_comes_with_it(tmp_path):
+    result = subprocess.run(
+        [BIN / "millrace", "config", "--config", ROOT / "deploy" / "millrace.yaml"],
+        capture_output=True,
+        text=True,
+        env={},
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_container_asks_the_program_itself_how_it_is():
+    assert re.search(r'^HEALTHCHECK .+ CMD \["/usr/local/bin/millrace", "health"\]$', DOCKERFILE, re.MULTILINE)
+    result = subprocess.run(
+        [BIN / "millrace", "health"], capture_output=True, text=True, env={"MILLRACE_ADMIN_PORT": "1"}
+    )
+    assert result.returncode == 1
+    assert "http://127.0.0.1:1/livez" in result.stderr
+
+
+def test_both_bases_are_arguments():
+    arguments = re.findall(r"^ARG (\w+)=", DOCKERFILE, re.MULTILINE)
+    bases = re.findall(r"^FROM \$\{(\w+)\}", DOCKERFILE, re.MULTILINE)
+    assert bases == arguments == ["BUILD_IMAGE", "RUN_IMAGE"]
+    assert len(re.findall("^FROM", DOCKERFILE, re.MULTILINE)) == 2
+
+
+def test_hadolint_has_nothing_to_say():
+    for path in (ROOT / "Dockerfile", ROOT / "examples" / "winback" / "Dockerfile"):
+        # Packages of Debian's are pinned by its release.
+        arguments = ["--ignore", "DL3008", "--failure-threshold", "info", path]
+        result = subprocess.run([HADOLINT, *arguments], capture_output=True, text=True)
+        assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
+def test_systemd_takes_the_unit_and_finds_it_safe(path, tmp_path):
+    # The program is not where it will be.
+    copy = tmp_path / path.name
+    copy.write_text(
+        path.read_text()
+        .replace(f"/usr/local/bin/{path.stem}", "/bin/true")
+        .replace("User=millrace\nGroup=millrace", "User=daemon")
+    )
+    result = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    result = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=15", copy], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout[-300:]
