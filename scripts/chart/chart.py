@@ -8,6 +8,7 @@ import sys
 import helm_python as helm
 import yaml
 from helm_python import _native
+
 from places import CHART, NEWEST
 
 
@@ -41,16 +42,22 @@ def ci_names():
     return sorted(path.name.removesuffix("-values.yaml") for path in (CHART / "ci").glob("*-values.yaml"))
 
 
+@functools.cache
+def rendered(values, options):
+    """What Helm makes of values, both as JSON: many tests look at the same."""
+    chart = loaded()
+    try:
+        chart.validate_schema(json.loads(values))
+        return json.loads(_native.call_string("helm_render", chart._raw(), values, options))
+    except helm.HelmError as error:
+        raise Refused(str(error)) from error
+
+
 def sources(values, kubernetes=NEWEST, name="shop", namespace="appstore"):
     """The rendered text of each template that has any, by its path in the chart."""
     options = {"name": name, "namespace": namespace, "is_install": True, "kube_version": f"v{kubernetes}"}
-    chart = loaded()
-    try:
-        chart.validate_schema(values)
-        rendered = json.loads(_native.call_string("helm_render", chart._raw(), json.dumps(values), json.dumps(options)))
-    except helm.HelmError as error:
-        raise Refused(str(error)) from error
-    return {path.removeprefix("millrace/"): text for path, text in sorted(rendered.items()) if text.strip()}
+    found = rendered(json.dumps(values), json.dumps(options))
+    return {path.removeprefix("millrace/"): text for path, text in sorted(found.items()) if text.strip()}
 
 
 def manifests(values, kubernetes=NEWEST, **options):

@@ -9,3 +9,5 @@ CONFIGURATION_PAGE = ROOT / "docs" / "configuration.md"
 TOPICS = ROOT / "topics"
 # Kubernetes the chart is for: the oldest, and the newest there are schemas of.
 OLDEST, NEWEST = "1.30.0", "1.37.0"
+METRICS_PAGE = ROOT / "docs" / "metrics.md"
+RUNBOOK = ROOT / "docs" / "runbook.md"

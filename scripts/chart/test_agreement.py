@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 import yaml
+
 from chart import ci, ci_names, manifests
 from places import CHART, CONFIGURATION_PAGE, ROOT, TOPICS
 

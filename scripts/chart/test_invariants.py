@@ -4,6 +4,7 @@ import re
 
 import pytest
 import yaml
+
 from chart import ci, ci_names, manifests, merged, notes
 from places import TOPICS
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from chart import Refused, ci, manifests, merged
 
 API = {"issuerId": "a", "keyId": "b", "privateKeyFile": {"secret": "s", "key": "k"}}

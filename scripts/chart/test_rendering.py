@@ -8,6 +8,7 @@ import helm_python as helm
 import kubernetes_validate
 import pytest
 import yaml
+
 from chart import ci, ci_names, manifests, sources
 from crds import validator
 from places import CHART, GOLDEN, NEWEST, OLDEST

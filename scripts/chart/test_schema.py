@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-import schema
 import yaml
+
+import schema
 from chart import Refused, ci, loaded, merged, sources
 from places import CHART
 

@@ -44,6 +44,11 @@ spec:
       env:
         - name: MILLRACE_CONFIG
           value: /etc/millrace/config/millrace.yaml
+        {{- if eq $process.name "console" }}
+        # Not the loopback address: its NetworkPolicy says who reaches it, and a request without the proxy's header is refused.
+        - name: MILLRACE_CONSOLE_HOST
+          value: 0.0.0.0
+        {{- end }}
         {{- if $settings.staticMembership }}
         - name: POD_NAME
           valueFrom:

@@ -1,0 +1,273 @@
+"""Every alert as promtool sees it: it parses, it fires, it stays quiet, it resolves; and it has its place in the runbook."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+import pytest
+import yaml
+
+from chart import ci, manifests, merged
+from places import CHART, METRICS_PAGE, ROOT, RUNBOOK
+
+
+def spec(values=None):
+    (rule,) = [one for one in manifests(merged(ci("production"), values or {})) if one["kind"] == "PrometheusRule"]
+    return rule["spec"]
+
+
+SPEC = spec()
+RULES = {rule["alert"]: rule for group in SPEC["groups"] for rule in group["rules"]}
+
+
+@dataclass
+class Case:
+    """Series by minutes, and at which minutes an alert fires and for which labels."""
+
+    alert: str
+    series: dict
+    # Minute → how many alerts fire.
+    firing: dict
+    step: str = "1m"
+
+
+def refused(reason, status, values):
+    return {f'millrace_ingress_refused_total{{version="v2",reason="{reason}",status="{status}",pod="a"}}': values}
+
+
+def event(worker, name, values):
+    return {f'millrace_worker_events_total{{worker="{worker}",event="{name}",pod="a"}}': values}
+
+
+def budget(turns, waiting):
+    labels = '{app="a",environment="Production",endpoint="extend",pod="a"}'
+    return {
+        f"millrace_api_turns_total{labels}": turns,
+        f"millrace_api_budget_per_second{labels}": "10+0x60",
+        f"millrace_api_callers_waiting{labels}": waiting,
+    }
+
+
+def lateness(fast, slow):
+    name = "millrace_worker_retry_lateness_seconds_bucket"
+    return {
+        f'{name}{{worker="w",le="5"}}': fast,
+        f'{name}{{worker="w",le="10"}}': slow,
+        f'{name}{{worker="w",le="+Inf"}}': slow,
+    }
+
+
+LEAF = "millrace_ingress_apple_certificate_end_seconds"
+ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
+
+CASES = [
+    # 60 a minute is one a second; then none.
+    Case("MillraceNotificationsRefused", refused("signature", "401", "0+60x30 1800+0x30"), {5: 0, 20: 1, 50: 0}),
+    Case("MillraceNotificationsRefused", refused("signature", "401", "0+10x60"), {30: 0, 59: 0}),
+    Case("MillraceNotificationsRefused", refused("busy", "503", "0+600x60"), {30: 0}),
+    # From no series at all to one event.
+    Case("MillraceUnverifiableChain", refused("chain", "503", "_x10 1+0x50"), {9: 0, 11: 1, 20: 1, 40: 0}),
+    Case("MillraceUnverifiableChain", refused("inner-chain", "503", "3+0x20 4+0x40"), {20: 0, 22: 1, 50: 0}),
+    Case("MillraceUnverifiableChain", refused("chain", "401", "0+5x60"), {30: 0}),
+    Case("MillraceAppNotConfigured", refused("app-not-configured", "503", "_x10 1+0x50"), {9: 0, 11: 1, 40: 0}),
+    Case("MillraceAppNotConfigured", refused("environment-not-configured", "401", "_x10 1+0x50"), {11: 1, 40: 0}),
+    Case("MillraceAppNotConfigured", refused("wrong-secret", "401", "_x10 1+0x50"), {11: 0}),
+    Case("MillraceIngressUnavailable", refused("kafka-unavailable", "503", "0+30x20 600+0x40"), {3: 0, 15: 1, 45: 0}),
+    Case("MillraceIngressUnavailable", refused("kafka-unavailable", "503", "0+1x60"), {30: 0}),
+    Case("MillraceIngressUnavailable", refused("chain", "503", "0+60x60"), {30: 0}),
+    Case(
+        "MillraceQuarantineFailed",
+        {'millrace_ingress_quarantined_total{outcome="failed",pod="a"}': "_x10 1+0x50"},
+        {9: 0, 12: 1, 40: 0},
+    ),
+    Case("MillraceQuarantineFailed", {'millrace_ingress_quarantined_total{outcome="kept",pod="a"}': "0+9x50"}, {30: 0}),
+    # In hours: 30 a day for ten days, then none for two, then again.
+    Case(
+        "MillraceAppSilent",
+        {ACCEPTED: "0+2x240 480+0x48 480+2x48"},
+        {200 * 60: 0, 250 * 60: 0, 280 * 60: 1, 300 * 60: 0},
+        "1h",
+    ),
+    Case("MillraceAppSilent", {ACCEPTED: "0+0.1x240 24+0x48"}, {280 * 60: 0}, "1h"),
+    Case("MillraceAppSilent", {ACCEPTED: "0+0x48"}, {47 * 60: 0}, "1h"),
+    # It ends 15 days after the beginning; renewed on the fifth day.
+    Case(
+        "MillraceCertificateEnds",
+        {"millrace_ingress_certificate_end_seconds": f"{15 * 86400}+0x120 {100 * 86400}+0x120"},
+        {20 * 60: 0, 48 * 60: 1, 130 * 60: 0},
+        "1h",
+    ),
+    Case(
+        "MillraceCertificateEnds",
+        {"millrace_ingress_certificate_end_seconds": f"{90 * 86400}+0x120"},
+        {100 * 60: 0},
+        "1h",
+    ),
+    Case(
+        "MillraceAppleLeafNew",
+        {f'{LEAF}{{leaf="a"}}': "9+0x600", f'{LEAF}{{leaf="b"}}': "_x200 9+0x400"},
+        {190: 0, 210: 1, 300: 0},
+    ),
+    # The first of all is no news, nor is one that a restarted process sees again.
+    Case("MillraceAppleLeafNew", {f'{LEAF}{{leaf="a"}}': "9+0x600"}, {1: 0, 30: 0, 90: 0}),
+    Case(
+        "MillraceAppleLeafNew",
+        {f'{LEAF}{{leaf="a",pod="x"}}': "9+0x100", f'{LEAF}{{leaf="a",pod="y"}}': "_x150 9+0x100"},
+        {160: 0},
+    ),
+    Case("MillraceLag", {'millrace_worker_lag_seconds{worker="w",lane="0"}': "0+60x20 0+0x20"}, {6: 0, 15: 1, 30: 0}),
+    Case("MillraceLag", {'millrace_worker_lag_seconds{worker="w",lane="0"}': "290+0x60"}, {30: 0}),
+    Case(
+        "MillraceDeadLetters",
+        {'millrace_worker_dead_letters_total{worker="w",reason="r",pod="a"}': "_x10 1+0x50"},
+        {9: 0, 11: 1, 40: 0},
+    ),
+    Case(
+        "MillraceDeadLetters",
+        {'millrace_worker_dead_letters_total{worker="w",reason="r",pod="a"}': "7+0x60"},
+        {20: 0, 50: 0},
+    ),
+    Case("MillraceRetriesLate", lateness("0+0x60", "0+60x30 1800+0x30"), {5: 0, 25: 1, 55: 0}),
+    Case("MillraceRetriesLate", lateness("0+60x60", "0+60x60"), {30: 0}),
+    Case(
+        "MillraceRecordsLost",
+        {'millrace_worker_records_lost_total{worker="w",topic="t",pod="a"}': "_x10 40+0x120"},
+        {9: 0, 11: 1, 100: 0},
+    ),
+    Case(
+        "MillraceRecordsLost",
+        {'millrace_worker_records_lost_total{worker="w",topic="t",pod="a"}': "40+0x120"},
+        {100: 0},
+    ),
+    Case(
+        "MillraceHandlersStuck",
+        {'millrace_worker_handlers_stuck{worker="w",pod="a"}': "1+0x20 0+0x20"},
+        {5: 0, 15: 1, 30: 0},
+    ),
+    Case("MillraceHandlersStuck", {'millrace_worker_handlers_stuck{worker="w",pod="a"}': "0+0x60"}, {30: 0}),
+    # Ten a second are allowed: 600 a minute.
+    Case("MillraceBudgetScarce", budget("0+590x30 17700+0x30", "5+0x60"), {10: 0, 25: 1, 50: 0}),
+    Case("MillraceBudgetScarce", budget("0+590x60", "0+0x60"), {40: 0}),
+    Case("MillraceBudgetScarce", budget("0+300x60", "5+0x60"), {40: 0}),
+    Case(
+        "MillraceApplePaused",
+        {'millrace_api_paused{app="a",environment="Sandbox",endpoint="e",pod="a"}': "1+0x30 0+0x30"},
+        {10: 0, 20: 1, 40: 0},
+    ),
+    Case(
+        "MillraceApplePaused",
+        {
+            'millrace_api_paused{app="a",environment="Sandbox",endpoint="e",pod="a"}': "1 1 0 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0 0 1 1 0 0"
+        },
+        {20: 0},
+    ),
+    Case("MillraceConsumptionAtRisk", event("consumption", "consumption.at-risk", "_x10 1+0x50"), {9: 0, 11: 1, 40: 0}),
+    Case(
+        "MillraceConsumptionAtRisk",
+        {'millrace_worker_lag_seconds{worker="consumption",lane="3"}': "15000+0x10 0+0x20"},
+        {5: 1, 20: 0},
+    ),
+    Case("MillraceConsumptionAtRisk", event("consumption", "consumption.sent", "0+5x60"), {30: 0}),
+    Case(
+        "MillraceCampaignDiffers",
+        event("renewal-extensions", "campaign.differs", "_x10 1+0x120"),
+        {9: 0, 11: 1, 100: 0},
+    ),
+    Case("MillraceCampaignDiffers", event("renewal-extensions", "campaign.completed", "_x10 1+0x120"), {30: 0}),
+]
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rules") / "alerts.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return path
+
+
+def promtool(*arguments):
+    return subprocess.run(["promtool", *arguments], capture_output=True, text=True)
+
+
+def test_prometheus_takes_the_rules(rules):
+    result = promtool("check", "rules", rules)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert f"{len(RULES)} rules found" in result.stdout
+
+
+@pytest.mark.parametrize("step", ["1m", "1h"])
+def test_every_alert_fires_stays_quiet_and_resolves(rules, step):
+    tests = [
+        {
+            "interval": step,
+            "input_series": [{"series": name, "values": values} for name, values in case.series.items()],
+            "promql_expr_test": [
+                {
+                    "expr": f'count(ALERTS{{alertname="{case.alert}",alertstate="firing"}})',
+                    "eval_time": f"{minute}m",
+                    "exp_samples": [{"labels": "{}", "value": count}] if count else [],
+                }
+                for minute, count in case.firing.items()
+            ],
+        }
+        for case in CASES
+        if case.step == step
+    ]
+    path = rules.parent / "tests.yaml"
+    path.write_text(yaml.safe_dump({"rule_files": [rules.name], "evaluation_interval": step, "tests": tests}))
+    result = promtool("test", "rules", path)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_alert_has_all_three():
+    for name in RULES:
+        cases = [case for case in CASES if case.alert == name]
+        counts = [count for case in cases for _, count in sorted(case.firing.items())]
+        assert any(counts), f"{name} never fires"
+        assert any(not any(case.firing.values()) for case in cases), f"{name} has no case in which it stays quiet"
+        assert any([bool(count) for _, count in sorted(case.firing.items())][-2:] == [True, False] for case in cases), (
+            f"{name} never resolves"
+        )
+
+
+def test_every_alert_has_its_place_in_the_runbook():
+    anchors = {
+        re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.+)$", RUNBOOK.read_text(), re.MULTILINE)
+    }
+    for name, rule in RULES.items():
+        url, anchor = rule["annotations"]["runbook_url"].split("#")
+        assert url.endswith(str(RUNBOOK.relative_to(ROOT))), name
+        assert anchor == name.lower()
+        assert anchor in anchors, f"{RUNBOOK.name} has no heading {name}"
+    assert {one for one in anchors if one.startswith("millrace")} == {name.lower() for name in RULES}
+
+
+def test_alerts_name_metrics_that_there_are():
+    known = set(re.findall(r"^\| `(\w+)` \|", METRICS_PAGE.read_text(), re.MULTILINE))
+    for name, rule in RULES.items():
+        for metric in re.findall(r"\bmillrace_\w+", rule["expr"]):
+            assert metric.removesuffix("_bucket") in known, f"{name}: {metric}"
+
+
+def test_every_alert_says_how_bad_it_is_and_what_is_wrong():
+    for name, rule in RULES.items():
+        assert rule["labels"]["severity"] in ("info", "warning", "critical"), name
+        assert rule["labels"]["team"] == "payments", "monitoring.prometheusRule.alertLabels"
+        assert rule["annotations"]["summary"].endswith("."), name
+
+
+def test_thresholds_are_filled_in_and_every_one_is_used():
+    assert "${" not in yaml.safe_dump(SPEC)
+    text = (CHART / "files" / "alerts.yaml").read_text()
+    used = set(re.findall(r"\$\{(\w+)\}", text)) - {"runbookURL"}
+    stated = yaml.safe_load((CHART / "values.yaml").read_text())["monitoring"]["prometheusRule"]["thresholds"]
+    assert used == set(stated)
+    changed = spec({"monitoring": {"prometheusRule": {"thresholds": {"lagSeconds": 77}}}})
+    assert "> 77" in next(
+        rule["expr"] for group in changed["groups"] for rule in group["rules"] if rule["alert"] == "MillraceLag"
+    )
+
+
+def test_an_alert_can_be_left_out():
+    changed = spec({"monitoring": {"prometheusRule": {"disabled": ["MillraceLag"]}}})
+    assert {rule["alert"] for group in changed["groups"] for rule in group["rules"]} == set(RULES) - {"MillraceLag"}

@@ -1,0 +1,136 @@
+"""Asks a Prometheus what scripts/check-watch wants to know.
+
+usage: watch.py rules FILE               writes the alerts as the chart renders them
+       watch.py check URL SECONDS        waits until every expression of the dashboards has series, and alerts fire
+       watch.py picture URL FILE         draws some figures
+"""
+
+import json
+import math
+import pathlib
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+import dashboards
+
+# What the load calls for: forgeries with foreign chains, an app that is not configured, a receiver that refuses.
+EXPECTED = {"MillraceUnverifiableChain", "MillraceAppNotConfigured", "MillraceDeadLetters"}
+
+PICTURE = [
+    ("overview", "Accepted by type"),
+    ("ingress", "Refused, by reason"),
+    ("ingress", "Head to answer"),
+    ("workers", "One run of a handler"),
+    ("workers", "Parked, by reason"),
+    ("apple-budget", "Calls"),
+]
+
+
+def get(url, path, **parameters):
+    with urllib.request.urlopen(f"{url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", timeout=10) as answer:
+        return json.load(answer)["data"]
+
+
+def values(url, expression):
+    """The numbers an expression has now; NaN is none."""
+    found = [float(series["value"][1]) for series in get(url, "query", query=expression)["result"]]
+    return [value for value in found if not math.isnan(value)]
+
+
+def write_rules(path):
+    from test_alerts import SPEC
+
+    with open(path, "w") as file:
+        json.dump(SPEC, file)
+
+
+def check(url, seconds):
+    """Asks again until all is there or the time is over; the load goes on meanwhile."""
+    waiting = list(dashboards.expressions())
+    expected = len(waiting)
+    firing = set()
+    counts = {}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and (waiting or not firing >= EXPECTED):
+        time.sleep(1)
+        try:
+            firing |= {
+                alert["labels"]["alertname"] for alert in get(url, "alerts")["alerts"] if alert["state"] == "firing"
+            }
+            for query in waiting:
+                counts[query] = len(values(url, query[2]))
+        except OSError:
+            continue  # Prometheus is about to start.
+        waiting = [query for query in waiting if not counts.get(query)]
+    rules = [rule for group in get(url, "rules")["groups"] for rule in group["rules"]]
+    broken = [rule for rule in rules if rule["health"] != "ok"]
+    targets = get(url, "targets")["activeTargets"]
+    down = [target["scrapeUrl"] for target in targets if target["health"] != "up"]
+    for name, panel, expression in waiting:
+        print(f"no series: {name}, {panel}: {expression}", file=sys.stderr)
+    for rule in broken:
+        print(f"{rule['name']}: {rule.get('lastError', rule['health'])}", file=sys.stderr)
+    for target in down:
+        print(f"not scraped: {target}", file=sys.stderr)
+    for alert in EXPECTED - firing:
+        print(f"does not fire: {alert}", file=sys.stderr)
+    print(
+        f"    {expected - len(waiting)} of {expected} expressions of {len(dashboards.DASHBOARDS)} dashboards have series"
+        f" ({sum(counts.values())}); {len(rules) - len(broken)} of {len(rules)} alerts evaluate;"
+        f" {len(targets)} processes scraped; firing: {', '.join(sorted(firing))}"
+    )
+    return not (waiting or broken or down or EXPECTED - firing)
+
+
+def picture(url, path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    pyplot.rcParams.update({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False})
+    figure, axes = pyplot.subplots(3, 2, figsize=(11, 8.2), dpi=110)
+    end = time.time()
+    for axis, (name, title) in zip(axes.flat, PICTURE, strict=True):
+        panel = next(panel for _, row in dashboards.DASHBOARDS[name][1] for panel in row if panel.title == title)
+        for expression, legend in panel.queries:
+            # The dashboards look back five minutes; of a minute's load that would show a slope and no more.
+            expression = expression.replace("[5m]", "[10s]")
+            for series in get(url, "query_range", query=expression, start=end - 60, end=end, step=1)["result"]:
+                label = legend
+                for key, value in series["metric"].items():
+                    label = label.replace(f"{{{{{key}}}}}", value)
+                points = [(float(at) - end + 60, float(value)) for at, value in series["values"]]
+                axis.plot(*zip(*points, strict=True), linewidth=1.2, label=label)
+        axis.set_title(
+            f"{title} ({ {'reqps': 'a second', 'ops': 'a second', 's': 'seconds'}[panel.unit] })",
+            loc="left",
+            weight="bold",
+        )
+        # Room for the legend.
+        axis.set_ylim(0, axis.get_ylim()[1] * 1.4)
+        axis.set_xlabel("seconds")
+        axis.grid(alpha=0.25)
+        axis.legend(fontsize=6, loc="upper left", ncols=2, frameon=False)
+    figure.text(
+        0.01,
+        0.004,
+        "Time runs sixty times as fast in this rehearsal, and durations with it: six seconds here are 100 ms.",
+    )
+    figure.tight_layout(rect=(0, 0.02, 1, 1))
+    pathlib.Path(path).parent.mkdir(exist_ok=True)
+    figure.savefig(path)
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["rules", path]:
+            write_rules(path)
+        case ["check", url, seconds]:
+            sys.exit(0 if check(url, float(seconds)) else 1)
+        case ["picture", url, path]:
+            picture(url, path)
+        case _:
+            sys.exit(__doc__)
