@@ -1,10 +1,10 @@
 // Lower-case hexadecimal, as CloudEvents ids and W3C trace contexts write it.
 
-enum Hex {
+package enum Hex {
   private static let digits = Array("0123456789abcdef".utf8)
 
   /// Two lower-case digits for each byte.
-  static func text(_ bytes: some Sequence<UInt8>) -> String {
+  package static func text(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.underestimatedCount * 2)
     for byte in bytes {
@@ -15,7 +15,7 @@ enum Hex {
   }
 
   /// The value of one lower-case digit; `nil` for anything else, upper case included.
-  static func value(_ digit: UInt8) -> UInt8? {
+  package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
@@ -24,7 +24,7 @@ enum Hex {
   }
 
   /// The bytes that `digits` (an even number, lower case) stand for; `nil` when they are anything else.
-  static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
+  package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)

@@ -2,6 +2,7 @@
 // time is a parameter.
 
 internal import Kafka
+internal import Millrace
 
 /// A process of the test; pausing and crashing happen to all its clients.
 struct ProcessID: Sendable, Hashable {

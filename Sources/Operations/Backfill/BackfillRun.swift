@@ -2,7 +2,7 @@
 // read: the console, a second terminal, the next process after a crash. What has different writers has different keys.
 
 public import AppStore
-internal import Kafka
+package import Kafka
 
 /// A run.
 public struct BackfillRun: Sendable, Hashable {
@@ -225,7 +225,7 @@ public struct BackfillTable: Sendable, Hashable {
   public func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
 
   /// Takes the next record in. Records of others are left alone.
-  mutating func fold(_ record: ConsumerRecord) {
+  package mutating func fold(_ record: ConsumerRecord) {
     guard let value = record.value else {
       forget(String(decoding: record.key ?? [], as: UTF8.self))
       return

@@ -3,7 +3,7 @@
 internal import AppStore
 internal import Clocks
 internal import Kafka
-internal import Millrace
+package import Millrace
 
 /// What became of commands, told as it is read.
 actor OperationsFollower {
@@ -114,7 +114,7 @@ actor OperationsFollower {
 
 extension OperationsLog.Standing {
   /// How far it is, in a word or two.
-  var words: String {
+  package var words: String {
     let verb = if case .discard = command.action { "discarded" } else { "sent again" }
     return switch outcome {
     case .done?: verb

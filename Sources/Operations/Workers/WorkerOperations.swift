@@ -58,6 +58,23 @@ public struct WorkerOperations: Sendable {
     _ ids: [DeadLetterID], why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
+    try await settle(.requeue, ids, why: why, patience: patience, report: report)
+  }
+
+  /// Asks for dead letters to be left for good.
+  ///
+  /// - Parameters, throws: as those of ``requeue(_:why:patience:report:)``.
+  public func discard(
+    _ ids: [DeadLetterID], why: String, patience: Duration,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
+    try await settle(.discard, ids, why: why, patience: patience, report: report)
+  }
+
+  private func settle(
+    _ action: OperationCommand.Action, _ ids: [DeadLetterID], why: String, patience: Duration,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
     let lanes = try await lanes()
     var seen: Set<DeadLetterID> = []
     let ids = ids.filter { seen.insert($0).inserted }
@@ -76,7 +93,7 @@ public struct WorkerOperations: Sendable {
     return try await submit(
       ids.map { id in
         command(
-          .requeue, item: OperationCommand.deadLetter(lane: id.lane, offset: id.offset), lane: id.lane, why: why)
+          action, item: OperationCommand.deadLetter(lane: id.lane, offset: id.offset), lane: id.lane, why: why)
       }, patience: patience, report: report)
   }
 
@@ -177,8 +194,8 @@ public struct WorkerOperations: Sendable {
 }
 
 /// Names for commands: UUIDs, version 4 (RFC 9562).
-enum CommandID {
-  static func new() -> String {
+package enum CommandID {
+  package static func new() -> String {
     var generator = SystemRandomNumberGenerator()
     var bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     bytes[6] = bytes[6] & 0x0F | 0x40

@@ -1,13 +1,13 @@
-// Kafka's partitioner. A key goes where Java's and librdkafka's producers put it, so that a test sees the partitions that
-// a cluster would.
+// Kafka's partitioner. A key goes where Java's and librdkafka's producers put it: whoever looks for one key reads one
+// partition of each topic, and the log in memory shows a test the partitions that a cluster would use.
 
 /// The hash that `org.apache.kafka.common.utils.Utils.murmur2` computes.
-enum Murmur2 {
+package enum Murmur2 {
   /// Seed and multiplier as Kafka chose them.
   private static let seed: UInt32 = 0x9747_b28c
   private static let multiplier: UInt32 = 0x5bd1_e995
 
-  static func hash(_ bytes: [UInt8]) -> UInt32 {
+  package static func hash(_ bytes: [UInt8]) -> UInt32 {
     var hash = seed ^ UInt32(truncatingIfNeeded: bytes.count)
     var rest = bytes[...]
     while rest.count >= 4 {
@@ -23,7 +23,7 @@ enum Murmur2 {
 
   /// Where a key goes: `murmur2` of Java's default partitioner.
   /// - Parameter count: how many partitions there are, at least 1.
-  static func partition(of key: [UInt8], among count: Int) -> Int32 {
+  package static func partition(of key: [UInt8], among count: Int) -> Int32 {
     Int32(hash(key) & 0x7fff_ffff) % Int32(clamping: max(1, count))
   }
 
