@@ -65,6 +65,7 @@ let package = Package(
     .library(name: "Millrace", targets: ["Millrace"]),
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     .library(name: "Ingress", targets: ["Ingress"]),
+    .library(name: "Console", targets: ["Console"]),
     .library(name: "Forward", targets: ["Forward"]),
     .library(name: "Refunds", targets: ["Refunds"]),
     .library(name: "RenewalExtensions", targets: ["RenewalExtensions"]),
@@ -73,6 +74,7 @@ let package = Package(
     .executable(name: "millrace-forward", targets: ["millrace-forward"]),
     .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
     .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
+    .executable(name: "millrace-console", targets: ["millrace-console"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
@@ -147,6 +149,16 @@ let package = Package(
         coreMetrics, crypto,
         lifecycle, logging, metrics,
       ]),
+    library(
+      "Console",
+      [
+        "Operations", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", crypto,
+        httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore,
+      ],
+      resources: [
+        .embedInCode("Resources/console.css"), .embedInCode("Resources/console.js"),
+        .embedInCode("Resources/console.svg"),
+      ]),
     command(
       "MillraceCLI", folder: "millrace",
       [
@@ -158,6 +170,8 @@ let package = Package(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
     command("millrace-ingress", ["Ingress", argumentParser]),
+    command(
+      "millrace-console", ["Console", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
@@ -235,6 +249,12 @@ let package = Package(
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
         "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", coreMetrics, crypto, httpTypes, lifecycle,
         logging,
+      ]),
+    tests(
+      "Console",
+      [
+        "Console", "millrace-console", "Operations", "RenewalExtensions", "Millrace", "MillraceTesting", "Kafka",
+        "AppStore", "Clocks", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),
     tests(
       "RenewalExtensions",

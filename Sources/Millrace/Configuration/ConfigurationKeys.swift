@@ -7,7 +7,8 @@ extension MillraceConfiguration {
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
 
-  private static let keys: [Setting<MillraceConfiguration>] = kafkaKeys + appStoreKeys + ingressKeys + processKeys
+  private static let keys: [Setting<MillraceConfiguration>] =
+    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + processKeys
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [
     Setting(

@@ -11,7 +11,7 @@ extension MillraceConfiguration {
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
       + brokenForwardRelations(problem) + brokenIngressRelations(problem)
-      + brokenClockRelations(problem)
+      + brokenConsoleRelations(problem) + brokenClockRelations(problem)
   }
 
   private typealias Describe = (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem

@@ -23,6 +23,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   public var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.
   public var ingress = IngressSettings()
+  /// The operator's console.
+  public var console = ConsoleSettings()
   /// The HTTP endpoint for metrics and probes, in every process.
   public var admin = AdminSettings()
   /// The time that processes live in.

@@ -1,0 +1,179 @@
+// Asks the cluster what topics hold and what groups have committed. It is in no group itself: asking for a group's commits
+// needs no membership.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Millrace
+
+/// The questions, with the clients that ask them.
+struct ClusterSurvey: Sendable {
+  private let configuration: KafkaConfiguration
+  private let topics: ConsoleTopics
+  private let admin: KafkaAdmin
+  private let groups: [String: KafkaConsumer]
+  private let clock: MillraceClock
+
+  static let timeout = Duration.seconds(15)
+  /// Partitions whose oldest record is looked up in one survey; the rest in the next ones.
+  static let maximumProbes = 200
+
+  init(_ configuration: KafkaConfiguration, _ topics: ConsoleTopics, clock: MillraceClock = .system) throws {
+    self.configuration = configuration
+    self.topics = topics
+    self.clock = clock
+    admin = KafkaAdmin(configuration)
+    var groups: [String: KafkaConsumer] = [:]
+    for worker in topics.workers {
+      let names = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: topics.prefix)
+      // Never run, so that it never joins.
+      groups[worker] = try KafkaConsumer(configuration, subscription: .group(names.group, topics: []))
+    }
+    self.groups = groups
+  }
+
+  /// What holds now.
+  /// - Parameter before: The last survey; what it looked up is not looked up again.
+  func facts(after before: ClusterFacts) async throws -> ClusterFacts {
+    var facts = ClusterFacts()
+    let described = try await admin.describeTopics(
+      topics.kinds.keys.sorted(), withSettings: false, timeout: Self.timeout)
+    facts.topics = Dictionary(described.map { ($0.name, $0.partitionCount) }) { first, _ in first }
+    let partitions = described.flatMap { topic in
+      (0..<Int32(clamping: topic.partitionCount)).map { TopicPartition(topic: topic.name, partition: $0) }
+    }
+    // Before the ends, so that no lag is negative.
+    for (worker, consumer) in groups {
+      let inputs = Set(topics.inputs(of: worker) + topics.tiers(of: worker).map(\.topic))
+      let own = partitions.filter { inputs.contains($0.topic) }
+      guard !own.isEmpty else { continue }
+      let committed = try await consumer.committed(own, timeout: Self.timeout)
+      facts.committed[worker] = Dictionary(
+        committed.map { ($0.partition, $0.offset) }
+      ) { $1 }
+    }
+    facts.ranges = try await admin.highWatermarks(of: partitions, timeout: Self.timeout)
+    facts.oldest = try await oldest(facts, known: before.oldest)
+    facts.at = clock.wallTime
+    return facts
+  }
+
+  /// When the first records behind commits were written.
+  private func oldest(
+    _ facts: ClusterFacts, known: [TopicPartition: [Int64: Timestamp?]]
+  ) async throws -> [TopicPartition: [Int64: Timestamp?]] {
+    var found: [TopicPartition: [Int64: Timestamp?]] = [:]
+    var wanted: [(partition: TopicPartition, offset: Int64, behind: Int64)] = []
+    for worker in topics.workers {
+      let inputs = Set(topics.inputs(of: worker))
+      for (partition, committed) in facts.committed[worker] ?? [:] where inputs.contains(partition.topic) {
+        guard let range = facts.ranges[partition] else { continue }
+        let position = max(committed, range.lowerBound)
+        guard position < range.upperBound else { continue }
+        // A commit that stays has the same record behind it; that there was none may have changed.
+        if case .some(.some(let time)) = known[partition]?[position] {
+          found[partition, default: [:]][position] = .some(time)
+        } else if !wanted.contains(where: { $0.partition == partition && $0.offset == position }) {
+          wanted.append((partition, position, range.upperBound - position))
+        }
+      }
+    }
+    wanted.sort { ($1.behind, $0.partition) < ($0.behind, $1.partition) }
+    // Several groups may stand at different places of one partition: one place of each in one reading.
+    var rest = wanted.prefix(Self.maximumProbes)[...]
+    while !rest.isEmpty {
+      var starts: [TopicPartition: Int64] = [:]
+      var later: [(partition: TopicPartition, offset: Int64, behind: Int64)] = []
+      for probe in rest {
+        if starts[probe.partition] == nil { starts[probe.partition] = probe.offset } else { later.append(probe) }
+      }
+      for (partition, time) in try await FirstRecords(configuration).times(from: starts) {
+        if let offset = starts[partition] { found[partition, default: [:]][offset] = time }
+      }
+      rest = later[...]
+    }
+    return found
+  }
+}
+
+/// Looks at the first record behind places of many partitions, with one client.
+struct FirstRecords: Sendable {
+  private let configuration: KafkaConfiguration
+  /// How long the cluster may take for all of them; what has no answer by then stays unknown.
+  private static let patience = Duration.seconds(5)
+
+  init(_ configuration: KafkaConfiguration) {
+    var reader = configuration.reading(kilobytes: 32, messages: 1)
+    // Nothing more than the first record is waited for.
+    reader.properties["fetch.wait.max.ms"] = "20"
+    self.configuration = reader
+  }
+
+  /// - Returns: when each was written; nil where a partition ends without one. Absent: not known.
+  func times(from starts: [TopicPartition: Int64]) async throws -> [TopicPartition: Timestamp?] {
+    let consumer = try KafkaConsumer(configuration, subscription: .partitions(starts.mapValues { .offset($0) }))
+    return try await withThrowingTaskGroup(of: [TopicPartition: Timestamp?]?.self) { group in
+      group.addTask {
+        try await consumer.run()
+        return nil
+      }
+      group.addTask {
+        // Ends the wait for partitions that have no leader.
+        try? await MillraceClock.system.sleep(for: Self.patience)
+        consumer.shutDown()
+        return nil
+      }
+      group.addTask { await Self.first(of: consumer) }
+      var times: [TopicPartition: Timestamp?] = [:]
+      while let part = try await group.next() {
+        guard let part else { continue }
+        times = part
+        consumer.shutDown()
+        group.cancelAll()
+      }
+      return times
+    }
+  }
+
+  private static func first(of consumer: KafkaConsumer) async -> [TopicPartition: Timestamp?] {
+    for await event in consumer.events {
+      switch event {
+      case .revoked(let revocation): revocation.complete()
+      case .assigned(let queues):
+        return await withTaskGroup(of: (TopicPartition, Timestamp?)?.self) { group in
+          for queue in queues {
+            group.addTask {
+              // A partition that cannot be read is not known; the survey's other questions say what is wrong.
+              guard let page = try? await queue.nextPage(upTo: 1) else { return nil }
+              return (
+                queue.partition,
+                page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+              )
+            }
+          }
+          return await group.reduce(into: [:]) { times, answer in
+            if let answer { times.updateValue(answer.1, forKey: answer.0) }
+          }
+        }
+      }
+    }
+    return [:]
+  }
+}
+
+extension KafkaConfiguration {
+  /// A reader of many partitions in little memory, which is told where they end.
+  /// - Parameters:
+  ///   - kilobytes: What is fetched ahead of each partition.
+  ///   - messages: So many fetched ahead are enough.
+  func reading(kilobytes: Int, messages: Int) -> KafkaConfiguration {
+    var reader = self
+    let own = [
+      "auto.offset.reset": "earliest", "enable.partition.eof": "true", "queued.max.messages.kbytes": "\(kilobytes)",
+      "queued.min.messages": "\(messages)", "fetch.message.max.bytes": "\(kilobytes * 1_024)",
+      "fetch.max.bytes": "4194304", "receive.message.max.bytes": "16777216",
+    ]
+    reader.properties.merge(own) { $1 }
+    return reader
+  }
+}

@@ -1,0 +1,104 @@
+// The background of the console: surveys, the follower, and what the ledgers say of campaigns. What fails is told on the
+// page and tried again; a page is served meanwhile.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Logging
+internal import Millrace
+internal import Operations
+internal import RenewalExtensions
+internal import ServiceLifecycle
+
+/// Keeps the store up to date until the process leaves.
+struct ConsoleReader: Service {
+  let configuration: MillraceConfiguration
+  let kafka: KafkaConfiguration
+  let topics: ConsoleTopics
+  let store: ConsoleStore
+  let logger: Logger
+  /// Kafka's time is real.
+  var clock = MillraceClock.system
+  var surveyInterval = Duration.seconds(3)
+  var campaignInterval = Duration.seconds(30)
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await repeatedly("Kafka", every: surveyInterval) { try await survey() } }
+        group.addTask { await repeatedly("campaigns", every: campaignInterval) { try await askLedgers() } }
+      }
+    }
+  }
+
+  private func repeatedly(
+    _ part: String, every interval: Duration, _ work: @escaping @Sendable () async throws -> Void
+  ) async {
+    while !Task.isCancelled {
+      do {
+        try await work()
+        await store.report(nil, of: part)
+      } catch is CancellationError {
+        return
+      } catch {
+        logger.warning("reading failed; tried again", metadata: ["part": "\(part)", "error": "\(error)"])
+        await store.report("\(error)", of: part)
+      }
+      do { try await clock.sleep(for: interval) } catch { return }
+    }
+  }
+
+  /// Surveys again and again, with a follower beside it for as long as the partitions are the same.
+  private func survey() async throws {
+    let log = try await KafkaLog.connect(kafka, timeout: ClusterSurvey.timeout)
+    var own = kafka
+    // The embedded cluster does not wake a waiting fetch when data arrives.
+    let isEmbedded = log.description.capabilities.isEmpty
+    if isEmbedded { own.properties["fetch.wait.max.ms"] = own.properties["fetch.wait.max.ms"] ?? "50" }
+    let survey = try ClusterSurvey(own, topics)
+    let first = try await survey.facts(after: await store.facts)
+    await store.learn(first)
+    var recent: [TopicPartition: Int64]?
+    if !isEmbedded {
+      let since = clock.wallTime - TopicFollower.Plan.horizon
+      recent = try await log.offsets(
+        of: TopicFollower.Plan.timed(topics, facts: first), since: since.millisecondsSince1970,
+        timeout: ClusterSurvey.timeout)
+    }
+    let plan = TopicFollower.Plan(topics, facts: first, recent: recent)
+    let follower = TopicFollower(configuration: own, topics: topics, store: store)
+    await store.report(nil, of: "Kafka")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await follower.run(plan) }
+      group.addTask {
+        var last = first
+        while true {
+          try await clock.sleep(for: surveyInterval)
+          last = try await survey.facts(after: last)
+          await store.learn(last)
+          // New topics, or more partitions: begin anew with them.
+          if last.topics != first.topics { return }
+        }
+      }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+  }
+
+  /// Progress of campaigns that go on, and of the newest ones.
+  private func askLedgers() async throws {
+    while await !store.isCaughtUp { try await clock.sleep(for: surveyInterval) }
+    let facts = await store.facts
+    let ledger = WorkerTopics(worker: RenewalExtensionsWorker.name, inputs: [], delays: [], prefix: topics.prefix)
+    guard facts.at != nil, topics.workers.contains(RenewalExtensionsWorker.name),
+      facts.topics[ledger.deadLetters] != nil
+    else { return }
+    let campaigns = await store.campaigns.suffix(10)
+    guard !campaigns.isEmpty else { return }
+    let log = try await KafkaLog.connect(kafka, timeout: ClusterSurvey.timeout)
+    let survey = CampaignSurvey(CampaignLog(on: log, prefix: topics.prefix), configuration.appStore)
+    var reports: [CampaignReport] = []
+    for campaign in campaigns { reports.append(try await survey.report(on: campaign)) }
+    await store.learn(reports)
+  }
+}

@@ -1,0 +1,23 @@
+// One record by its place.
+
+internal import Kafka
+internal import Millrace
+internal import Synchronization
+
+/// Looks a record up.
+struct SingleRecord: Sendable {
+  let log: any RecordLog
+
+  /// - Returns: nil where the partition does not hold it.
+  func read(_ partition: TopicPartition, at offset: Int64) async throws -> ConsumerRecord? {
+    let counts = try await log.partitionCounts(of: [partition.topic], timeout: .seconds(10))
+    guard (0..<(counts[partition.topic] ?? 0)).contains(Int(partition.partition)) else { return nil }
+    let range = try await log.highWatermarks(of: [partition], timeout: .seconds(10))[partition] ?? 0..<0
+    guard range.contains(offset) else { return nil }
+    let found = Mutex<ConsumerRecord?>(nil)
+    try await log.scan(partition, from: .offset(offset), to: .offset(offset + 1), upTo: 1) { page in
+      found.withLock { $0 = page.first { $0.offset == offset } ?? $0 }
+    }
+    return found.withLock { $0 }
+  }
+}

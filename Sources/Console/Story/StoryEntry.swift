@@ -1,0 +1,196 @@
+// One thing that happened to a purchase, as a record tells it. Pure.
+
+internal import AppStore
+internal import Kafka
+internal import Millrace
+internal import Operations
+
+/// A line of a story.
+struct StoryEntry: Sendable, Hashable {
+  /// What kind of thing it is.
+  enum Kind: String, Sendable, Hashable, CaseIterable {
+    case notification
+    case event
+    case call
+    case parked
+    case dead
+  }
+
+  var kind: Kind
+  /// When its record was written.
+  var at: Timestamp
+  /// The notification's type, the event's name, the call's name, the reason.
+  var title: String
+  /// The family or the worker.
+  var place: String
+  /// Where the record is.
+  var position: RecordPosition
+  /// What else there is to say, none of it from the payload.
+  var facts: [Fact]
+  /// The payload; nil unless it is to be shown.
+  var payload: String?
+  /// Set for a dead letter.
+  var letter: DeadLetterSummary.Key?
+
+  /// A name and its value.
+  struct Fact: Sendable, Hashable {
+    var name: String
+    var value: String
+  }
+}
+
+/// Tells which records belong to a story, and what they say.
+struct StoryTeller: Sendable {
+  let topics: ConsoleTopics
+  /// What orders the purchase's records: `originalTransactionId`, mostly.
+  let subject: String
+  let showsPayloads: Bool
+
+  /// What a topic holds of stories; nil for topics that hold none.
+  enum Source: Sendable, Hashable {
+    case notifications(family: String)
+    case events(worker: String)
+    case ledger(worker: String)
+    case retry(worker: String)
+    case deadLetters(worker: String)
+  }
+
+  /// The topics that are read, with what they hold.
+  var sources: [String: Source] {
+    var sources: [String: Source] = [:]
+    for (topic, kind) in topics.kinds {
+      switch kind {
+      case .notifications(let family): sources[topic] = .notifications(family: family)
+      case .events(let worker): sources[topic] = .events(worker: worker)
+      case .retry(let worker, _): sources[topic] = .retry(worker: worker)
+      case .deadLetters(let worker): sources[topic] = .deadLetters(worker: worker)
+      case .quarantine, .replay, .operations, .campaigns, .backfills, .audit: break
+      }
+    }
+    for worker in topics.workers {
+      let ledger = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: topics.prefix).ledger
+      sources[ledger] = .ledger(worker: worker)
+    }
+    return sources
+  }
+
+  /// The line that a record is; nil where it is of another purchase.
+  func entry(_ record: ConsumerRecord, of source: Source) -> StoryEntry? {
+    if case .ledger(let worker) = source { return call(record, by: worker) }
+    guard record.key.map({ $0.elementsEqual(subject.utf8) }) ?? false else { return nil }
+    switch source {
+    case .notifications(let family): return notification(record, family)
+    case .events(let worker): return event(record, worker)
+    case .retry(let worker): return parked(record, worker)
+    case .deadLetters(let worker): return dead(record, worker)
+    case .ledger: return nil
+    }
+  }
+
+  private func notification(_ record: ConsumerRecord, _ family: String) -> StoryEntry {
+    let envelope = NotificationEnvelope(record.headers)
+    var entry = entry(record, .notification, envelope.typeAndSubtype, family)
+    entry.say("signed", envelope.time.map(Words.moment))
+    entry.say("app", envelope.bundleId)
+    entry.say("environment", envelope.environment?.rawValue)
+    entry.say("origin", envelope.origin.map(\.rawValue))
+    entry.say("id", envelope.id)
+    if showsPayloads { entry.payload = Payload.text(record) }
+    return entry
+  }
+
+  private func event(_ record: ConsumerRecord, _ worker: String) -> StoryEntry {
+    let type = record.text("ce_type") ?? ""
+    let prefix = "dev.millrace.\(worker)."
+    var entry = entry(record, .event, type.hasPrefix(prefix) ? String(type.dropFirst(prefix.count)) : type, worker)
+    entry.say("about", record.text("ce_notificationid"))
+    entry.say("supersedes", record.text("ce_supersedes"))
+    entry.say("id", record.text("ce_id"))
+    if showsPayloads { entry.payload = Payload.text(record) }
+    return entry
+  }
+
+  private func parked(_ record: ConsumerRecord, _ worker: String) -> StoryEntry {
+    let history = Provenance(record)
+    var entry = entry(record, .parked, NotificationEnvelope(record.headers).typeAndSubtype, worker)
+    entry.say("attempts", "\(history.attempt)")
+    entry.say("due", history.due.map(Words.moment))
+    entry.say("because", history.causes.last)
+    return entry
+  }
+
+  private func dead(_ record: ConsumerRecord, _ worker: String) -> StoryEntry? {
+    guard let letter = DeadLetterSummary(record, worker: worker) else { return nil }
+    var entry = entry(record, .dead, letter.reason, worker)
+    entry.letter = letter.key
+    entry.say("type", letter.type)
+    entry.say("what", letter.detail)
+    return entry
+  }
+
+  private func call(_ record: ConsumerRecord, by worker: String) -> StoryEntry? {
+    guard let call = RecordedCall(record), call.name.split(separator: "/").contains(subject[...]) else { return nil }
+    var entry = entry(record, .call, String(call.name.split(separator: "/").first ?? ""), worker)
+    entry.say("name", call.name)
+    entry.say("intended", Words.moment(call.intendedAt))
+    entry.say("outcome", call.result == nil ? "not known yet" : "answered")
+    if showsPayloads, let result = call.result { entry.payload = Payload.excerpt(result) }
+    return entry
+  }
+
+  private func entry(
+    _ record: ConsumerRecord, _ kind: StoryEntry.Kind, _ title: String, _ place: String
+  ) -> StoryEntry {
+    StoryEntry(
+      kind: kind, at: Timestamp(millisecondsSince1970: record.timestamp ?? 0), title: title, place: place,
+      position: RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset), facts: [])
+  }
+}
+
+extension StoryEntry {
+  fileprivate mutating func say(_ name: String, _ value: String?) {
+    if let value, !value.isEmpty { facts.append(Fact(name: name, value: value)) }
+  }
+}
+
+/// What records hold, for those who may see it.
+enum Payload {
+  static let limit = 32 << 10
+
+  /// The decoded notification, or the value as far as it is text.
+  static func text(_ record: ConsumerRecord) -> String? {
+    let view = RecordView(record)
+    let parts: [(String, JSONObject?)] = [
+      ("payload", view.payload), ("transaction", view.transaction), ("renewalInfo", view.renewalInfo),
+      ("appTransaction", view.appTransaction),
+    ]
+    let decoded = parts.compactMap { name, object in object.map { "\(name): \(indented(.object($0), 0))" } }
+    if !decoded.isEmpty { return cut(decoded.joined(separator: "\n")) }
+    return record.value.map(excerpt)
+  }
+
+  /// Bytes as text: JSON indented, anything else as it is.
+  static func excerpt(_ bytes: [UInt8]) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return "\(bytes.count) bytes that are no text" }
+    guard let json = try? JSON(parsing: bytes) else { return cut(text) }
+    return cut(indented(json, 0))
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.utf8.count <= limit ? text : String(text.prefix(limit)) + "…"
+  }
+
+  private static func indented(_ json: JSON, _ depth: Int) -> String {
+    let (inner, outer) = (String(repeating: "  ", count: depth + 1), String(repeating: "  ", count: depth))
+    switch json {
+    case .object(let object) where !object.members.isEmpty:
+      let lines = object.members.map {
+        "\(inner)\(String(decoding: JSON.string($0.key).serialized(), as: UTF8.self)): \(indented($0.value, depth + 1))"
+      }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
+    case .array(let values) where !values.isEmpty:
+      return "[\n" + values.map { inner + indented($0, depth + 1) }.joined(separator: ",\n") + "\n\(outer)]"
+    default: return String(decoding: json.serialized(), as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// Everything the console knows: records and facts in, what a page shows out. A value; time is a parameter.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Millrace
+internal import Operations
+internal import RenewalExtensions
+
+/// The console's tables, each bounded.
+struct ConsoleTables: Sendable {
+  let topics: ConsoleTopics
+  var flow = FlowTable()
+  var retries = RetryTable()
+  var deadlines = DeadlineTable()
+  var deadLetters: DeadLetterShelf
+  var campaigns = CampaignTable()
+  var audit = AuditTrail()
+  var runs = RunTable()
+  var backfills = BackfillTable()
+  var facts = ClusterFacts()
+  /// What the ledgers say of campaigns, by their ids.
+  var reports: [String: CampaignReport] = [:]
+  /// Since when what flows is counted.
+  var countedSince: Timestamp?
+  /// Partitions that are read from the beginning, and whether their end was seen.
+  private var pending: Set<TopicPartition> = []
+  /// What is wrong, by the part of the console that says so.
+  private(set) var problems: [String: String] = [:]
+  /// Grows with every change.
+  private(set) var version = 0
+
+  init(_ topics: ConsoleTopics, deadLetters: Int) {
+    self.topics = topics
+    self.deadLetters = DeadLetterShelf(capacity: deadLetters)
+  }
+
+  /// Whether everything that was there when reading began has been read.
+  var isCaughtUp: Bool { countedSince != nil && pending.isEmpty }
+
+  /// Reading begins anew: what was read from the beginning is forgotten.
+  mutating func begin(reading whole: Set<TopicPartition>, at time: Timestamp) {
+    retries = RetryTable()
+    deadlines = DeadlineTable()
+    deadLetters.removeAll()
+    campaigns = CampaignTable()
+    audit = AuditTrail()
+    runs = RunTable()
+    backfills = BackfillTable()
+    flow = FlowTable()
+    pending = whole
+    countedSince = time
+    version += 1
+  }
+
+  /// The end of a partition was seen.
+  mutating func reach(_ partition: TopicPartition) {
+    if pending.remove(partition) != nil { version += 1 }
+  }
+
+  /// Something is wrong, or not any more.
+  mutating func report(_ problem: String?, of part: String) {
+    guard problems[part] != problem else { return }
+    problems[part] = problem
+    version += 1
+  }
+
+  mutating func learn(_ facts: ClusterFacts) {
+    self.facts = facts
+    for (worker, committed) in facts.committed {
+      for (partition, offset) in committed
+      where topics.tiers(of: worker).contains(where: { $0.topic == partition.topic }) {
+        retries.commit(partition, offset)
+      }
+    }
+    version += 1
+  }
+
+  mutating func learn(_ reports: [CampaignReport]) {
+    self.reports = Dictionary(reports.map { ($0.campaign.id, $0) }) { $1 }
+    version += 1
+  }
+
+  /// Takes records of one partition in.
+  ///
+  /// - Parameters:
+  ///   - now: Real time, which records are stamped with.
+  ///   - wallTime: The time that workers live in.
+  mutating func take(_ records: [ConsumerRecord], now: Timestamp, wallTime: Timestamp) {
+    for record in records {
+      guard let kind = topics.kinds[record.topic] else { continue }
+      take(record, kind, now: now, wallTime: wallTime)
+    }
+    if !records.isEmpty { version += 1 }
+  }
+
+  private mutating func take(
+    _ record: ConsumerRecord, _ kind: ConsoleTopics.Kind, now: Timestamp, wallTime: Timestamp
+  ) {
+    let written = Timestamp(millisecondsSince1970: record.timestamp ?? now.millisecondsSince1970)
+    switch kind {
+    case .notifications(let family):
+      let envelope = NotificationEnvelope(record.headers)
+      count(.received, family, envelope.typeAndSubtype, written, now)
+      if family == NotificationFamily.consumptionRequests.rawValue { takeRequest(record, envelope, wallTime) }
+    case .quarantine:
+      count(.quarantined, "ingress", QuarantineRecord(record)?.reason?.rawValue ?? "other", written, now)
+    case .events(let worker):
+      let type = record.text("ce_type") ?? ""
+      let name = type.hasPrefix("dev.millrace.\(worker).") ? String(type.dropFirst(14 + worker.count)) : "other"
+      count(.event, worker, name, written, now)
+      if worker == "consumption", let notification = record.text("ce_notificationid") {
+        deadlines.end(notification, event: name, now: wallTime)
+      }
+    case .retry(let worker, let delay):
+      count(.parked, worker, "retry \(DurationText.text(delay))", written, now)
+      let due = Provenance(record).due ?? written + delay
+      retries.add(
+        TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due)
+    case .replay(let worker): count(.replayed, worker, Provenance(record).replay?.mode.rawValue ?? "", written, now)
+    case .deadLetters(let worker):
+      guard let letter = DeadLetterSummary(record, worker: worker) else { return }
+      count(.dead, worker, letter.reason, written, now)
+      deadLetters.add(letter)
+    case .operations:
+      guard let value = record.value, let json = try? JSON(parsing: value), let operation = OperationsRecord(json)
+      else { return }
+      deadLetters.fold(operation)
+      runs.fold(operation)
+    case .campaigns: campaigns.fold(record)
+    case .backfills: backfills.fold(record)
+    case .audit: audit.fold(AuditRecord(record))
+    }
+  }
+
+  private mutating func count(
+    _ outcome: FlowTable.Outcome, _ place: String, _ label: String, _ written: Timestamp, _ now: Timestamp
+  ) {
+    flow.count(FlowTable.Key(outcome: outcome, place: place, label: label), at: written, now: now)
+  }
+
+  private mutating func takeRequest(_ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ wallTime: Timestamp) {
+    guard let id = envelope.id, let signed = envelope.time else { return }
+    deadlines.add(
+      DeadlineTable.Request(
+        notification: id, subject: envelope.subject ?? "", bundleId: envelope.bundleId,
+        due: signed + DeadlineTable.window), now: wallTime)
+  }
+}
+
+extension NotificationEnvelope {
+  /// `DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED`.
+  var typeAndSubtype: String {
+    let name = notificationType ?? "no type"
+    return subtype.map { "\(name)/\($0.rawValue)" } ?? name
+  }
+}
+
+extension ConsumerRecord {
+  /// A header as text.
+  func text(_ name: String) -> String? {
+    headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
+  }
+}

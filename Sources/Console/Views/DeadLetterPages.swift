@@ -1,0 +1,255 @@
+// Lists of dead letters, one in detail, and the page that asks before something is done.
+
+internal import AppStore
+internal import Kafka
+internal import Millrace
+internal import Operations
+
+/// A list with its search.
+struct DeadLetterListView: Sendable {
+  let listing: DeadLetterListing
+  let context: PageContext
+
+  static let pageSize = 50
+
+  var page: HTML {
+    Layout.page(
+      "Dead letters", context,
+      """
+      <h1>Dead letters</h1>
+      \(search)
+      \(listing.isCaughtUp ? nil : "<p class=\"banner\" role=\"status\">Still reading: there may be more.</p>")
+      <p class="count" role="status">\(Words.count(listing.page.count)) found\(listing.dropped > 0 ? "; \(Words.count(listing.dropped)) older ones are not kept in memory" : "")</p>
+      \(listing.page.letters.isEmpty ? Layout.nothing("No dead letter fits.") : list)
+      """)
+  }
+
+  private var search: HTML {
+    let query = listing.query
+    let states = DeadLetterQuery.Standing.allCases.map { state -> HTML in
+      "<option value=\"\(state.rawValue)\"\(state == query.standing ? " selected" : nil as HTML?)>\(state.rawValue)</option>"
+    }
+    return """
+      <form class="search" method="get" action="/dead-letters" role="search" aria-label="Dead letters">
+      <p><label for="q">Search</label><input id="q" name="q" value="\(query.text)" placeholder="id, type, detail …"></p>
+      <p><label for="worker">Worker</label>\(choice("worker", listing.workers, query.worker))</p>
+      <p><label for="reason">Reason</label>\(choice("reason", listing.reasons, query.reason))</p>
+      <p><label for="app">App</label>\(choice("app", listing.apps, query.bundleId))</p>
+      <p><label for="state">State</label><select id="state" name="state">\(states)</select></p>
+      <p><button>Search</button></p>
+      </form>
+      """
+  }
+
+  private func choice(_ name: String, _ values: [String], _ chosen: String) -> HTML {
+    let options = values.map { value -> HTML in
+      "<option value=\"\(value)\"\(value == chosen ? " selected" : nil as HTML?)>\(value)</option>"
+    }
+    return "<select id=\"\(name)\" name=\"\(name)\"><option value=\"\">any</option>\(options)</select>"
+  }
+
+  private var list: HTML {
+    let rows = listing.page.letters.map { letter -> HTML in
+      let box: HTML =
+        context.visitor.mayAct
+        ? """
+        <td><input type="checkbox" name="item" value="\(letter.key.worker)/\(letter.key.id)" aria-label="Choose \(letter.key.worker) \(letter.key.id)"\(letter.isOpen ? nil : " disabled" as HTML?)></td>
+        """ : ""
+      return """
+        <tr>\(box)<td>\(Words.relative(letter.diedAt, now: listing.now))</td>
+        <th scope="row"><a href="\(letter.key.link)"><span class="code">\(letter.reason)</span></a><span class="sub">\(letter.detail)</span></th>
+        <td class="extra">\(Words.breakable(letter.type))</td><td class="extra name">\(letter.key.worker)</td><td class="extra code">\(letter.subject)</td>
+        <td><span class="state \(letter.isOpen ? "warn" : "plain")">\(letter.state)</span>\(letter.by.map { " <span class=\"sub\">by \($0)</span>" as HTML })</td></tr>
+        """
+    }
+    let columns: [Layout.Column] =
+      (context.visitor.mayAct ? [.init("Choose")] : [])
+      + [
+        .init("Died"), .init("Reason"), .init("Type", isExtra: true), .init("Worker", isExtra: true),
+        .init("Purchase", isExtra: true), .init("State"),
+      ]
+    let table = Layout.table("Dead letters, the newest first", columns, rows)
+    let pages = "\(pager)" as HTML
+    guard context.visitor.mayAct else { return "\(table)\(pages)" }
+    let hidden = listing.query.items.map { name, value -> HTML in
+      "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+    }
+    return """
+      <form method="get" action="/dead-letters/decide" aria-label="Decide">\(hidden)\(table)
+      <p class="actions"><button name="do" value="requeue">Requeue chosen …</button>
+      <button name="do" value="discard" class="quiet">Discard chosen …</button>
+      <label><input type="checkbox" name="all" value="1"> all \(Words.count(listing.page.count)) found</label></p></form>
+      \(pages)
+      """
+  }
+
+  private var pager: HTML {
+    func link(_ start: Int, _ words: HTML) -> HTML {
+      let items = listing.query.items + [("from", start == 0 ? "" : "\(start)")]
+      return "<a href=\"\(Link.to(["dead-letters"], items))\">\(words)</a>"
+    }
+    let (start, shown) = (listing.start, listing.page.letters.count)
+    let newer: HTML? = start > 0 ? link(max(0, start - Self.pageSize), "← newer") : nil
+    let older: HTML? = listing.page.hasMore ? link(start + shown, "older →") : nil
+    guard newer != nil || older != nil else { return "" }
+    return """
+      <nav class="pager" aria-label="Pages">\(newer)<span>\(Words.count(start + 1)) to \(Words.count(start + shown))</span>\(older)</nav>
+      """
+  }
+}
+
+extension DeadLetterSummary.Key {
+  /// Where its page is.
+  var link: String { Link.to(["dead-letters", worker, "\(id.lane)", "\(id.offset)"]) }
+}
+
+/// One dead letter with its history.
+struct DeadLetterView: Sendable {
+  let entry: DeadLetterEntry
+  let worker: String
+  let record: RecordView
+  let attempts: Int
+  /// What orders the notification.
+  let subject: String?
+  /// nil unless payloads are shown.
+  let payload: String?
+  let now: Timestamp
+  let context: PageContext
+
+  private var key: DeadLetterSummary.Key { .init(worker: worker, id: entry.id) }
+
+  var page: HTML {
+    Layout.page(
+      "Dead letter \(entry.id)", context,
+      """
+      <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(worker)</p>
+      <h1><span class="code">\(entry.reason)</span> <span class="state \(isOpen ? "warn" : "plain")">\(entry.state)\(entry.by.map { " by \($0)" } ?? "")</span></h1>
+      <p class="lead">\(entry.detail)</p>
+      <p class="remedy"><strong>What to do:</strong> \(entry.remedy)</p>
+      \(actions)
+      <h2>What it is</h2><dl class="facts">\(facts)</dl>
+      <h2>What happened before</h2>\(causes)
+      <h2>Payload</h2>\(content)
+      """)
+  }
+
+  private var isOpen: Bool { entry.state == "open" }
+
+  private var actions: HTML {
+    guard isOpen else { return "" }
+    guard context.visitor.mayAct else {
+      return """
+        <p class="nothing">Read-only. On a terminal: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
+        """
+    }
+    return """
+      <form class="actions" method="get" action="/dead-letters/decide" aria-label="Decide"><input type="hidden" name="item" value="\(worker)/\(entry.id)">
+      <button name="do" value="requeue">Requeue …</button> <button name="do" value="discard" class="quiet">Discard …</button></form>
+      """
+  }
+
+  private var facts: [HTML] {
+    let first = "\(entry.first.topic), partition \(entry.first.partition), offset \(entry.first.offset)"
+    let story: HTML? = subject.map { "<a class=\"code\" href=\"\(Link.to(["story"], [("id", $0)]))\">\($0)</a>" }
+    let all: [(HTML, HTML?)] = [
+      ("Type", entry.type.map { "\($0)" }), ("App", entry.bundleId.map { "\($0), \(entry.environment ?? "")" }),
+      ("Purchase", story), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
+      ("Signed", record.signedDate.map { Words.exact($0) }),
+      ("Died", "\(Words.exact(entry.diedAt)), \(Words.relative(entry.diedAt, now: now))"),
+      ("Attempts", "\(attempts)"), ("First read", "<span class=\"code\">\(first)</span>"),
+      (
+        "Stands at",
+        "<span class=\"code\">\(record.topic), partition \(record.partition), offset \(record.offset)</span>"
+      ),
+      ("Odd", record.problems.isEmpty ? nil : "\(record.problems.joined(separator: "; "))"),
+    ]
+    return all.compactMap { name, value in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
+  }
+
+  private var causes: HTML {
+    guard !entry.causes.isEmpty else { return Layout.nothing("It died at its first run.") }
+    return "<ol class=\"causes\">\(entry.causes.map { "<li>\($0)</li>" as HTML })</ol>"
+  }
+
+  private var content: HTML {
+    guard context.showsPayloads else {
+      return Layout.nothing(
+        "Not shown: payloads are personal data. A console that was started with <code>--show-payloads</code> shows them."
+      )
+    }
+    return payload.map { "<pre tabindex=\"0\">\($0)</pre>" } ?? Layout.nothing("It has none.")
+  }
+}
+
+/// Asks before something is done.
+struct DecisionView: Sendable {
+  let decision: Decision
+  let letters: [DeadLetterSummary]
+  let token: String
+  let now: Timestamp
+  let context: PageContext
+
+  static let shown = 20
+
+  var page: HTML {
+    let count = letters.count
+    let rows = letters.prefix(Self.shown).map { letter -> HTML in
+      """
+      <tr><th scope="row"><a class="code" href="\(letter.key.link)">\(letter.reason)</a><span class="sub">\(letter.key.worker)</span></th>
+      <td>\(Words.breakable(letter.type))</td>
+      <td class="extra code">\(letter.subject)</td><td>\(Words.relative(letter.diedAt, now: now))</td></tr>
+      """
+    }
+    let items = letters.map { letter -> HTML in
+      "<input type=\"hidden\" name=\"item\" value=\"\(letter.key.worker)/\(letter.key.id)\">"
+    }
+    return Layout.page(
+      "\(decision.verb)?", context,
+      """
+      <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(decision.rawValue)</p>
+      <h1>\(decision.verb) \(Words.count(count)) dead \(count == 1 ? "letter" : "letters")?</h1>
+      <p class="lead">\(meaning)</p>
+      \(Layout.table("What it is about", [.init("Reason"), .init("Type"), .init("Purchase", isExtra: true), .init("Died")], Array(rows)))
+      \(count > Self.shown ? "<p>and \(Words.count(count - Self.shown)) more</p>" : nil as HTML?)
+      <form class="decide" method="post" action="/dead-letters/\(decision.rawValue)" aria-label="\(decision.verb)">
+      <input type="hidden" name="token" value="\(token)">\(items)
+      <p><label for="why">Why</label><input id="why" name="why" required maxlength="500" aria-describedby="why-note" autocomplete="off"></p>
+      <p id="why-note" class="sub">Stays with the records and in the audit trail, with your name: \(context.visitor.name).</p>
+      <p class="actions"><button class="\(decision == .discard ? "danger" : "go")">\(decision.verb)</button> <a href="/dead-letters">Leave them</a></p>
+      </form>
+      """)
+  }
+
+  private var meaning: HTML {
+    switch decision {
+    case .requeue:
+      "They go back to the worker that gave them up, and to no other; live traffic keeps its priority. One that fails again comes back with its history."
+    case .discard: "They stay in the topic, and nobody can requeue them any more."
+    }
+  }
+}
+
+/// What came of it.
+struct DecisionOutcomeView: Sendable {
+  let decision: Decision
+  let outcomes: [DecisionOutcome]
+  let context: PageContext
+
+  var page: HTML {
+    let done = outcomes.count { $0.tone == .good }
+    let rows = outcomes.prefix(200).map { outcome -> HTML in
+      """
+      <tr><th scope="row"><a class="code" href="\(outcome.key.link)">\(outcome.key.worker) \(outcome.key.id)</a></th>
+      <td><span class="state \(outcome.tone.name)">\(outcome.words)</span></td></tr>
+      """
+    }
+    return Layout.page(
+      "\(decision.verb): done", context,
+      """
+      <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(decision.rawValue)</p>
+      <h1>\(Words.count(done)) of \(Words.count(outcomes.count)) \(decision == .requeue ? "sent again" : "discarded")</h1>
+      \(Layout.table("Outcome of each", [.init("Dead letter"), .init("Outcome")], Array(rows)))
+      <p><a href="/dead-letters">Back to the list</a></p>
+      """)
+  }
+}

@@ -1,0 +1,128 @@
+// The frame of every page.
+
+internal import Millrace
+
+/// What a page needs to know besides its content.
+struct PageContext: Sendable {
+  var visitor: Visitor
+  /// Whether anybody may act here.
+  var allowsActions: Bool
+  var showsPayloads: Bool
+  /// Names the release, so that a new one's files are not the old one's.
+  static let release = MillraceVersion.current
+}
+
+/// Pages from their content.
+enum Layout {
+  /// The places of the first page, in its order.
+  static let sections: [(id: String, name: String)] = [
+    ("flow", "Flow"), ("lag", "Lag"), ("retries", "Retries"), ("dead-letters", "Dead letters"),
+    ("campaigns", "Campaigns"), ("deadlines", "Deadlines"), ("runs", "Runs"), ("audit", "Audit"),
+  ]
+
+  static func page(_ title: String, _ context: PageContext, isLive: Bool = false, _ content: HTML) -> HTML {
+    "\(top(title, context, isLive: isLive))\(content)\(bottom)"
+  }
+
+  /// Everything before the content; a page that is streamed writes it first.
+  static func top(_ title: String, _ context: PageContext, isLive: Bool = false) -> HTML {
+    let live: HTML = isLive ? " data-live=\"/live\"" : ""
+    let mode: HTML =
+      context.visitor.mayAct
+      ? "<span class=\"badge act\">actions allowed</span>" : "<span class=\"badge\">read-only</span>"
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <meta name="color-scheme" content="light dark">
+      <title>\(title) · Millrace</title>
+      <link rel="icon" type="image/svg+xml" href="/console.svg?v=\(PageContext.release)">
+      <link rel="stylesheet" href="/console.css?v=\(PageContext.release)">
+      <script src="/console.js?v=\(PageContext.release)" defer></script>
+      </head>
+      <body>
+      <a class="skip" href="#content">Skip to content</a>
+      <header class="bar">
+      <div class="inner">
+      <a class="brand" href="/"><svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><circle cx="12" cy="12" r="9" fill="none" stroke="currentColor" stroke-width="2"/><path d="M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6L5.6 18.4" stroke="currentColor" stroke-width="1.4"/><circle cx="12" cy="12" r="2.6" fill="currentColor"/></svg>Millrace</a>
+      <form class="find" action="/story" method="get" role="search">
+      <label class="hidden" for="find">Subscription: original transaction id</label>
+      <input id="find" name="id" placeholder="Original transaction id" autocomplete="off" inputmode="numeric">
+      <button>Story</button>
+      </form>
+      <p class="who">\(mode)<span class="user">\(context.visitor.name)</span></p>
+      </div>
+      </header>
+      <nav class="places" aria-label="Sections"><ul class="inner">\(places)</ul></nav>
+      <main id="content" class="inner" tabindex="-1"\(live)>
+
+      """
+  }
+
+  static let bottom: HTML = """
+    </main>
+    <footer class="inner"><p>Millrace console \(PageContext.release) · times are UTC · everything here is read from Kafka</p></footer>
+    </body>
+    </html>
+
+    """
+
+  private static var places: [HTML] {
+    sections.map { "<li><a href=\"/#\($0.id)\">\($0.name)</a></li>" }
+  }
+
+  /// A section of the first page.
+  static func section(_ id: String, _ title: String, _ note: HTML, _ content: HTML) -> HTML {
+    """
+    <section id="\(id)" aria-labelledby="\(id)-title">
+    <div class="head"><h2 id="\(id)-title">\(title)</h2><p>\(note)</p></div>
+    \(content)
+    </section>
+
+    """
+  }
+
+  /// What stands where there is nothing to show.
+  static func nothing(_ words: HTML) -> HTML { "<p class=\"nothing\">\(words)</p>" }
+
+  /// A table that scrolls by itself where the screen is narrow.
+  static func table(_ caption: String, _ columns: [Column], _ rows: [HTML]) -> HTML {
+    let heads = columns.map { column -> HTML in "<th scope=\"col\"\(column.attributes)>\(column.name)</th>" }
+    return """
+      <div class="scroll" role="region" aria-label="\(caption)" tabindex="0">
+      <table><caption class="hidden">\(caption)</caption><thead><tr>\(heads)</tr></thead><tbody>
+      \(rows)
+      </tbody></table></div>
+      """
+  }
+
+  /// A column of a table.
+  struct Column: Sendable {
+    var name: String
+    var isNumber = false
+    /// Left out on a phone.
+    var isExtra = false
+
+    init(_ name: String, isNumber: Bool = false, isExtra: Bool = false) {
+      (self.name, self.isNumber, self.isExtra) = (name, isNumber, isExtra)
+    }
+
+    var attributes: HTML {
+      switch (isNumber, isExtra) {
+      case (true, true): " class=\"num extra\""
+      case (true, false): " class=\"num\""
+      case (false, true): " class=\"extra\""
+      case (false, false): ""
+      }
+    }
+  }
+
+  /// A refusal, or whatever else went wrong.
+  static func problem(_ title: String, _ words: HTML, _ context: PageContext) -> HTML {
+    page(
+      title, context,
+      "<section class=\"problem\"><h1>\(title)</h1><p>\(words)</p><p><a href=\"/\">To the first page</a></p></section>")
+  }
+}

@@ -1,0 +1,87 @@
+// What the first page shows: everything, in sections. A value made of the tables, so that views are functions of it.
+
+internal import AppStore
+internal import Clocks
+internal import Millrace
+internal import Operations
+internal import RenewalExtensions
+
+/// The state of a deployment.
+struct Overview: Sendable {
+  /// Dead letters that are open.
+  struct DeadLetters: Sendable {
+    var groups: [DeadLetterShelf.Group]
+    var open: Int
+    var kept: Int
+    var dropped: Int
+  }
+
+  /// Consumption requests without an answer.
+  struct Deadlines: Sendable {
+    var open: Int
+    /// The next to be due.
+    var next: [DeadlineTable.Request]
+    var outcomes: [String: Int]
+  }
+
+  /// Real time, which records are stamped with.
+  var now: Timestamp
+  /// The time that workers live in.
+  var wallTime: Timestamp
+  var surveyedAt: Timestamp?
+  var countedSince: Timestamp?
+  var isCaughtUp: Bool
+  var problems: [String: String]
+  var flow: [FlowTable.Row]
+  var workers: [WorkerLag]
+  var tiers: [RetryTable.Tier]
+  var deadLetters: DeadLetters
+  /// nil where the topic is not in the cluster.
+  var campaigns: [Campaign]?
+  var reports: [String: CampaignReport]
+  var deadlines: Deadlines?
+  var runs: [RunSummary]?
+  var audit: [AuditEntry]?
+}
+
+extension ConsoleTables {
+  static let shownCampaigns = 20
+  static let shownDeadlines = 20
+  static let shownRuns = 30
+  static let shownAudit = 50
+
+  func overview(now: Timestamp, wallTime: Timestamp) -> Overview {
+    func exists(_ wanted: (ConsoleTopics.Kind) -> Bool) -> Bool {
+      topics.names(where: wanted).contains { facts.topics[$0] != nil }
+    }
+    let tiers = topics.workers.flatMap { worker in
+      topics.tiers(of: worker).map { tier in
+        retries.tier(
+          of: tier.topic, worker: worker, delay: DurationText.text(tier.delay),
+          partitions: facts.topics[tier.topic] ?? 0,
+          now: wallTime)
+      }
+    }
+    let workers = topics.workers.map { worker in
+      var lag = WorkerLag(worker, inputs: topics.inputs(of: worker), facts: facts, name: topics.shortName)
+      lag.hasTopics = exists { $0 == .deadLetters(worker: worker) }
+      return lag
+    }
+    let hasConsumption = topics.workers.contains("consumption") && exists { $0 == .events(worker: "consumption") }
+    let requests = deadlines.requests
+    return Overview(
+      now: now, wallTime: wallTime, surveyedAt: facts.at, countedSince: countedSince, isCaughtUp: isCaughtUp,
+      problems: problems, flow: flow.rows(now: now), workers: workers, tiers: tiers,
+      deadLetters: .init(
+        groups: deadLetters.groups(), open: deadLetters.openCount, kept: deadLetters.count,
+        dropped: deadLetters.dropped),
+      campaigns: exists { $0 == .campaigns } ? Array(campaigns.campaigns.suffix(Self.shownCampaigns).reversed()) : nil,
+      reports: reports,
+      deadlines: hasConsumption
+        ? .init(open: requests.count, next: Array(requests.prefix(Self.shownDeadlines)), outcomes: deadlines.outcomes)
+        : nil,
+      runs: exists { $0 == .operations || $0 == .backfills }
+        ? Array(runSummaries(at: wallTime).prefix(Self.shownRuns)) : nil,
+      audit: exists { $0 == .audit } ? Array(audit.entries.suffix(Self.shownAudit).reversed()) : nil)
+  }
+}

@@ -1,0 +1,276 @@
+// The first page: how things are at a glance, then each part.
+
+internal import AppStore
+internal import Clocks
+
+/// Views of a deployment's state.
+struct OverviewView: Sendable {
+  let state: Overview
+  let context: PageContext
+
+  var page: HTML {
+    Layout.page("Overview", context, isLive: true, "<h1 class=\"hidden\">Overview</h1>\(sections.map(\.html))")
+  }
+
+  /// What is pushed when it changes; ids are unique on the page.
+  var sections: [(id: String, html: HTML)] {
+    [
+      ("glance", glance), ("flow", flow), ("lag", lag), ("retries", retries), ("dead-letters", deadLetters),
+      ("campaigns", campaigns), ("deadlines", deadlines), ("runs", runs), ("audit", audit),
+    ]
+  }
+}
+
+// At a glance.
+extension OverviewView {
+  private struct Tile {
+    var title: String
+    var value: String
+    var note: HTML
+    var tone: Tone = .plain
+    var link: String
+  }
+
+  private var glance: HTML {
+    let tiles = [incoming, behind, waiting, dead, due].map { tile -> HTML in
+      """
+      <li class="tile \(tile.tone.name)"><a href="\(tile.link)"><span class="title">\(tile.title)</span>
+      <strong>\(tile.value)</strong><span class="note">\(tile.note)</span></a></li>
+      """
+    }
+    return "<section id=\"glance\" aria-label=\"At a glance\">\(trouble)<ul class=\"tiles\">\(tiles)</ul></section>\n"
+  }
+
+  private var trouble: HTML {
+    let problems = state.problems.sorted { $0.key < $1.key }.map { part, words -> HTML in
+      "<p class=\"banner bad\" role=\"status\"><strong>\(part):</strong> \(words)</p>"
+    }
+    guard problems.isEmpty else { return "\(problems)" }
+    if state.surveyedAt == nil { return "<p class=\"banner\" role=\"status\">Kafka has not answered yet.</p>" }
+    guard !state.isCaughtUp else { return "" }
+    return "<p class=\"banner\" role=\"status\">Still reading: counts of dead letters, campaigns and actions grow.</p>"
+  }
+
+  private func total(_ outcome: FlowTable.Outcome, ofLast minutes: Int) -> Int {
+    state.flow.filter { $0.key.outcome == outcome }.reduce(0) { $0 + $1.total(ofLast: minutes) }
+  }
+
+  private var incoming: Tile {
+    let refused = total(.quarantined, ofLast: 5)
+    return Tile(
+      title: "Notifications a minute", value: Words.perMinute(total(.received, ofLast: 5), minutes: 5),
+      note: refused > 0 ? "\(Words.count(refused)) quarantined in 5 min" : "mean of 5 minutes",
+      tone: refused > 0 ? .warn : .plain, link: "#flow")
+  }
+
+  private var behind: Tile {
+    let furthest = state.workers.compactMap { worker in worker.oldest.map { (worker.worker, $0) } }.min { $0.1 < $1.1 }
+    guard let (worker, oldest) = furthest else {
+      return Tile(title: "Furthest behind", value: "0 s", note: "every worker is up to date", tone: .good, link: "#lag")
+    }
+    let lag = state.now - oldest
+    return Tile(
+      title: "Furthest behind", value: Words.span(lag), note: "\(worker)", tone: Tone(lag: lag), link: "#lag")
+  }
+
+  private var waiting: Tile {
+    let count = state.tiers.reduce(0) { $0 + $1.waiting }
+    let overdue = state.tiers.reduce(0) { $0 + ($1.due[.overdue] ?? 0) }
+    return Tile(
+      title: "Retries waiting", value: Words.count(count),
+      note: overdue > 0 ? "\(Words.count(overdue)) overdue" : "none overdue", tone: overdue > 0 ? .warn : .plain,
+      link: "#retries")
+  }
+
+  private var dead: Tile {
+    let open = state.deadLetters.open
+    return Tile(
+      title: "Open dead letters", value: Words.count(open),
+      note: open == 0 ? "nothing to decide" : "somebody has to look", tone: open == 0 ? .good : .bad,
+      link: "#dead-letters")
+  }
+
+  private var due: Tile {
+    guard let deadlines = state.deadlines else {
+      return Tile(title: "Next deadline", value: "–", note: "no consumption worker", link: "#deadlines")
+    }
+    guard let first = deadlines.next.first else {
+      return Tile(title: "Next deadline", value: "–", note: "no request waits", tone: .good, link: "#deadlines")
+    }
+    let left = first.due - state.wallTime
+    return Tile(
+      title: "Next deadline", value: left < .zero ? "missed" : Words.span(left),
+      note: "\(Words.count(deadlines.open)) requests wait", tone: Tone(deadline: left), link: "#deadlines")
+  }
+}
+
+/// How something is meant: never by colour alone, the words say it too.
+enum Tone: Sendable {
+  case plain
+  case good
+  case warn
+  case bad
+
+  var name: String {
+    switch self {
+    case .plain: "plain"
+    case .good: "good"
+    case .warn: "warn"
+    case .bad: "bad"
+    }
+  }
+
+  init(lag: Duration) { self = lag < .seconds(60) ? .good : lag < .seconds(600) ? .warn : .bad }
+  init(deadline left: Duration) {
+    self = left < .seconds(3_600) ? .bad : left < .seconds(3 * 3_600) ? .warn : .plain
+  }
+}
+
+// What flows.
+extension OverviewView {
+  /// Rows that are shown at once; the rest is folded.
+  static let flowRows = 6
+
+  private var flow: HTML {
+    // What went wrong is never folded.
+    let (first, rest) = state.flow.reduce(into: ([FlowTable.Row](), [FlowTable.Row]())) { parts, row in
+      if row.key.outcome != .received || parts.0.count < Self.flowRows {
+        parts.0.append(row)
+      } else {
+        parts.1.append(row)
+      }
+    }
+    let since = state.countedSince.map { since -> HTML in
+      state.now - since < .seconds(3_600) ? "counted since \(Words.exact(since))" : "by the minute they were written"
+    }
+    guard !first.isEmpty else {
+      return Layout.section("flow", "What flows", since ?? "", Layout.nothing("Nothing was written in the last hour."))
+    }
+    let more: HTML? =
+      rest.isEmpty
+      ? nil
+      : """
+      <details id="flow-more" class="more"><summary>\(Words.count(rest.count)) more types</summary>\(flowTable("Rarer notifications", rest))</details>
+      """
+    return Layout.section(
+      "flow", "What flows", since ?? "", "\(flowTable("Records by outcome and type", first))\(more)")
+  }
+
+  private func flowTable(_ caption: String, _ rows: [FlowTable.Row]) -> HTML {
+    let rows = rows.map { row -> HTML in
+      """
+      <tr><th scope="row" class="wide"><span class="dot \(row.key.outcome.rawValue)"></span><span class="code">\(Words.breakable(row.key.label))</span>
+      <span class="sub">\(row.key.outcome.words) · \(row.key.place)</span></th>
+      <td class="num">\(Words.perMinute(row.total(ofLast: 5), minutes: 5))</td>
+      <td class="num">\(Words.count(row.total(ofLast: FlowTable.span)))</td><td class="extra">\(Sparkline.svg(row.minutes))</td></tr>
+      """
+    }
+    return Layout.table(
+      caption,
+      [
+        .init("What"), .init("A minute", isNumber: true), .init("Last hour", isNumber: true),
+        .init("Trend", isExtra: true),
+      ], rows)
+  }
+}
+
+extension FlowTable.Outcome {
+  var words: String {
+    switch self {
+    case .received: "received"
+    case .quarantined: "quarantined"
+    case .event: "event"
+    case .parked: "put aside"
+    case .replayed: "sent again"
+    case .dead: "dead letter"
+    }
+  }
+}
+
+/// Sixty minutes in a line.
+enum Sparkline {
+  static func svg(_ minutes: [Int]) -> HTML {
+    let top = max(1, minutes.max() ?? 1)
+    var path = ""
+    for (index, count) in minutes.enumerated() {
+      let height = 18 - 16 * count / top
+      path += "\(index == 0 ? "M" : "L")\(index * 2) \(height)"
+    }
+    return """
+      <svg class="spark" viewBox="0 0 118 20" width="118" height="20" aria-hidden="true"><path d="\(path)"/></svg>
+      """
+  }
+}
+
+// Lag and retries.
+extension OverviewView {
+  private var lag: HTML {
+    let workers = state.workers.map { worker -> HTML in
+      let summary: HTML =
+        if !worker.hasTopics {
+          "<span class=\"state warn\">no topics</span>"
+        } else if !worker.hasRun {
+          "<span class=\"state\">has not run</span>"
+        } else if let oldest = worker.oldest {
+          "<span class=\"state \(Tone(lag: state.now - oldest).name)\">\(Words.span(state.now - oldest)) behind</span>"
+        } else {
+          "<span class=\"state good\">up to date</span>"
+        }
+      return """
+        <details id="lag-\(worker.worker)"><summary><span class="name">\(worker.worker)</span>\(summary)
+        <span class="num">\(Words.count(worker.records)) \(worker.records == 1 ? "record" : "records")</span></summary>
+        \(lanes(worker))</details>
+
+        """
+    }
+    return Layout.section(
+      "lag", "Lag by worker and lane", state.surveyedAt.map { "asked \(Words.exact($0))" } ?? "",
+      state.workers.isEmpty
+        ? Layout.nothing("The configuration names no worker: list them under <code>workers</code>.")
+        : "<div class=\"stack\">\(workers)</div>")
+  }
+
+  private func lanes(_ worker: WorkerLag) -> HTML {
+    guard !worker.lanes.isEmpty else {
+      return Layout.nothing(
+        worker.hasTopics
+          ? "Its group has committed nothing yet." : "Create them with <code>millrace topics apply</code>.")
+    }
+    let rows = worker.lanes.map { lane -> HTML in
+      let age: HTML = lane.oldest.map { "\(Words.span(state.now - $0))" } ?? "–"
+      return """
+        <tr><th scope="row" class="num">\(lane.lane)</th><td class="num">\(Words.count(lane.records))</td>
+        <td class="num">\(age)</td><td>\(lane.worst ?? "")</td></tr>
+        """
+    }
+    return Layout.table(
+      "Lanes of \(worker.worker)",
+      [
+        .init("Lane", isNumber: true), .init("Records behind", isNumber: true), .init("Time behind", isNumber: true),
+        .init("Oldest in"),
+      ], rows)
+  }
+
+  private var retries: HTML {
+    let tiers = state.tiers.filter { $0.waiting > 0 }
+    let rows = tiers.map { tier -> HTML in
+      let due = RetryTable.Due.allCases.map { due -> HTML in
+        let count = tier.due[due] ?? 0
+        return
+          "<td class=\"num\(due == .overdue && count > 0 ? " warn" : "")\">\(count == 0 ? "·" : Words.count(count))</td>"
+      }
+      return """
+        <tr><th scope="row">\(tier.worker)</th><td>\(tier.delay)</td><td class="num">\(Words.count(tier.waiting))</td>\(due)
+        <td>\(tier.next.map { Words.relative($0, now: state.wallTime) } ?? "")</td></tr>
+        """
+    }
+    return Layout.section(
+      "retries", "Retries waiting", "by tier and when they are due",
+      rows.isEmpty
+        ? Layout.nothing("Nothing waits to be tried again.")
+        : Layout.table(
+          "Retries by tier and time due",
+          [.init("Worker"), .init("Tier"), .init("Waiting", isNumber: true)]
+            + RetryTable.Due.allCases.map { .init($0.rawValue, isNumber: true) } + [.init("Next")], rows))
+  }
+}

@@ -1,0 +1,53 @@
+// `application/x-www-form-urlencoded`, as queries and forms have it: hostile bytes are data.
+
+/// Names and values in their order.
+struct FormFields: Sendable, Hashable {
+  private var fields: [(name: String, value: String)] = []
+
+  static func == (left: Self, right: Self) -> Bool {
+    left.fields.elementsEqual(right.fields) { $0 == $1 }
+  }
+
+  func hash(into hasher: inout Hasher) { for field in fields { hasher.combine(field.name) } }
+
+  /// Reads the text of a query or of a form's body. What is no UTF-8 becomes the replacement character.
+  init(_ text: some StringProtocol) {
+    for pair in text.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      fields.append((Self.decoded(parts[0]), parts.count > 1 ? Self.decoded(parts[1]) : ""))
+    }
+  }
+
+  /// The first value of that name, without white space around it; empty where there is none.
+  subscript(name: String) -> String {
+    fields.first { $0.name == name }.map { Self.trimmed($0.value) } ?? ""
+  }
+
+  /// Every value of that name.
+  func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
+
+  private static func trimmed(_ text: String) -> String {
+    var rest = text[...]
+    while let first = rest.first, first.isWhitespace { rest.removeFirst() }
+    while let last = rest.last, last.isWhitespace { rest.removeLast() }
+    return String(rest)
+  }
+
+  private static func decoded(_ text: some StringProtocol) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "+") {
+        bytes.append(UInt8(ascii: " "))
+      } else if byte == UInt8(ascii: "%"), rest.count >= 2,
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

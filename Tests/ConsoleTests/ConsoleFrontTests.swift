@@ -1,0 +1,254 @@
+import AppStore
+import AsyncHTTPClient
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import NIOCore
+import NIOHTTP1
+import Testing
+
+@testable import Console
+
+@Suite(.timeLimit(.minutes(5))) struct ConsoleFrontTests {
+  private static let letters = (0..<3).map {
+    Written.deadLetter("n\($0)", key: "200000000000000\($0)", lane: 0, at: Deployment.now - .seconds(60))
+  }
+  private static let item = "refunds/0/0"
+
+  // MARK: - Reading
+
+  @Test func `every page says who may load what, and nothing comes from elsewhere`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury(Self.letters)
+      for path in [
+        "/", "/dead-letters", "/dead-letters/refunds/0/0", "/dead-letters/decide?do=requeue&item=\(Self.item)",
+        "/story",
+        "/story?id=2000000000000000", "/console.css", "/console.js", "/console.svg",
+      ] {
+        let answer = try await stage.ask(path)
+        #expect(answer.status == .ok, "\(path)")
+        let policy = answer.headers.first(name: "Content-Security-Policy")
+        #expect(policy == Answers.contentSecurityPolicy, "\(path)")
+        #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
+        let text = String(buffer: try await answer.body.collect(upTo: 1 << 20))
+        #expect(!text.isEmpty, "\(path)")
+        if !path.hasPrefix("/console.") {
+          #expect(!text.contains("http://") && !text.contains("https://"), "\(path)")
+          #expect(answer.headers.first(name: "Cache-Control") == "no-store")
+        }
+      }
+    }
+  }
+
+  @Test func `nobody named, nothing shown`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      for path in ["/", "/live", "/console.css", "/dead-letters", "/nowhere"] {
+        let answer = try await stage.ask(path, headers: [])
+        #expect(answer.status == .forbidden, "\(path)")
+        #expect(!String(buffer: try await answer.body.collect(upTo: 1 << 20)).contains("<"), "\(path)")
+      }
+    }
+  }
+
+  @Test func `what is not there is 404, and what is not read is 405`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      for path in [
+        "/nowhere", "/dead-letters/refunds/0/7", "/dead-letters/refunds/99/0", "/dead-letters/other/0/0",
+        "/dead-letters/refunds/x/y", "/dead-letters/decide?do=burn",
+      ] {
+        #expect(try await stage.ask(path).status == .notFound, "\(path)")
+      }
+      #expect(try await stage.ask("/", .PUT).status == .methodNotAllowed)
+    }
+  }
+
+  @Test func `payloads are not on a page unless they are to be shown`() async throws {
+    let letter = ProducerRecord(
+      topic: Self.letters[0].topic, partition: 0, key: Self.letters[0].key, value: Array("{\"email\": \"a@b.c\"}".utf8),
+      headers: Self.letters[0].headers, timestamp: Self.letters[0].timestamp)
+    for showsPayloads in [false, true] {
+      try await ConsoleStage.run(showsPayloads: showsPayloads) { (stage) async throws in
+        try await stage.bury([letter])
+        let page = try await stage.text("/dead-letters/refunds/0/0")
+        #expect(page.contains("the database said no"))
+        #expect(page.contains("first it was slow"))
+        #expect(page.contains("a@b.c") == showsPayloads)
+        #expect(page.contains("--show-payloads") != showsPayloads)
+      }
+    }
+  }
+
+  @Test func `a story is told as it is found, and ends where it cannot be read on`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
+      let page = try await stage.text("/story?id=2000000000000001")
+      #expect(page.contains("<li class=\"dead\">"))
+      #expect(page.hasSuffix("</html>\n"))
+    }
+    try await ConsoleStage.run(isLogAway: true) { (stage) async throws in
+      let broken = try await stage.text("/story?id=2000000000000001")
+      #expect(broken.contains("could not be read further"))
+      #expect(broken.hasSuffix("</html>\n"))
+    }
+  }
+
+  // MARK: - Acting
+
+  private func form(_ token: String, why: String = "fixed", item: String = item) -> String {
+    "token=\(token)&why=\(why)&item=\(item)"
+  }
+
+  @Test func `a decision is a command with the user's name, on record before and after`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury(Self.letters)
+      let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
+      let answer = try await stage.ask("/dead-letters/discard", .POST, form: form(token, why: "not+ours"))
+      #expect(answer.status == .ok)
+      #expect(stage.commands.map(\.by) == ["ada"])
+      #expect(stage.commands.map(\.action) == [.discard])
+      #expect(stage.commands.map(\.why) == ["not ours"])
+      #expect(stage.audit.map(\.by) == ["ada", "ada"])
+      #expect(stage.audit.map(\.action) == [.discard, .discard])
+      #expect(stage.audit.map(\.source) == ["millrace-console", "millrace-console"])
+      #expect(stage.audit.first?.why == "not ours")
+      guard case .started? = stage.audit.first?.phase, case .ended? = stage.audit.last?.phase else {
+        return #expect(Bool(false), "\(stage.audit)")
+      }
+    }
+  }
+
+  @Test func `all that were found are settled at once, and one is settled once`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury(Self.letters)
+      let path = "/dead-letters/decide?do=requeue&all=1&worker=refunds&q=database"
+      let page = try await stage.text(path)
+      #expect(page.contains("3 dead letters"))
+      let token = try await stage.token(path)
+      let items = (0..<3).map { "&item=refunds/0/\($0)" }.joined()
+      for _ in 0..<2 {
+        _ = try await stage.ask("/dead-letters/requeue", .POST, form: "token=\(token)&why=again\(items)")
+      }
+      #expect(Set(stage.commands.map(\.item)) == Set((0..<3).map { "dead-letters/0/\($0)" }))
+      #expect(stage.commands.count == 3)
+    }
+  }
+
+  @Test func `a form from elsewhere, without its token, or of another user does nothing`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury(Self.letters)
+      let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
+      #expect(!token.isEmpty)
+      let user = ("X-Forwarded-User", "ada")
+      let cases: [([(String, String)], String)] = [
+        ([user, ("Sec-Fetch-Site", "cross-site")], form(token)),
+        ([user, ("Origin", "https://evil.example")], form(token)), ([user], form(token)),
+        (ConsoleStage.own, form("")), (ConsoleStage.own, form("0-00")),
+        ([("X-Forwarded-User", "eve"), ("Sec-Fetch-Site", "same-origin")], form(token)), ([], form(token)),
+      ]
+      for (headers, form) in cases {
+        let answer = try await stage.ask("/dead-letters/discard", .POST, headers: headers, form: form)
+        #expect(answer.status == .forbidden, "\(headers)")
+      }
+      // Not so at all.
+      #expect(try await stage.ask("/dead-letters/discard?token=\(token)&why=x&item=\(Self.item)").status == .notFound)
+      #expect(try await stage.ask("/dead-letters/discard", .POST, form: form(token, why: "")).status == .badRequest)
+      #expect(
+        try await stage.ask("/dead-letters/discard", .POST, form: form(token, item: "refunds/0/99")).status
+          == .badRequest)
+      let large = form(token) + String(repeating: "&item=refunds/0/0", count: 20_000)
+      #expect(try await stage.ask("/dead-letters/discard", .POST, form: large).status == .payloadTooLarge)
+      #expect(stage.commands.isEmpty)
+      #expect(stage.audit.isEmpty)
+    }
+  }
+
+  @Test func `a read-only console offers no action and takes none`() async throws {
+    try await ConsoleStage.run(allowsActions: false) { (stage) async throws in
+      try await stage.bury(Self.letters)
+      for path in ["/dead-letters", "/dead-letters/refunds/0/0"] {
+        let page = try await stage.text(path)
+        #expect(!page.contains("<button name=\"do\""), "\(path)")
+        #expect(page.contains("read-only"))
+      }
+      #expect(try await stage.ask("/dead-letters/decide?do=requeue&item=\(Self.item)").status == .forbidden)
+      let token = FormTokens { 0 }.token(for: "ada")
+      #expect(try await stage.ask("/dead-letters/requeue", .POST, form: form(token)).status == .forbidden)
+      #expect(stage.commands.isEmpty)
+    }
+  }
+
+  @Test func `where nothing can be put on record nothing is done`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.bury(Self.letters)
+      let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
+      stage.log.fail(
+        .send, with: [KafkaError(code: .closed, operation: "send", reason: "refused")], in: AuditRecord.topic)
+      #expect(try await stage.ask("/dead-letters/discard", .POST, form: form(token)).status == .serviceUnavailable)
+      #expect(stage.commands.isEmpty)
+    }
+  }
+
+  @Test func `a run waits, goes on and ends on a user's word, on record`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let run = """
+        {"kind": "run", "run": "r1", "state": "running", "by": "grace", "owner": "o", "sliceMilliseconds": 3600000,
+         "startedAt": 1767225000000, "updatedAt": 1767225600000, "slicesDone": 1,
+         "selection": {"targets": [{"bundleId": "a", "environment": "Production"}], "from": 0, "to": 36000000}}
+        """
+      try await stage.bury([
+        ProducerRecord(topic: "millrace.backfills", key: Array("run/r1".utf8), value: Array(run.utf8))
+      ])
+      let page = try await stage.text("/runs/r1")
+      #expect(page.contains("1 of 10 slices"))
+      #expect(page.contains("value=\"pause\"") && page.contains("value=\"stop\"") && !page.contains("value=\"resume\""))
+      let token = try await stage.token("/runs/r1")
+      for (form, status) in [
+        ("wish=pause", HTTPResponseStatus.forbidden), ("token=\(token)&wish=burn", .badRequest),
+        ("token=\(token)&wish=pause", .ok),
+      ] {
+        #expect(try await stage.ask("/runs/r1", .POST, form: form).status == status, "\(form)")
+      }
+      #expect(try await stage.ask("/runs/r2", .POST, form: "token=\(token)&wish=stop").status == .notFound)
+      let wishes = stage.log.records(in: "millrace.backfills").filter { $0.key == Array("wish/r1".utf8) }
+      #expect(wishes.count == 1)
+      #expect(Set(stage.audit.map(\.id)) == ["r1/pause/started", "r1/pause/ended/wish"])
+      #expect(stage.audit.first?.by == "ada")
+    }
+  }
+
+  // MARK: - Live
+
+  @Test func `a live page is sent what changed, and only that`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let answer = try await stage.ask("/live")
+      #expect(answer.headers.first(name: "Content-Type") == "text/event-stream")
+      var parts = answer.body.makeAsyncIterator()
+      var heard = ""
+      func hear(until words: String) async throws {
+        while !heard.contains(words), let part = try await parts.next() { heard += String(buffer: part) }
+      }
+      try await hear(until: "\"id\":\"audit\"")
+      for id in ["glance", "flow", "lag", "retries", "dead-letters", "campaigns", "deadlines", "runs"] {
+        #expect(heard.contains("\"id\":\"\(id)\""), "\(id)")
+      }
+      #expect(!heard.contains("handler-error"))
+      heard = ""
+      try await stage.bury(Self.letters)
+      await stage.manual.waitForSleepers()
+      stage.manual.advance(by: LiveUpdates.interval)
+      try await hear(until: "\"id\":\"dead-letters\"")
+      #expect(heard.contains("handler-error"))
+      #expect(!heard.contains("\"id\":\"campaigns\""))
+    }
+  }
+
+  @Test func `sections are sent when they differ, in one line each`() {
+    var live = LiveSections()
+    let first = live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>2</p>")])
+    #expect(first.split(separator: "\n\n").count == 2)
+    #expect(first.split(separator: "\n").allSatisfy { $0.hasPrefix("event: section") || $0.hasPrefix("data: {") })
+    #expect(live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>2</p>")]) == "")
+    #expect(live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>3</p>")]).contains("\"id\":\"b\""))
+  }
+}

@@ -1,0 +1,127 @@
+// The pages over a log in memory, asked through HTTP.
+
+import AppStore
+import AsyncHTTPClient
+import Clocks
+import Kafka
+import Logging
+import Millrace
+import MillraceTesting
+import NIOCore
+import NIOHTTP1
+import Operations
+import ServiceLifecycle
+
+@testable import Console
+
+/// A console whose tables a test fills.
+struct ConsoleStage: Sendable {
+
+  let log: InMemoryLog
+  let store: ConsoleStore
+  let topics: ConsoleTopics
+  let address: String
+  let client: HTTPClient
+
+  /// Runs a console for as long as `body` takes.
+  static func run(
+    proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
+    isLogAway: Bool = false,
+    _ body: @escaping @Sendable (ConsoleStage) async throws -> Void
+  ) async throws {
+    let time = ManualClock(start: Deployment.now)
+    let log = InMemoryLog(clock: time.clock)
+    for topic in try Deployment.catalog().topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
+    let configuration = Deployment.configuration { $0.console.proxy = proxy }
+    let topics = try Deployment.topics()
+    let store = ConsoleStore(topics, deadLetters: 1_000, clock: time.clock, real: time.clock)
+    let responder = ConsoleResponder(
+      policy: AccessPolicy(
+        settings: configuration.console, allowsActions: allowsActions, localUser: "me", tokens: FormTokens { 0 }),
+      store: store, topics: topics, settings: configuration.console, showsPayloads: showsPayloads,
+      log: {
+        if isLogAway { throw KafkaError(code: .closed, operation: "connect", reason: "the broker went away") }
+        return log
+      }, clock: time.clock, real: time.clock, patience: .zero,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    let (ports, port) = AsyncStream<Int>.makeStream()
+    let front = ConsoleFront(
+      responder: responder, settings: configuration.console,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) { port.yield($0) }
+    var settings = HTTPClient.Configuration()
+    settings.connectionPool.retryConnectionEstablishment = false
+    settings.redirectConfiguration = .disallow
+    let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
+    let group = ServiceGroup(
+      configuration: .init(services: [front], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
+        tasks.addTask { try await group.run() }
+        guard let bound = await ports.first(where: { _ in true }) else { return }
+        try await body(
+          ConsoleStage(
+            time: time, log: log, store: store, topics: topics, address: "http://127.0.0.1:\(bound)", client: client))
+        await group.triggerGracefulShutdown()
+        try await tasks.waitForAll()
+      }
+    } catch {
+      try await client.shutdown()
+      throw error
+    }
+    try await client.shutdown()
+  }
+
+  private init(
+    time: ManualClock, log: InMemoryLog, store: ConsoleStore, topics: ConsoleTopics, address: String, client: HTTPClient
+  ) {
+    (self.log, self.store, self.topics, self.address, self.client) = (log, store, topics, address, client)
+    self.manual = time
+  }
+
+  /// The time of the log and of the pages.
+  let manual: ManualClock
+
+  /// What a browser behind the proxy sends.
+  static let own = [("X-Forwarded-User", "ada"), ("Sec-Fetch-Site", "same-origin")]
+
+  func ask(
+    _ path: String, _ method: HTTPMethod = .GET, headers: [(String, String)] = own, form: String? = nil
+  ) async throws -> HTTPClientResponse {
+    var request = HTTPClientRequest(url: address + path)
+    request.method = method
+    request.headers = HTTPHeaders(headers)
+    if let form {
+      request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
+      request.body = .bytes(ByteBuffer(string: form))
+    }
+    return try await client.execute(request, timeout: .seconds(60))
+  }
+
+  func text(_ path: String, headers: [(String, String)] = own) async throws -> String {
+    String(buffer: try await ask(path, headers: headers).body.collect(upTo: 8 << 20))
+  }
+
+  /// Writes dead letters to the log, and shows them to the console as its follower does.
+  func bury(_ records: [ProducerRecord]) async throws {
+    for record in records { try log.append(record) }
+    for topic in Set(records.map(\.topic)) { await store.take(log.records(in: topic)) }
+  }
+
+  /// The token of the form on a page.
+  func token(_ path: String) async throws -> String {
+    let page = try await text(path)
+    return page.split(separator: "name=\"token\" value=\"").dropFirst().first.map { String($0.prefix { $0 != "\"" }) }
+      ?? ""
+  }
+
+  var audit: [AuditRecord] { log.records(in: AuditRecord.topic).compactMap { AuditRecord($0) } }
+  var commands: [OperationCommand] {
+    log.records(in: "millrace.operations").compactMap { record in
+      guard let value = record.value, let json = try? JSON(parsing: value),
+        case .command(let command)? = OperationsRecord(json)
+      else { return nil }
+      return command
+    }
+  }
+}

@@ -1,0 +1,99 @@
+// Every page, with hostile text wherever a record could bring it.
+
+import AppStore
+import Kafka
+import Millrace
+import Operations
+
+@testable import Console
+
+struct HostilePages {
+  var all: [HTML] = []
+
+  init(_ random: inout SeededGenerator) throws {
+    let topics = try Deployment.topics()
+    var tables = ConsoleTables(topics, deadLetters: 100)
+    tables.begin(reading: [], at: Deployment.now)
+    func text() -> String { Hostile.text(&random) }
+
+    var records: [ConsumerRecord] = []
+    for offset in 0..<10 {
+      records.append(
+        Written.deadLetter(
+          text(), key: text(), reason: text(), detail: text(), bundleId: text(), at: Deployment.now
+        ).read(offset: Int64(offset)))
+      records.append(
+        Written.notification(text(), key: text(), type: text(), at: Deployment.now).read(offset: Int64(offset)))
+      records.append(
+        Written.notification(
+          text(), key: text(), type: text(), family: "consumption-requests", at: Deployment.now
+        ).read(offset: Int64(offset)))
+      records.append(
+        Written.event(text(), worker: "refunds", key: text(), about: text(), at: Deployment.now).read(
+          offset: Int64(offset)))
+      let audit = AuditRecord(
+        run: text(), .init(rawValue: text()), .started(parts: 1), by: text(), source: text(), at: Deployment.now,
+        why: text(), target: text())
+      records.append(audit.producerRecord(prefix: "").read(offset: Int64(offset)))
+      let command = OperationsRecord.command(
+        OperationCommand(
+          id: text(), item: text(), worker: text(), lane: 0,
+          action: .replay(topic: text(), from: 0, to: 10, isReapply: false), why: text(), by: text(),
+          at: Deployment.now))
+      records.append(
+        ProducerRecord(topic: "millrace.operations", key: command.key, value: command.json.serialized()).read(
+          offset: Int64(offset)))
+    }
+    tables.take(records, now: Deployment.now, wallTime: Deployment.now)
+    for (part, words) in [(text(), text())] { tables.report(words, of: part) }
+    var facts = ClusterFacts()
+    facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
+    facts.at = Deployment.now
+    tables.learn(facts)
+
+    let visitor = Visitor(name: text(), mayAct: true)
+    let context = PageContext(visitor: visitor, allowsActions: true, showsPayloads: true)
+    all.append(
+      OverviewView(state: tables.overview(now: Deployment.now, wallTime: Deployment.now), context: context).page)
+    var query = DeadLetterQuery()
+    query.standing = .all
+    let page = tables.deadLetters.page(query, from: 0, count: 50)
+    query.text = text()
+    query.worker = text()
+    let listing = DeadLetterListing(
+      query: query, start: 3, page: page, workers: [text()], reasons: [text()], apps: [text()], dropped: 4,
+      isCaughtUp: false, now: Deployment.now)
+    all.append(DeadLetterListView(listing: listing, context: context).page)
+    all.append(
+      DecisionView(decision: .discard, letters: page.letters, token: "1-ab", now: Deployment.now, context: context).page
+    )
+    all.append(
+      DecisionOutcomeView(
+        decision: .requeue,
+        outcomes: page.letters.map { DecisionOutcome(key: $0.key, words: text(), tone: .bad) }, context: context
+      ).page)
+    for record in records {
+      guard let entry = DeadLetterEntry(record) else { continue }
+      all.append(
+        DeadLetterView(
+          entry: entry, worker: text(), record: RecordView(record), attempts: 1, subject: text(), payload: text(),
+          now: Deployment.now, context: context
+        ).page)
+    }
+    let story = StoryView(subject: text(), days: 30, context: context)
+    let teller = StoryTeller(topics: topics, subject: "", showsPayloads: true)
+    var lines: [HTML] = []
+    for record in records {
+      guard let source = teller.sources[record.topic] else { continue }
+      var own = record
+      own.key = []
+      if var entry = teller.entry(own, of: source) {
+        entry.payload = text()
+        lines.append(story.line(entry))
+      }
+    }
+    all.append("\(story.beginning)\(lines)\(story.progress(1, 2))\(story.broken(text()))")
+    all.append(story.question)
+    all.append(Layout.problem(text(), "\(text())", context))
+  }
+}

@@ -1,0 +1,208 @@
+import AppStore
+import Kafka
+import Millrace
+import Operations
+import Testing
+
+@testable import Console
+
+@Suite struct TablesTests {
+  private let now = Deployment.now
+
+  // MARK: - Flow
+
+  @Test func `what flows is counted by the minute for an hour`() {
+    var flow = FlowTable()
+    let key = FlowTable.Key(outcome: .received, place: "refunds", label: "REFUND")
+    for minute in [0, 0, 3, 59, 60, 61] { flow.count(key, at: now - .seconds(Int64(minute) * 60), now: now) }
+    let row = flow.rows(now: now).first
+    #expect(row?.total(ofLast: 1) == 2)
+    #expect(row?.total(ofLast: 5) == 3)
+    #expect(row?.total(ofLast: 60) == 4)
+    flow.prune(now: now + .seconds(3_600))
+    #expect(flow.rows(now: now + .seconds(3_600)).isEmpty)
+  }
+
+  @Test func `names beyond the limit count as others`() {
+    var flow = FlowTable()
+    for number in 0..<(FlowTable.maximumKeys + 50) {
+      flow.count(.init(outcome: .received, place: "refunds", label: "TYPE_\(number)"), at: now, now: now)
+    }
+    let rows = flow.rows(now: now)
+    #expect(rows.count == FlowTable.maximumKeys + 1)
+    #expect(rows.first { $0.key.label == "other" }?.total(ofLast: 1) == 50)
+  }
+
+  // MARK: - Lag
+
+  @Test func `a lane is behind by what is not committed, and by the age of its oldest record`() {
+    var facts = ClusterFacts()
+    facts.topics = ["a": 2, "b": 2, "c": 2]
+    func place(_ topic: String, _ number: Int32) -> TopicPartition { TopicPartition(topic: topic, partition: number) }
+    facts.ranges = [
+      place("a", 0): 0..<10, place("a", 1): 5..<9, place("b", 0): 0..<4, place("b", 1): 0..<3, place("c", 0): 0..<100,
+    ]
+    facts.committed["w"] = [place("a", 0): 10, place("a", 1): 2, place("b", 0): 1]
+    facts.oldest = [place("a", 1): [5: .some(now - .seconds(90))], place("b", 0): [1: nil]]
+    let lag = WorkerLag("w", inputs: ["a", "b", "c"], facts: facts) { $0.uppercased() }
+    // Lane 0: nothing of a; of b only the ends of transactions. Lane 1: what retention left of a, all of b. c is not read.
+    #expect(lag.lanes.map(\.records) == [0, 7])
+    #expect(lag.lanes.map(\.oldest) == [nil, now - .seconds(90)])
+    #expect(lag.lanes.map(\.worst) == [nil, "A"])
+    #expect(lag.records == 7)
+    #expect(!WorkerLag("x", inputs: ["a"], facts: facts) { $0 }.hasRun)
+  }
+
+  // MARK: - Retries
+
+  @Test func `what waits is told by when it is due, and forgotten when it is committed`() {
+    var retries = RetryTable()
+    let lane = TopicPartition(topic: "t", partition: 0)
+    for (offset, seconds) in [-15, 30, 300, 1_800, 7_200, 90_000].enumerated() {
+      retries.add(lane, offset: Int64(offset), due: now + .seconds(seconds))
+    }
+    var tier = retries.tier(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
+    #expect(tier.waiting == 6)
+    #expect(RetryTable.Due.allCases.map { tier.due[$0] } == [1, 1, 1, 1, 1, 1])
+    #expect(tier.next == now - .seconds(15))
+    retries.commit(lane, 4)
+    tier = retries.tier(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
+    #expect(tier.waiting == 2)
+    #expect(tier.next == now + .seconds(7_200))
+  }
+
+  // MARK: - Deadlines
+
+  @Test func `a request waits until an event ends it, whichever comes first, and a warning ends nothing`() {
+    var deadlines = DeadlineTable()
+    func request(_ id: String) -> DeadlineTable.Request {
+      .init(notification: id, subject: "1", bundleId: nil, due: now + .seconds(60))
+    }
+    deadlines.add(request("a"), now: now)
+    deadlines.add(request("b"), now: now)
+    deadlines.end("a", event: "consumption.at-risk", now: now)
+    #expect(deadlines.requests.map(\.notification) == ["a", "b"])
+    deadlines.end("a", event: "consumption.sent", now: now)
+    // Apple posts it again.
+    deadlines.add(request("a"), now: now)
+    deadlines.end("c", event: "consumption.withheld", now: now)
+    deadlines.add(request("c"), now: now)
+    #expect(deadlines.requests.map(\.notification) == ["b"])
+    #expect(deadlines.outcomes == ["consumption.sent": 1, "consumption.withheld": 1])
+  }
+
+  // MARK: - Dead letters
+
+  private func letter(_ offset: Int64, reason: String = "handler-error", key: String = "1", app: String = "a") throws
+    -> DeadLetterSummary
+  {
+    let record = Written.deadLetter(
+      "n\(offset)", key: key, reason: reason, lane: 0, bundleId: app, at: now + .seconds(offset)
+    ).read(offset: offset)
+    return try #require(DeadLetterSummary(record, worker: "refunds"))
+  }
+
+  @Test func `the newest are kept, the rest is counted`() throws {
+    var shelf = DeadLetterShelf(capacity: 100)
+    for offset in 0..<1_000 { shelf.add(try letter(Int64(offset))) }
+    #expect(shelf.count <= 112)
+    #expect(shelf.count + shelf.dropped == 1_000)
+    let page = shelf.page(DeadLetterQuery(), from: 0, count: 3)
+    #expect(page.letters.map(\.key.id.offset) == [999, 998, 997])
+    #expect(page.hasMore)
+  }
+
+  @Test func `they are found by every field, and by what was done about them`() throws {
+    var shelf = DeadLetterShelf(capacity: 100)
+    shelf.add(try letter(0, reason: "handler-error", key: "1000000111"))
+    shelf.add(try letter(1, reason: "crashed-the-process", key: "1000000222", app: "b"))
+    func find(_ query: String) -> [Int64] {
+      shelf.page(DeadLetterQuery(FormFields(query)), from: 0, count: 10).letters.map(\.key.id.offset)
+    }
+    #expect(find("") == [1, 0])
+    #expect(find("q=0111") == [0])
+    #expect(find("q=DATABASE+said") == [1, 0])
+    #expect(find("q=0/1") == [1])
+    #expect(find("reason=crashed-the-process") == [1])
+    #expect(find("app=b&worker=refunds") == [1])
+    #expect(find("worker=other").isEmpty)
+
+    let command = OperationCommand(
+      id: "c1", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "refunds", lane: 0, action: .discard,
+      why: "", by: "ada", at: now)
+    shelf.fold(.command(command))
+    var second = command
+    (second.id, second.by) = ("c2", "eve")
+    shelf.fold(.command(second))
+    #expect(find("") == [1])
+    #expect(find("state=settled") == [0])
+    #expect(shelf.page(DeadLetterQuery(FormFields("state=settled")), from: 0, count: 1).letters.first?.by == "ada")
+    #expect(shelf.openCount == 1)
+    #expect(shelf.groups().map(\.reason) == ["crashed-the-process"])
+    // Read again, it is still settled.
+    shelf.add(try letter(0))
+    #expect(find("state=all").count == 2)
+    #expect(find("") == [1])
+  }
+
+  // MARK: - Runs
+
+  @Test func `a replay is followed from its command to its end`() throws {
+    var runs = RunTable()
+    let command = OperationCommand(
+      id: "r", item: "r", worker: "refunds", lane: 2,
+      action: .replay(topic: "t", from: 100, to: 200, isReapply: true), why: "bug", by: "ada", at: now)
+    runs.fold(.command(command))
+    #expect(runs.newestFirst.first?.state == .waiting)
+    func result(_ text: String) throws -> OperationsRecord {
+      let json = try JSON(
+        parsing: Array("{\"command\":\"r\",\"item\":\"r\",\"worker\":\"refunds\",\"at\":1,\(text)}".utf8))
+      return try #require(OperationsRecord(json))
+    }
+    runs.fold(try result("\"outcome\":\"progress\",\"next\":150"))
+    #expect(runs.newestFirst.first?.sent == 50)
+    #expect(runs.newestFirst.first?.state == .running)
+    runs.fold(try result("\"outcome\":\"done\""))
+    #expect(runs.newestFirst.first?.sent == 100)
+    #expect(runs.newestFirst.first?.state == .done)
+  }
+
+  // MARK: - All together
+
+  @Test func `records become what the page shows`() throws {
+    let topics = try Deployment.topics()
+    var tables = ConsoleTables(topics, deadLetters: 100)
+    let whole = TopicPartition(topic: "millrace.refunds.dead-letters", partition: 0)
+    tables.begin(reading: [whole], at: now)
+    tables.take(
+      [
+        Written.notification("n1", key: "1", at: now).read(),
+        Written.notification("n2", key: "2", type: "CONSUMPTION_REQUEST", family: "consumption-requests", at: now)
+          .read(),
+        Written.event("entitlement.revoked", worker: "refunds", key: "1", about: "n1", at: now).read(),
+        Written.deadLetter("n3", key: "3", lane: 0, at: now).read(),
+        Written.parked("n4", key: "4", tier: "1m", due: now + .seconds(60), at: now).read(),
+      ], now: now, wallTime: now)
+    var facts = ClusterFacts()
+    facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
+    facts.at = now
+    tables.learn(facts)
+    let before = tables.overview(now: now, wallTime: now)
+    #expect(!before.isCaughtUp)
+    tables.reach(whole)
+    let overview = tables.overview(now: now, wallTime: now)
+    #expect(overview.isCaughtUp)
+    #expect(
+      Set(overview.flow.map { "\($0.key.outcome) \($0.key.place) \($0.key.label)" }) == [
+        "received refunds REFUND", "received consumption-requests CONSUMPTION_REQUEST",
+        "event refunds entitlement.revoked", "dead refunds handler-error", "parked refunds retry 1m",
+      ])
+    #expect(overview.deadLetters.open == 1)
+    #expect(overview.deadlines?.next.map(\.notification) == ["n2"])
+    #expect(overview.tiers.filter { $0.waiting > 0 }.map(\.delay) == ["1m"])
+    #expect(overview.audit?.isEmpty == true)
+    // Reading begins anew: nothing counts twice.
+    tables.begin(reading: [], at: now)
+    #expect(tables.overview(now: now, wallTime: now).deadLetters.open == 0)
+  }
+}
