@@ -43,6 +43,9 @@ public struct RefundCheck: Sendable {
     }
   }
 
+  /// The longest wait for a turn inside a call; for one that is further away the check sleeps.
+  private static let longestTurn = Duration.seconds(10)
+
   private let client: AppStoreServerClient
   private let log: any RecordLog
   private let prefix: String
@@ -51,7 +54,8 @@ public struct RefundCheck: Sendable {
   /// A check of one app's customers.
   /// - Parameter prefix: Put before every topic's name.
   public init(_ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock) {
-    self.client = client
+    // A turn that comes just before the call's limit of time leaves the call none.
+    self.client = client.waiting(TurnPatience(atMost: Self.longestTurn))
     self.log = log
     self.prefix = prefix
     self.clock = clock
