@@ -16,14 +16,16 @@ import Testing
       settings: settings, allowsActions: actions, localUser: "me", tokens: FormTokens(seconds: seconds))
   }
 
-  private func headers(_ fields: (String, String)...) -> HTTPFields { headers(fields) }
+  private func headers(_ fields: (String, String)...) -> HTTPRequest { headers(fields) }
 
-  private func headers(_ fields: [(String, String)]) -> HTTPFields {
+  /// A request as the server hands it on: `Host` is its authority.
+  private func headers(_ fields: [(String, String)]) -> HTTPRequest {
     var headers = HTTPFields()
-    for (name, value) in fields {
+    for (name, value) in fields where name != "Host" {
       if let name = HTTPField.Name(name) { headers.append(HTTPField(name: name, value: value)) }
     }
-    return headers
+    return HTTPRequest(
+      method: .get, scheme: "http", authority: fields.first { $0.0 == "Host" }?.1, path: "/", headerFields: headers)
   }
 
   private func refusal(_ work: () throws(Denial) -> Void) -> Denial? {
@@ -68,7 +70,7 @@ import Testing
     let policy = policy()
     let visitor = Visitor(name: "ada", mayAct: true)
     let token = policy.tokens.token(for: "ada")
-    let cases: [(HTTPFields, String, Denial?)] = [
+    let cases: [(HTTPRequest, String, Denial?)] = [
       (headers(("Sec-Fetch-Site", "same-origin")), token, nil),
       (headers(("Origin", "https://ops.example"), ("Host", "ops.example")), token, nil),
       (

@@ -51,6 +51,21 @@ import Testing
     }
   }
 
+  @Test func `without a proxy it answers to this machine's own names, and knows its own forms by them`() async throws {
+    try await ConsoleStage.run(proxy: .none) { (stage) async throws in
+      #expect(try await stage.ask("/", headers: []).status == .ok)
+      #expect(try await stage.ask("/", headers: [("Host", "evil.example")]).status == .forbidden)
+      try await stage.bury(Self.letters)
+      let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
+      for (origin, status) in [("http://evil.example", HTTPResponseStatus.forbidden), (stage.address, .ok)] {
+        let answer = try await stage.ask(
+          "/dead-letters/discard", .POST, headers: [("Origin", origin)], form: form(token))
+        #expect(answer.status == status, "\(origin)")
+      }
+      #expect(stage.commands.map(\.by) == ["me"])
+    }
+  }
+
   @Test func `what is not there is 404, and what is not read is 405`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       for path in [

@@ -27,8 +27,6 @@ enum Denial: Error, Sendable, Hashable {
   case tooLarge
   /// The request makes no sense; says what.
   case malformed(String)
-  /// Too many live pages are open.
-  case busy
 }
 
 /// Decides about requests.
@@ -42,14 +40,14 @@ struct AccessPolicy: Sendable {
   static let longestName = 200
 
   /// Who asks.
-  func visitor(_ headers: HTTPFields) throws(Denial) -> Visitor {
+  func visitor(_ request: HTTPRequest) throws(Denial) -> Visitor {
     switch settings.proxy {
     case .none:
       // A name that leads here and is not ours is how a foreign page would read this one (DNS rebinding).
-      guard Self.isLoopback(authority: headers[.init("Host")] ?? "") else { throw .foreignHost }
+      guard Self.isLoopback(authority: request.authority ?? "") else { throw .foreignHost }
       return Visitor(name: localUser, mayAct: allowsActions)
     case .required:
-      let names = HTTPField.Name(settings.userHeader).map { headers[values: $0] } ?? []
+      let names = HTTPField.Name(settings.userHeader).map { request.headerFields[values: $0] } ?? []
       // Two of them: one may be the client's own.
       guard names.count == 1, let name = names.first, !name.isEmpty, name.utf8.count <= Self.longestName,
         name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })
@@ -59,18 +57,20 @@ struct AccessPolicy: Sendable {
   }
 
   /// Whether a form that wants something done comes from a page of this console.
-  func check(_ headers: HTTPFields, token: String, of visitor: Visitor) throws(Denial) {
+  func check(_ request: HTTPRequest, token: String, of visitor: Visitor) throws(Denial) {
     guard visitor.mayAct else { throw .readOnly }
-    guard isSameOrigin(headers), tokens.isValid(token, for: visitor.name) else { throw .foreignForm }
+    guard isSameOrigin(request), tokens.isValid(token, for: visitor.name) else { throw .foreignForm }
   }
 
   /// By what browsers say themselves; scripts cannot forge these fields.
-  func isSameOrigin(_ headers: HTTPFields) -> Bool {
+  func isSameOrigin(_ request: HTTPRequest) -> Bool {
+    let headers = request.headerFields
     if let site = headers[.init("Sec-Fetch-Site")] { return site == "same-origin" }
     guard let origin = headers[.init("Origin")] ?? headers[.init("Referer")],
       let authority = origin.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first
     else { return false }
-    return [headers[.init("Host")], headers[.init("X-Forwarded-Host")]].contains { $0.map { $0 == authority } ?? false }
+    // The field `Host` is the request's authority.
+    return [request.authority, headers[.init("X-Forwarded-Host")]].contains { $0.map { $0 == authority } ?? false }
   }
 
   private static func isLoopback(authority: String) -> Bool {

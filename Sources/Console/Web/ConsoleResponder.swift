@@ -37,7 +37,7 @@ struct ConsoleResponder: HTTPResponder {
     let page: PageContext
     do throws(Denial) {
       page = PageContext(
-        visitor: try policy.visitor(request.headers), allowsActions: policy.allowsActions, showsPayloads: showsPayloads)
+        visitor: try policy.visitor(request.head), allowsActions: policy.allowsActions, showsPayloads: showsPayloads)
     } catch {
       // Nothing of the console is shown to nobody, not even its name.
       return Answers.refused(error)
@@ -57,13 +57,13 @@ struct ConsoleResponder: HTTPResponder {
     let path = request.uri.path.split(separator: "/").map(String.init)
     let query = FormFields(request.uri.query ?? "")
     if request.method == .post { return try await act(path, request, page) }
-    guard request.method == .get || request.method == .head else { throw Denial.wrongMethod }
+    guard request.method == .get else { throw Denial.wrongMethod }
     switch path {
     case []: return Answers.page(OverviewView(state: await store.overview(), context: page).page)
     case ["console.css"]: return Answers.file(PackageResources.console_css, type: "text/css; charset=utf-8")
     case ["console.js"]: return Answers.file(PackageResources.console_js, type: "text/javascript; charset=utf-8")
     case ["console.svg"]: return Answers.file(PackageResources.console_svg, type: "image/svg+xml")
-    case ["live"]: return try live(request, page)
+    case ["live"]: return live(request, page)
     case ["dead-letters"]: return await list(query, page)
     case ["dead-letters", "decide"]: return try await decide(query, page)
     case ["story"]: return try story(query, request, page)
@@ -110,15 +110,11 @@ struct ConsoleResponder: HTTPResponder {
       ).page)
   }
 
-  private func live(_ request: Request, _ page: PageContext) throws(Denial) -> Response {
-    guard places.take() else { throw .busy }
+  private func live(_ request: Request, _ page: PageContext) -> Response {
     let updates = LiveUpdates(clock: real, places: places) { [store] in
       OverviewView(state: await store.overview(), context: page).sections
     }
-    return Answers.stream("text/event-stream", of: request) { [places] writer in
-      defer { places.giveBack() }
-      try await updates.write(to: &writer)
-    }
+    return Answers.stream("text/event-stream", of: request) { writer in try await updates.write(to: &writer) }
   }
 
   private func story(_ query: FormFields, _ request: Request, _ page: PageContext) throws(Denial) -> Response {
@@ -198,7 +194,7 @@ struct ConsoleResponder: HTTPResponder {
       throw Denial.notFound
     }
     let fields = try await form(request)
-    try policy.check(request.headers, token: fields["token"], of: page.visitor)
+    try policy.check(request.head, token: fields["token"], of: page.visitor)
     let why = fields["why"]
     guard !why.isEmpty, why.utf8.count <= 2_000 else { throw Denial.malformed("say why, in at most 500 characters") }
     let letters = try await chosen(fields)
@@ -214,7 +210,7 @@ struct ConsoleResponder: HTTPResponder {
 
   private func control(_ id: String, _ request: Request, _ page: PageContext) async throws -> Response {
     let fields = try await form(request)
-    try policy.check(request.headers, token: fields["token"], of: page.visitor)
+    try policy.check(request.head, token: fields["token"], of: page.visitor)
     guard let run = await store.backfill(id) else { throw Denial.notFound }
     guard let wish = BackfillRun.Wish(rawValue: fields["wish"]) else { throw Denial.malformed("a wish that is none") }
     try await audited(page).wish(wish, for: run)
@@ -249,7 +245,6 @@ extension Denial {
     case .wrongMethod: .methodNotAllowed
     case .tooLarge: .contentTooLarge
     case .malformed: .badRequest
-    case .busy: .serviceUnavailable
     }
   }
 
@@ -273,7 +268,6 @@ extension Denial {
     case .wrongMethod: ("Not so", "Pages are read with GET; forms are posted.")
     case .tooLarge: ("Too large", "A form has at most \(ConsoleResponder.largestForm / 1024) KiB.")
     case .malformed(let what): ("That makes no sense", "The request cannot be carried out: \(what).")
-    case .busy: ("Too many pages are open", "At most \(LivePlaces.limit) are kept up to date at a time.")
     }
   }
 }

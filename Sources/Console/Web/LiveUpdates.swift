@@ -36,6 +36,9 @@ struct LiveUpdates: Sendable {
 
   /// Writes until the reader is gone or the process leaves.
   func write(to writer: inout any ResponseBodyWriter) async throws {
+    // Taken here and not before: only who is written to has a place, and gives it back.
+    guard places.take() else { return try await writer.write("retry: 30000\n: too many pages are kept up to date\n\n") }
+    defer { places.giveBack() }
     var live = LiveSections()
     var silent = 0
     try await writer.write("retry: 2000\n\n")
