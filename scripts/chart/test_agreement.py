@@ -132,6 +132,12 @@ def test_the_defaults_that_templates_assume_are_the_programs():
         r'dig "admin" "checkTimeout" "(\w+)"': "admin.checkTimeout",
         r'dig "topics" "lanes" (\d+)': "topics.lanes",
         r'dig "shutdown" "grace" "(\w+)"': "shutdown.grace",
+        # On the page as soon as the console is.
+        **(
+            {r'dig "console" "port" (\d+)': "console.port"}
+            if "`console.port`" in CONFIGURATION_PAGE.read_text()
+            else {}
+        ),
     }.items():
         assert set(re.findall(expression, text)) == {default(key)}, key
     delays = re.search(r'default \(list ((?:"\w+" ?)+)\) \$entry.retryDelays', text)[1]

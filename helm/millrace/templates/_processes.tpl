@@ -56,7 +56,7 @@ The processes of this release, each as one value that all templates go by: {"pro
 {{- if $values.console.allowActions -}}{{- $command = append $command "--allow-actions" -}}{{- end -}}
 {{- if $values.console.showPayloads -}}{{- $command = append $command "--show-payloads" -}}{{- end -}}
 {{- $all = append $all (dict "name" "console" "place" "console" "kind" "Deployment" "command" $command
-  "workers" (list) "families" (dict) "grants" (list "console") "port" (int (dig "console" "port" 8088 $values.config))
+  "workers" (list) "families" (dict) "grants" (list "console") "port" (int (dig "console" "port" 8081 $values.config))
   "settings" $values.console "image" $values.image) -}}
 {{- end -}}
 {{- if $values.backfill.enabled -}}
