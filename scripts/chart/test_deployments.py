@@ -21,6 +21,8 @@ PACKAGE = (ROOT / "Package.swift").read_text()
 PROGRAM = (ROOT / "Sources" / "Commands" / "millrace" / "Program.swift").read_text()
 # Programs that are deployed as soon as the package has them.
 LATER = {"millrace-consumption", "millrace-console"}
+# A process that is a command of `millrace`.
+BACKFILL = "millrace backfill --follow"
 # Not for production: they sign and forge.
 NOT_SHIPPED = {"millrace-demo"}
 HADOLINT = pathlib.Path(sys.executable).with_name("hadolint")
@@ -150,11 +152,27 @@ def test_the_variables_of_the_compose_file_are_settings():
             assert f"`{name}`" in page, name
 
 
-def test_compose_and_systemd_run_every_program_there_is():
-    assert shipped() <= {path.stem for path in UNITS} <= shipped() | LATER
-    assert shipped() <= {service["command"][0] for service in OURS.values()} - {"millrace"} <= shipped() | LATER
+def test_compose_and_systemd_run_every_process_there_is():
+    commands = {" ".join(service["command"]) for name, service in OURS.items() if name != "topics"}
+    units = {unit(path)["ExecStart"].removeprefix("/usr/local/bin/") for path in UNITS}
+    chart = {" ".join(container["command"]) for _, container in containers()}
+    assert commands == units == chart
+    assert shipped() <= commands <= shipped() | LATER | {BACKFILL}
     for path in UNITS:
-        assert unit(path)["ExecStart"] == f"/usr/local/bin/{path.stem}"
+        assert unit(path)["ExecStart"] in (f"/usr/local/bin/{path.stem}", f"/usr/local/bin/{BACKFILL}")
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        ("compose-spec", ["docker-compose.yml"]),
+        ("github-workflows", [".github/workflows/ci.yml", ".github/workflows/publish.yml"]),
+    ],
+)
+def test_the_files_are_what_their_programs_take(schema, files):
+    arguments = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
+    result = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT)
+    assert result.returncode == 0, result.stdout
 
 
 def test_everybody_tries_with_the_same_kafka():
@@ -204,7 +222,7 @@ def test_systemd_takes_the_unit_and_finds_it_safe(path, tmp_path):
     copy = tmp_path / path.name
     copy.write_text(
         path.read_text()
-        .replace(f"/usr/local/bin/{path.stem}", "/bin/true")
+        .replace(unit(path)["ExecStart"], "/bin/true")
         .replace("User=millrace\nGroup=millrace", "User=daemon")
     )
     result = subprocess.run(["systemd-analyze", "verify", "--man=no", copy], capture_output=True, text=True)
