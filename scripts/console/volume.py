@@ -22,6 +22,11 @@ while "10\u202f000 found" not in fetch("/dead-letters?state=all")[0] or "Still r
     if time.monotonic() - began > 60:
         sys.exit("volume: the console has not read 10 000 dead letters within a minute")
     time.sleep(0.2)
+lanes = 0
+while lanes < 40 and time.monotonic() - began < 60:
+    lanes = len(re.findall(r'<tr><th scope="row" class="num">', fetch("/")[0]))
+    time.sleep(0.2)
+print(f"    the lag of {lanes} lanes is on the first page")
 print(f"    10 000 dead letters were read in {time.monotonic() - began:.1f} s")
 with urllib.request.urlopen(urllib.request.Request(address + "/", headers={"X-Forwarded-User": "ada"})) as answer:
     print(f"    the first page has {len(answer.read()) / 1024:.0f} KiB")
