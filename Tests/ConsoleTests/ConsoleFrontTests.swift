@@ -108,6 +108,22 @@ import Testing
     }
   }
 
+  @Test func `a story ends with its reader`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      // Nothing is answered any more, so that the story goes on for ever.
+      stage.log.pause()
+      let (heard, hear) = AsyncStream<Void>.makeStream()
+      let reading = Task {
+        let answer = try await stage.ask("/story?id=1")
+        for try await _ in answer.body { hear.yield() }
+      }
+      for await _ in heard { break }
+      reading.cancel()
+      _ = await reading.result
+      // A story that went on would keep the server from ending, and with it this test.
+    }
+  }
+
   // MARK: - Acting
 
   private func form(_ token: String, why: String = "fixed", item: String = item) -> String {

@@ -139,7 +139,8 @@ extension OverviewView {
       return Layout.section("audit", "Audit trail", "", Layout.nothing("\(missing(AuditRecord.topic))"))
     }
     let rows = audit.map { entry -> HTML in
-      let counts = entry.counts.map { "\(Words.count($0.count)) \($0.name)" }.joined(separator: ", ")
+      let counts = entry.counts.filter { $0.count != 0 }.map { "\(Words.count($0.count)) \($0.name)" }.joined(
+        separator: ", ")
       let result: HTML =
         if let result = entry.result {
           "<span class=\"state \(result == .done ? "good" : "warn")\">\(result.rawValue)</span> \(result.detail ?? "")"

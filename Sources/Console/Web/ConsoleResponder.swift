@@ -10,6 +10,7 @@ internal import Logging
 internal import Millrace
 internal import NIOCore
 internal import Operations
+internal import ServiceLifecycle
 
 /// Answers requests.
 struct ConsoleResponder: HTTPResponder {
@@ -131,6 +132,7 @@ struct ConsoleResponder: HTTPResponder {
       do {
         let reader = StoryReader(log: try await log(), teller: teller)
         let isWhole = try await reader.tell(since: since) { news in
+          if Task.isShuttingDownGracefully { throw CancellationError() }
           switch news {
           case .entry(let entry):
             told += 1
