@@ -69,7 +69,8 @@ extension AppStoreServerClient {
         let items = try await items(reader, body)
         let hasMore = body.hasMore ?? false
         let next = try reader.cursor(body.paginationToken, hasMore: hasMore, asked: token, "paginationToken")
-        return reader.response(NotificationHistoryPage(items: items, paginationToken: next, hasMore: hasMore), body.json)
+        return reader.response(
+          NotificationHistoryPage(items: items, paginationToken: next, hasMore: hasMore), body.json)
       }
     }
   }

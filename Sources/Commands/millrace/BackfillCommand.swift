@@ -62,7 +62,8 @@ struct BackfillCommand: AsyncParsableCommand {
           millrace backfill --follow --config millrace.yaml
         """)
 
-    @Option(help: ArgumentHelp("Since then: a time ago such as 36h or 3d, or a day or moment in UTC.", valueName: "when"))
+    @Option(
+      help: ArgumentHelp("Since then: a time ago such as 36h or 3d, or a day or moment in UTC.", valueName: "when"))
     var from: String?
 
     @Option(help: ArgumentHelp("Until then; without it until now.", valueName: "when"))
@@ -107,6 +108,11 @@ struct BackfillCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long a slice is; without it what suits the time.", valueName: "duration"))
     var slice: String?
 
+    @Flag(
+      inversion: .prefixedNo,
+      help: "Look in the topics for gaps of version 1 afterwards, for apps with a shared secret.")
+    var versionOne = true
+
     @Option(help: ArgumentHelp("Who runs it; the user by default.", valueName: "name"))
     var by: String?
 
@@ -115,7 +121,9 @@ struct BackfillCommand: AsyncParsableCommand {
     private var flags: BackfillFlags {
       var flags = BackfillFlags()
       (flags.from, flags.to, flags.type, flags.subtype) = (from, to, type, subtype)
-      (flags.transaction, flags.onlyFailures, flags.app, flags.environment) = (transaction, onlyFailures, app, environment)
+      (flags.transaction, flags.onlyFailures, flags.app, flags.environment) = (
+        transaction, onlyFailures, app, environment
+      )
       return flags
     }
 
@@ -132,7 +140,9 @@ struct BackfillCommand: AsyncParsableCommand {
           throw ValidationError("\(name) is a time of at least 1s, such as 5m or 8d.")
         }
       }
-      if run != nil, !flags.isEmpty { throw ValidationError("--run goes on with what the run fetches: leave out the rest.") }
+      if run != nil, !flags.isEmpty {
+        throw ValidationError("--run goes on with what the run fetches: leave out the rest.")
+      }
       if follow, run != nil || from != nil || to != nil || type != nil || subtype != nil || transaction != nil {
         throw ValidationError("--follow fetches what Apple could not deliver: only --app and --environment choose.")
       }
@@ -172,8 +182,18 @@ struct BackfillCommand: AsyncParsableCommand {
           console.err.note("run \(run.id): \(run.selection.sentence)")
           return try await operation.carryOut(run)
         }
+        if command.versionOne { try await command.tellOfVersionOne(ended.selection, configuration, log, console) }
         return ended.status
       }
+    }
+
+    /// What cannot be filled is told where the rest was.
+    private func tellOfVersionOne(
+      _ selection: BackfillSelection, _ configuration: MillraceConfiguration, _ log: BackfillLog, _ console: Console
+    ) async throws {
+      let reports = try await VersionOneSurvey.run(
+        selection, configuration, try TopicCatalog.load(configuration), on: log)
+      for sentence in reports.compactMap(\.sentence) { console.err.note(sentence) }
     }
   }
 
@@ -210,7 +230,11 @@ struct BackfillCommand: AsyncParsableCommand {
   struct Pause: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Hold a run of another terminal.",
-      discussion: "Example:\n  millrace backfill pause 202603041200-1x7k")
+      discussion: """
+        Examples:
+          millrace backfill pause 202603041200-1x7k
+          millrace backfill pause 2026030412
+        """)
     @OptionGroup var wishing: Wishing
     func run() async throws { try await wishing.wish(.pause, in: self) }
   }
@@ -218,7 +242,11 @@ struct BackfillCommand: AsyncParsableCommand {
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Let a run go on that was held. One whose process is gone goes on with --run.",
-      discussion: "Example:\n  millrace backfill resume 202603041200-1x7k")
+      discussion: """
+        Examples:
+          millrace backfill resume 202603041200-1x7k
+          millrace backfill resume 2026030412
+        """)
     @OptionGroup var wishing: Wishing
     func run() async throws { try await wishing.wish(.resume, in: self) }
   }
@@ -226,7 +254,11 @@ struct BackfillCommand: AsyncParsableCommand {
   struct Stop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "End a run of another terminal for good.",
-      discussion: "Example:\n  millrace backfill stop 202603041200-1x7k")
+      discussion: """
+        Examples:
+          millrace backfill stop 202603041200-1x7k
+          millrace backfill stop 2026030412
+        """)
     @OptionGroup var wishing: Wishing
     func run() async throws { try await wishing.wish(.stop, in: self) }
   }

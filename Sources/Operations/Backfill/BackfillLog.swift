@@ -48,9 +48,14 @@ public struct BackfillLog: Sendable {
       throw OperationError(
         .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
     }
-    try await log.withWriter { writer in
-      _ = try await writer.send(BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix))
-    }
+    try await AuditLog(on: log, prefix: prefix).append([
+      AuditRecord(
+        run: run.id, wish.action, .started(parts: 1), by: by, source: "millrace", at: time, target: "backfill"),
+      AuditRecord(
+        run: run.id, wish.action, .ended(part: "wish", result: .done, counts: []), by: by, source: "millrace", at: time,
+        target: "backfill"),
+    ])
+    try await log.append([BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix)])
   }
 
   /// Fails where one of these topics, named without prefix, is not in the cluster.
@@ -60,5 +65,15 @@ public struct BackfillLog: Sendable {
     guard let missing = topics.first(where: { present[$0] == nil }) else { return }
     throw OperationError(
       .failed, "no such topic in the cluster", at: missing, remedy: "create it with millrace topics apply")
+  }
+}
+
+extension BackfillRun.Wish {
+  fileprivate var action: AuditRecord.Action {
+    switch self {
+    case .pause: .pause
+    case .resume: .resume
+    case .stop: .stop
+    }
   }
 }

@@ -59,7 +59,8 @@ extension BackfillOperation.Parts {
   /// - Returns: the quarantine's name in Kafka.
   func requireTopics() async throws -> String {
     try await log.require(
-      [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic] + catalog.notificationTopics.map(\.name))
+      [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic, AuditRecord.topic]
+        + catalog.notificationTopics.map(\.name))
     return log.prefix + QuarantineRecord.topic
   }
 }

@@ -76,10 +76,13 @@ public struct BackfillOperation: Sendable {
         .failed, "run \(rival.id) fetches from the same history, and has the budget", at: rival.by,
         remedy: "wait for it, or end it with millrace backfill stop \(rival.id)")
     }
-    return BackfillRun(
+    let run = BackfillRun(
       id: Self.newID(at: now), selection,
       sliceLength: sliceLength ?? BackfillSlice.length(from: selection.from, to: selection.to), by: by,
       owner: Self.newOwner(), at: now)
+    try await AuditLog(on: parts.log.log, prefix: parts.log.prefix).append([audit(run, .started(parts: 1))])
+    try await parts.log.log.append([BackfillRecord.run(run).record(prefix: parts.log.prefix)])
+    return run
   }
 
   /// A run that ended early, or whose process did.
@@ -94,7 +97,7 @@ public struct BackfillOperation: Sendable {
     guard !run.isAlive(at: parts.pulse.wallTime) else {
       throw OperationError(
         .failed, "a process works on it, heard of at \(run.updatedAt.rfc3339)", at: run.id,
-        remedy: "wait half a minute if that process was killed")
+        remedy: "wait a quarter of a minute if that process was killed")
     }
     // Whatever was wished of the process that is gone.
     try await parts.log.wish(.resume, for: run, by: by, at: parts.clock.wallTime)
@@ -111,6 +114,26 @@ public struct BackfillOperation: Sendable {
   public func carryOut(_ run: BackfillRun) async throws -> BackfillRun {
     let quarantine = try await parts.requireTopics()
     let progress = BackfillProgress(run, try await parts.log.current())
+    do {
+      return try await work(on: run, progress, quarantine: quarantine)
+    } catch {
+      // A signal has ended the writer, too: the run is kept by another, so that it can be gone on with at once.
+      let words = Task.isCancelled ? "interrupted" : FailureReport(error).lines.first
+      let failed = await progress.end(.failed, detail: words, at: parts.pulse.wallTime)
+      let log = parts.log
+      // Where that fails as well the run is seen to be silent.
+      _ = await Task {
+        // It may be somebody else's by now.
+        guard try await log.current()[failed.id]?.owner == failed.owner else { return }
+        try await log.log.append([BackfillRecord.run(failed).record(prefix: log.prefix)])
+      }.result
+      throw error
+    }
+  }
+
+  private func work(
+    on run: BackfillRun, _ progress: BackfillProgress, quarantine: String
+  ) async throws -> BackfillRun {
     let channel = parts.pauses
     return try await parts.log.log.withWriter { writer in
       let publisher = HistoryPublisher(
@@ -145,13 +168,6 @@ public struct BackfillOperation: Sendable {
         return try await end(progress, .done, writer)
       } catch is Stopped {
         return try await end(progress, .stopped, writer)
-      } catch {
-        // A signal ends the writer, too: the run is then seen to be silent.
-        if !Task.isCancelled {
-          let failed = await progress.end(.failed, detail: FailureReport(error).lines.first, at: parts.pulse.wallTime)
-          try await keep(.run(failed), writer)
-        }
-        throw error
       }
     }
   }
@@ -227,6 +243,13 @@ public struct BackfillOperation: Sendable {
 
   // MARK: - The run
 
+  /// What the audit trail says of a run. One that failed has not ended: it can be gone on with.
+  private func audit(_ run: BackfillRun, _ phase: AuditRecord.Phase) -> AuditRecord {
+    AuditRecord(
+      run: run.id, .backfill, phase, by: run.by, source: "millrace", at: parts.clock.wallTime,
+      selection: run.selection.json)
+  }
+
   private func watch(_ progress: BackfillProgress, _ writer: any LogWriter) async throws {
     while true {
       let run = try await progress.hear(try await parts.log.current(), at: parts.pulse.wallTime)
@@ -241,8 +264,13 @@ public struct BackfillOperation: Sendable {
     _ progress: BackfillProgress, _ state: BackfillRun.State, _ writer: any LogWriter
   ) async throws -> BackfillRun {
     let run = await progress.end(state, at: parts.pulse.wallTime)
-    try await keep(.run(run), writer)
+    let counts = run.counts.members.map { AuditRecord.Count($0, Int64($1)) }
     let prefix = parts.log.prefix
+    // The audit first: a run that is over is not ended again.
+    _ = try await writer.send(
+      audit(run, .ended(part: "all", result: state == .done ? .done : .stopped, counts: counts))
+        .producerRecord(prefix: prefix))
+    try await keep(.run(run), writer)
     let stale = run.slices.map { slice -> ProducerRecord in
       var record = BackfillRecord.mark(run: run.id, slice: slice.number, BackfillMark()).record(prefix: prefix)
       record.value = nil

@@ -77,7 +77,7 @@ public struct BackfillRun: Sendable, Hashable {
 
   /// Whether a process works on it, as far as one can know.
   public func isAlive(at now: Timestamp) -> Bool {
-    (state == .running || state == .paused) && now - updatedAt < Self.heartbeat * 6
+    (state == .running || state == .paused) && now - updatedAt < Self.heartbeat * 3
   }
 }
 
@@ -154,7 +154,9 @@ enum BackfillRecord: Sendable, Hashable {
       for (name, count) in mark.counts.members { json[name] = .integer(Int64(count)) }
       return json
     case .wish(let run, let wish, let by, let at):
-      return ["kind": "wish", "run": .string(run), "wish": .string(wish.rawValue), "by": .string(by), "at": at.jsonValue]
+      return [
+        "kind": "wish", "run": .string(run), "wish": .string(wish.rawValue), "by": .string(by), "at": at.jsonValue,
+      ]
     case .follow(let target, let mark):
       return [
         "kind": "follow", "bundleId": .string(target.bundleId), "environment": .string(target.environment.rawValue),

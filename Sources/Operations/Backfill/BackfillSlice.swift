@@ -83,7 +83,8 @@ public struct BackfillSlice: Sendable, Hashable {
   /// What concerns one customer is little: it is one slice for each history.
   public static func plan(_ selection: BackfillSelection, length: Duration) -> [BackfillSlice] {
     let length =
-      selection.transactionId == nil ? max(length, .milliseconds(1)) : max(selection.to - selection.from, .milliseconds(1))
+      selection.transactionId == nil
+      ? max(length, .milliseconds(1)) : max(selection.to - selection.from, .milliseconds(1))
     var slices: [BackfillSlice] = []
     var from = selection.from
     while from < selection.to {

@@ -98,9 +98,13 @@ struct HistoryReader: Sendable {
         until = clock.wallTime + pause
         pause = min(pause * 2, Self.longestPause)
       }
-      if case .budget = error.kind {
+      switch error.kind {
+      case .budget: failingSince = nil
+      case .rateLimited:
+        // Apple answers, and its hour ends.
         failingSince = nil
-      } else {
+        onWait(error, until)
+      default:
         let since = failingSince ?? clock.now
         failingSince = since
         guard since.duration(to: clock.now) < patience else { throw error }

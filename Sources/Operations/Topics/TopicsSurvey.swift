@@ -11,6 +11,11 @@ public struct TopicsSurvey: Sendable, Hashable {
   /// The cluster that was looked at.
   public var cluster: ClusterDescription
 
+  init(plan: TopicPlan, cluster: ClusterDescription) {
+    self.plan = plan
+    self.cluster = cluster
+  }
+
   /// Compares.
   ///
   /// - Parameters:

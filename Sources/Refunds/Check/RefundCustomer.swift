@@ -53,9 +53,6 @@ public enum RecentCustomers {
     .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests,
   ]
 
-  private static let timeout = Duration.seconds(15)
-  private static let pageSize = 1_000
-
   /// Reads the notifications that were written since `time`. They are not verified: whom to ask about is no secret, and
   /// what Apple answers is.
   ///
@@ -66,28 +63,12 @@ public enum RecentCustomers {
   public static func load(
     since time: Timestamp, bundleId: String, environment: AppStoreEnvironment?, from log: any RecordLog, prefix: String
   ) async throws -> [RefundCustomer] {
-    let topics = families.map { prefix + $0.topic }
-    let counts = try await log.partitionCounts(of: topics, timeout: timeout)
-    let partitions = topics.flatMap { topic in
-      (0..<Int32(counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
-    }
-    let starts =
-      log.description.capabilities.contains(.timeLookup)
-      ? try await log.offsets(of: partitions, since: time.millisecondsSince1970, timeout: timeout) : nil
     let found = FoundCustomers()
-    for partition in partitions {
-      // A partition without an offset for that time holds nothing so young.
-      if let starts, starts[partition] == nil { continue }
-      try await log.scan(
-        partition, from: starts?[partition].map { .offset($0) } ?? .earliest, to: .highWatermark, upTo: pageSize
-      ) { records in
-        for record in records where record.timestamp ?? .max >= time.millisecondsSince1970 {
-          guard let customer = customer(of: record), customer.bundleId == bundleId,
-            environment == nil || customer.environment == environment
-          else { continue }
-          await found.add(customer)
-        }
-      }
+    try await log.scan(families.map { prefix + $0.topic }, since: time) { record in
+      guard let customer = customer(of: record), customer.bundleId == bundleId,
+        environment == nil || customer.environment == environment
+      else { return }
+      await found.add(customer)
     }
     return await found.customers
   }

@@ -17,6 +17,8 @@ public final class BackfillFollower: Service {
   struct Standing: Sendable, Hashable {
     /// Everything before was asked for.
     var through: Timestamp?
+    /// Whether a pass is under way, or the first one about to begin.
+    var isAsking = true
     /// Why the last pass failed; nil where it did not.
     var problem: String?
     /// Whether somebody has to correct something for it to succeed.
@@ -72,9 +74,11 @@ public final class BackfillFollower: Service {
   private func follow(_ target: BackfillTarget, _ publisher: HistoryPublisher) async throws {
     var seen = SeenItems()
     while true {
+      note(target) { $0.isAsking = true }
       do {
         try await pass(target, &seen, publisher)
         note(target) { standing in
+          standing.isAsking = false
           standing.problem = nil
           standing.isOurs = false
         }
@@ -85,6 +89,7 @@ public final class BackfillFollower: Service {
         try Task.checkCancellation()
         metrics.pass(target, isDone: false)
         note(target) { standing in
+          standing.isAsking = false
           standing.problem = FailureReport(error).lines.first ?? "\(error)"
           standing.isOurs = FailureReport(error).status == .configuration
         }

@@ -1,0 +1,112 @@
+// The cluster beside the topic files: are the topics there, are they as strong as they promise, does a record come back.
+
+internal import AppStore
+internal import Clocks
+internal import Kafka
+internal import Millrace
+
+/// Looks at a cluster.
+enum ClusterChecks {
+  /// The topics as the files say.
+  static func topics(_ survey: TopicsSurvey) -> [DoctorFinding] {
+    let findings = survey.plan.steps.compactMap { step -> DoctorFinding? in
+      let apply = "run millrace topics apply"
+      switch step {
+      case .keep: return nil
+      case .create(let topic, _, _, _):
+        return DoctorFinding(.topics, .failure, "the topic is missing", of: topic, remedy: apply)
+      case .alter(let topic, let changes):
+        let words = changes.map { "\($0.name) is \($0.from ?? "unknown"), \($0.to) is declared" }
+        return DoctorFinding(.topics, .failure, words.joined(separator: ", "), of: topic, remedy: apply)
+      case .addPartitions(let topic, let from, let to):
+        return DoctorFinding(
+          .topics, .failure, "it has \(from) partitions, \(to) are declared", of: topic, remedy: apply)
+      case .refuse(let topic, let reason):
+        // What it is, and behind the colon or full stop what can be done.
+        let end = reason.firstIndex(of: ":")
+        return DoctorFinding(
+          .topics, .failure, end.map { String(reason[..<$0]) } ?? reason, of: topic,
+          remedy: end.map { String(reason[reason.index(after: $0)...].drop { $0 == " " }) }
+            ?? "compare with millrace topics plan")
+      }
+    }
+    guard findings.isEmpty else { return findings }
+    return [DoctorFinding(.topics, .good, "\(HumanText.count(survey.plan.steps.count, "topic")) as declared")]
+  }
+
+  /// The promises that topics make.
+  static func durability(
+    _ catalog: TopicCatalog, _ present: [TopicState], _ durability: KafkaSettings.Durability
+  ) -> [DoctorFinding] {
+    guard durability == .strict else {
+      return [
+        DoctorFinding(
+          .durability, .skipped, "relaxed: what the cluster keeps is not compared with what is promised",
+          of: "kafka.durability", remedy: "leave kafka.durability out in production")
+      ]
+    }
+    let weaknesses = DurabilityCheck.weaknesses(declared: catalog.topics, actual: present, durability: durability)
+    let findings = weaknesses.compactMap { weakness -> DoctorFinding? in
+      if case .missing = weakness { return nil }
+      let parts = weakness.description.split(separator: ":", maxSplits: 1).map(String.init)
+      return DoctorFinding(
+        .durability, .failure, parts[0],
+        remedy: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "compare with millrace topics plan")
+    }
+    guard findings.isEmpty else { return findings }
+    let promised = catalog.topics.filter(\.promise).count
+    return [
+      DoctorFinding(.durability, .good, "\(HumanText.count(promised, "topic")) keep what they promise")
+    ]
+  }
+
+  /// How long a record takes to Kafka and back.
+  static func probe(
+    _ log: any RecordLog, prefix: String, clock: MillraceClock, limit: Duration
+  ) async -> DoctorFinding {
+    let topic = prefix + PauseChannel.topic
+    let started = clock.now
+    do {
+      let text = Array("probe/\(clock.wallTime.millisecondsSince1970)".utf8)
+      let position = try await log.withWriter { writer in
+        try await writer.send(
+          ProducerRecord(
+            topic: topic, partition: 0, key: Array("probe".utf8),
+            value: JSONObject([.init(key: "kind", value: "probe")]).serialized(),
+            headers: [
+              RecordHeader("content-type", "application/json"), RecordHeader(name: "millrace-probe", value: text),
+            ]))
+      }
+      let written = clock.now
+      let isThere = try await clock.result(within: limit) {
+        let found = Found()
+        try await log.scan(
+          TopicPartition(topic: topic, partition: position.partition), from: .offset(position.offset),
+          to: .offset(position.offset + 1), upTo: 1
+        ) { page in
+          if page.contains(where: { $0.headers.contains { $0.name == "millrace-probe" && $0.value == text } }) {
+            await found.find()
+          }
+        }
+        return await found.isFound
+      }
+      guard isThere == true else {
+        return DoctorFinding(
+          .probe, .failure, "a record was acknowledged and did not come back within \(DurationText.text(limit))",
+          of: topic, remedy: "check that this user may read the topic, and that its partition has a leader")
+      }
+      let (there, back) = (started.duration(to: written), written.duration(to: clock.now))
+      return DoctorFinding(
+        .probe, .good,
+        "written in \(Int64(there / .milliseconds(1))) ms, read in \(Int64(back / .milliseconds(1))) ms",
+        of: topic, time: there + back)
+    } catch {
+      return DoctorFinding(.probe, error, of: topic)
+    }
+  }
+
+  private actor Found {
+    private(set) var isFound = false
+    func find() { isFound = true }
+  }
+}
