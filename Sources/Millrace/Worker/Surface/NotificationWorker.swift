@@ -135,7 +135,7 @@ public struct WorkerSetup: Sendable {
     self.log = log
   }
 
-  /// A compacted topic of one partition as a table that every process of the worker reads whole.
+  /// A compacted topic as a table that every process of the worker reads whole and keeps in memory.
   ///
   /// - Parameters:
   ///   - topic: The topic's name without the deployment's prefix.
@@ -145,11 +145,23 @@ public struct WorkerSetup: Sendable {
   public func table<Content: Sendable>(
     _ topic: String, _ initial: Content, fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
   ) throws(MillraceError) -> TopicTable<Content> {
+    TopicTable(configuration.topics.prefix + topic, in: try log(of: topic), initial, fold: fold)
+  }
+
+  /// A compacted topic of any size, of which every process of the worker knows where each key's newest record stands.
+  ///
+  /// - Parameter topic: The topic's name without the deployment's prefix.
+  /// - Throws: ``MillraceError`` in a setup that a test made.
+  public func index(_ topic: String) throws(MillraceError) -> TopicIndex {
+    TopicIndex(configuration.topics.prefix + topic, in: try log(of: topic))
+  }
+
+  private func log(of topic: String) throws(MillraceError) -> any RecordLog {
     guard let log else {
       throw MillraceError(
         .topics, "this setup has no log", at: topic, remedy: "let WorkerHarness make the worker in tests")
     }
-    return TopicTable(configuration.topics.prefix + topic, in: log, initial, fold: fold)
+    return log
   }
 }
 

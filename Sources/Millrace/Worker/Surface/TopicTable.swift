@@ -4,7 +4,7 @@
 internal import Clocks
 public import Kafka
 
-/// A topic of one partition, folded into a value.
+/// A topic, folded into a value. Records of one key come in their order; keys of different partitions in none.
 public actor TopicTable<Content: Sendable> {
   /// The topic's name in Kafka.
   public nonisolated let topic: String
@@ -13,7 +13,8 @@ public actor TopicTable<Content: Sendable> {
   private let initial: Content
   private let fold: @Sendable (inout Content, ConsumerRecord) -> Void
   private var content: Content
-  private var position: Int64 = 0
+  /// By partition, where reading goes on; empty before the topic was found. A keyed topic keeps its partitions.
+  private var positions: [Int64] = []
   /// Readings are numbered. A question is answered by one that began after it.
   private var begun = 0
   private var ended = 0
@@ -43,6 +44,17 @@ public actor TopicTable<Content: Sendable> {
   /// The table with everything that was committed before the call. Many callers share one reading.
   /// - Throws: `KafkaError`; ``MillraceError`` where the topic is missing.
   public func current() async throws -> Content {
+    try await refresh()
+    return content
+  }
+
+  /// What `body` finds in the table as ``current()`` has it, without a copy of it.
+  func reading<Value: Sendable>(_ body: @Sendable (Content) -> Value) async throws -> Value {
+    try await refresh()
+    return body(content)
+  }
+
+  private func refresh() async throws {
     let needed = begun + 1
     while ended < needed {
       if isReading {
@@ -51,7 +63,6 @@ public actor TopicTable<Content: Sendable> {
         try await read()
       }
     }
-    return content
   }
 
   private func read() async throws {
@@ -69,20 +80,27 @@ public actor TopicTable<Content: Sendable> {
   }
 
   private func catchUp() async throws {
-    let partition = TopicPartition(topic: topic, partition: 0)
-    guard let available = try await log.highWatermarks(of: [partition], timeout: Self.timeout)[partition] else {
-      throw MillraceError(.topics, "the topic is missing", at: topic, remedy: "run `millrace topics apply`")
+    if positions.isEmpty {
+      let count = try await log.partitionCounts(of: [topic], timeout: Self.timeout)[topic] ?? 0
+      guard count > 0 else {
+        throw MillraceError(.topics, "the topic is missing", at: topic, remedy: "run `millrace topics apply`")
+      }
+      positions = Array(repeating: 0, count: count)
     }
-    if available.upperBound < position {
+    let partitions = positions.indices.map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
+    let available = try await log.highWatermarks(of: partitions, timeout: Self.timeout)
+    if zip(partitions, positions).contains(where: { available[$0, default: 0..<0].upperBound < $1 }) {
       // Made anew: nothing that was read still stands.
       content = initial
-      position = 0
+      positions = positions.map { _ in 0 }
     }
-    guard available.upperBound > position else { return }
-    position = try await log.scan(
-      partition, from: position == 0 ? .earliest : .offset(position), to: .offset(available.upperBound),
-      upTo: Self.pageSize
-    ) { page in await self.take(page) }
+    for (index, partition) in partitions.enumerated() {
+      let (position, end) = (positions[index], available[partition, default: 0..<0].upperBound)
+      guard end > position else { continue }
+      positions[index] = try await log.scan(
+        partition, from: position == 0 ? .earliest : .offset(position), to: .offset(end), upTo: Self.pageSize
+      ) { page in await self.take(page) }
+    }
   }
 
   private func take(_ page: [ConsumerRecord]) {
