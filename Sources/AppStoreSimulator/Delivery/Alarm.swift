@@ -32,9 +32,9 @@ struct Alarm: Sendable {
         armed = armed.filter { $0 > now }
         guard let next = try work(&group, wake), !armed.contains(where: { $0 <= next }) else { continue }
         armed.insert(next)
-        let deadline = clock.now.advanced(by: max(.zero, next - clock.wallTime))
         group.addTask {
-          try await clock.sleep(until: deadline)
+          // Never a moment too soon: who woke before it would find nothing due, and the moment armed already.
+          while next > clock.wallTime { try await clock.sleep(for: next - clock.wallTime) }
           wake()
         }
       }
