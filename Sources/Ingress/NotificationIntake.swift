@@ -49,8 +49,11 @@ struct NotificationIntake: Sendable {
 
   private func store(_ record: NotificationRecord, _ traceParent: TraceParent) async throws(RefusedRequest) {
     let started = clock.now
+    var written = record.producerRecord
+    // When it was received is what deadlines count from, so it is told in the time that the process lives in.
+    written.timestamp = clock.wallTime.millisecondsSince1970
     do {
-      _ = try await sink.send(record.producerRecord)
+      _ = try await sink.send(written)
       metrics.observe(acknowledgement: started.duration(to: clock.now))
     } catch {
       logger.error(
