@@ -20,6 +20,11 @@ func command(_ name: String, folder: String? = nil, _ dependencies: [Target.Depe
     name: name, dependencies: dependencies, path: "Sources/Commands/\(folder ?? name)", swiftSettings: strict)
 }
 
+/// What tests of several modules share: a target, because test targets cannot be imported.
+func testSupport(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Tests/Support", swiftSettings: strict)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
 }
@@ -69,12 +74,14 @@ let package = Package(
     .library(name: "Forward", targets: ["Forward"]),
     .library(name: "Refunds", targets: ["Refunds"]),
     .library(name: "RenewalExtensions", targets: ["RenewalExtensions"]),
+    .library(name: "Consumption", targets: ["Consumption"]),
     .executable(name: "millrace", targets: ["MillraceCLI"]),
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
     .executable(name: "millrace-forward", targets: ["millrace-forward"]),
     .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
     .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
     .executable(name: "millrace-console", targets: ["millrace-console"]),
+    .executable(name: "millrace-consumption", targets: ["millrace-consumption"]),
     .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
@@ -139,6 +146,7 @@ let package = Package(
         hummingbirdCore, hummingbirdTLS,
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
+    library("Consumption", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks", crypto, logging]),
     library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
     library("Refunds", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks"]),
     library("RenewalExtensions", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", crypto, logging]),
@@ -172,6 +180,7 @@ let package = Package(
     command("millrace-ingress", ["Ingress", argumentParser]),
     command(
       "millrace-console", ["Console", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
+    command("millrace-consumption", ["Consumption", "Millrace"]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
@@ -191,6 +200,7 @@ let package = Package(
         "AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", "Kafka", "Millrace", "Operations", "Processes",
         argumentParser, logging,
       ]),
+    testSupport("TestSupport", ["AppStore", "AppStoreServerAPI", "AppStoreSimulator"]),
     tests("Kafka", ["Kafka", "CRDKafka"]),
     tests("Rehearse", ["millrace-rehearse", "AppStore"]),
     tests("AppStore", ["AppStore"]),
@@ -232,6 +242,13 @@ let package = Package(
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
+      "Consumption",
+      [
+        "Consumption", "millrace-consumption", "TestSupport", "Millrace", "MillraceTesting", "Kafka", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto,
+        inMemoryTracing, logging, tracing,
+      ]),
+    tests(
       "Forward",
       [
         "Forward", "millrace-forward", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
@@ -240,8 +257,8 @@ let package = Package(
     tests(
       "Refunds",
       [
-        "Refunds", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
-        "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, httpTypes, logging,
+        "Refunds", "TestSupport", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, logging,
       ]),
     tests(
       "Operations",
@@ -259,8 +276,9 @@ let package = Package(
     tests(
       "RenewalExtensions",
       [
-        "RenewalExtensions", "Operations", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto, httpTypes, logging,
+        "RenewalExtensions", "TestSupport", "Operations", "Millrace", "MillraceTesting", "Kafka", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto,
+        logging,
       ]),
   ]
 )

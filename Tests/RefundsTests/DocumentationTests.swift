@@ -1,41 +1,14 @@
 // The samples of `docs/refunds.md` are what readers build upon.
 
 import AppStore
-import Foundation
+import TestSupport
 import Testing
 
 @testable import Refunds
 
 @Suite struct DocumentationTests {
-  private struct Sample {
-    var title: String
-    var json: String
-  }
-
-  /// The first JSON of each section that has one, by the section's title.
-  private static func samples() throws -> [Sample] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "docs/refunds.md"), encoding: .utf8)
-    var samples: [Sample] = []
-    var title = ""
-    var json: [String]?
-    for line in page.components(separatedBy: "\n") {
-      if line.hasPrefix("#") { title = line.replacing("#", with: "").replacing("`", with: "").replacing(" ", with: "") }
-      if line == "```json" {
-        json = []
-      } else if line == "```", let lines = json {
-        samples.append(Sample(title: title, json: lines.joined(separator: "\n")))
-        json = nil
-      } else {
-        json?.append(line)
-      }
-    }
-    return samples
-  }
-
   @Test func `every event has a sample, and the row; each is what its schema says`() throws {
-    let samples = try Self.samples()
+    let samples = try DocumentedSample.all(in: "docs/refunds.md")
     #expect(Set(samples.map(\.title)) == Set(RefundEvent.allCases.map(\.rawValue)).union(["Arow"]))
     for sample in samples {
       let schema = try SchemaCheck(sample.title == "Arow" ? "appstore.entitlements" : "refunds.\(sample.title)")

@@ -9,6 +9,7 @@ import Clocks
 import Foundation
 import Kafka
 import MillraceTesting
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator

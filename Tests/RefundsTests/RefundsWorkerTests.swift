@@ -2,6 +2,7 @@ import AppStore
 import Clocks
 import Kafka
 import MillraceTesting
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator

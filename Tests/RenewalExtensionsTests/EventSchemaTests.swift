@@ -1,6 +1,7 @@
 import AppStore
 import Foundation
 import Millrace
+import TestSupport
 import Testing
 
 @testable import RenewalExtensions
@@ -30,7 +31,7 @@ import Testing
 
   @Test func `every event keeps to its schema`() throws {
     for event in try Self.encoded() {
-      let problems = try EventSchema(event.name).problems(try JSON(parsing: event.data))
+      let problems = try SchemaCheck("renewal-extensions.\(event.name)").problems(try JSON(parsing: event.data))
       #expect(problems.isEmpty, "\(event.name): \(problems)")
     }
     #expect(Set(try Self.encoded().map(\.name)).count == 6)
@@ -39,7 +40,7 @@ import Testing
   @Test func `a changed event is noticed: every member is declared, and those that must be there are asked for`() throws
   {
     for event in try Self.encoded() {
-      let schema = try EventSchema(event.name)
+      let schema = try SchemaCheck("renewal-extensions.\(event.name)")
       guard case .object(let whole) = try JSON(parsing: event.data) else { continue }
       var more = whole
       more["later"] = 1

@@ -7,6 +7,7 @@ import Clocks
 import Foundation
 import Kafka
 import MillraceTesting
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -72,7 +73,7 @@ import Testing
       let figures = [
         "seed \(seed)", "\(Self.size) subscriptions", "\(failed) notifications", "\(progress.failures) failures",
         "\(progress.applied) extended by retry", "\(progress.refused.values.reduce(0, +)) refused",
-        "\(rehearsal.exchange.extensionCalls) calls", "\(meter)",
+        "\(rehearsal.extensionCalls) calls", "\(meter)",
       ]
       print("outage rehearsal: \(figures.joined(separator: ", "))")
       try await Self.reconcile(rehearsal, progress, completion)
@@ -206,7 +207,7 @@ import Testing
     var seen: Set<String> = []
     for event in try rehearsal.events() where event.name.hasPrefix("extension.") {
       #expect(seen.insert(event.id).inserted)
-      let problems = try EventSchema(event.name).problems(.object(event.data))
+      let problems = try SchemaCheck("renewal-extensions.\(event.name)").problems(.object(event.data))
       #expect(problems.isEmpty, "\(event.name): \(problems)")
       #expect(event.data["campaign"] == .string(campaign.id))
       guard case .string(let text)? = event.data["originalTransactionId"], let id = Int64(text) else { continue }
@@ -237,7 +238,7 @@ import Testing
     let completed = try events("campaign.completed")
     #expect(completed.count == 1 && completed.first?["succeeded"] == .integer(completion.succeeded))
     let differs = try #require(try events("campaign.differs").first)
-    #expect(try EventSchema("campaign.differs").problems(.object(differs)).isEmpty)
+    #expect(try SchemaCheck("renewal-extensions.campaign.differs").problems(.object(differs)).isEmpty)
     #expect(differs["apple"] == ["failed": .integer(completion.failed), "succeeded": .integer(completion.succeeded)])
     guard case .object(let seen)? = differs["seen"] else { return }
     #expect(seen["failures"] == .integer(progress.failures) && seen["extended"] == .integer(progress.extended))
@@ -258,7 +259,7 @@ private struct BudgetMeter: CustomStringConvertible {
 
   /// Looks before time passes: whether what passes then is time in which work waits.
   mutating func look(isBusy: Bool) {
-    let (now, made) = (rehearsal.clock.now, rehearsal.exchange.extensionCalls)
+    let (now, made) = (rehearsal.clock.now, rehearsal.extensionCalls)
     if let last {
       busy += last.at.duration(to: now)
       calls += made - last.calls

@@ -5,6 +5,7 @@ import MillraceTesting
 import Kafka
 import Clocks
 import Millrace
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -21,7 +22,7 @@ import Testing
     try rehearsal.deliver()
   }
 
-  private static func calls(_ rehearsal: Rehearsal) -> Int { rehearsal.exchange.extensionCalls }
+  private static func calls(_ rehearsal: Rehearsal) -> Int { rehearsal.extensionCalls }
 
   @Test func `a failure is tried again with the campaign's days, once, however often it comes`() async throws {
     let rehearsal = try Rehearsal()
@@ -147,7 +148,7 @@ import Testing
     }
     let events = try rehearsal.events()
     #expect(events.map(\.name) == ["extension.withheld"] && events.first?.data["by"] == "bob")
-    #expect(try EventSchema("extension.withheld").problems(.object(events[0].data)).isEmpty)
+    #expect(try SchemaCheck("renewal-extensions.extension.withheld").problems(.object(events[0].data)).isEmpty)
     #expect(Self.calls(rehearsal) == 0)
     #expect(try await rehearsal.progress(of: campaign).withheld == 1)
   }

@@ -2,13 +2,14 @@
 // variables, `--print-config` and `docs/configuration.md` follow this list and nothing else.
 
 extension MillraceConfiguration {
-  static let table = SettingTable<MillraceConfiguration>(settings: keys, deferred: ["apps", "workers", "forward"])
+  static let table = SettingTable<MillraceConfiguration>(
+    settings: keys, deferred: ["apps", "workers", "forward", "consumptionRules"])
 
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
 
   private static let keys: [Setting<MillraceConfiguration>] =
-    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + processKeys
+    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + consumptionKeys + processKeys
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [
     Setting(
@@ -99,6 +100,20 @@ extension MillraceConfiguration {
       "ingress.quarantinePerMinute", \.ingress.quarantinePerMinute, .integer(0...1_000_000),
       "Most refused bodies copied to `millrace.quarantine` in a minute, and as many again whose outside is genuine; "
         + "0 copies none."),
+  ]
+
+  private static let consumptionKeys: [Setting<MillraceConfiguration>] = [
+    Setting(
+      "consumption.providers", \.consumption.providers, .list(of: .choice),
+      "Whom `millrace-consumption` asks what was consumed, in this order: `http`, `topic`, `rules`."),
+    Setting(
+      "consumption.http.url", \.consumption.http.url, .url, "Where the question is posted to; see docs/consumption.md."),
+    Setting(
+      "consumption.http.secretFiles", \.consumption.http.secretFiles, .list(of: .path),
+      "Files of the secrets that sign the question (Standard Webhooks); several during a rotation."),
+    Setting(
+      "consumption.http.timeout", \.consumption.http.timeout, .duration(.milliseconds(100) ... .seconds(3_600)),
+      "How long an answer may take; then the question is asked again later. Less than the worker's `handlerTimeout`."),
   ]
 
   private static let processKeys: [Setting<MillraceConfiguration>] = [

@@ -74,6 +74,9 @@ private struct ConfigurationReader {
     readList(report, "apps", \.apps, AppSettings.table, standard: AppSettings(), naming: "bundleId")
     readList(report, "workers", \.workers, WorkerSettings.table, standard: WorkerSettings(), naming: "name")
     readList(report, "forward", \.forward, ForwardSettings.table, standard: ForwardSettings(), naming: "name")
+    readList(
+      report, "consumptionRules", \.consumptionRules, ConsumptionRule.table, standard: ConsumptionRule(),
+      naming: "what it answers")
   }
 
   private mutating func readList<Entry>(
@@ -118,6 +121,9 @@ private struct ConfigurationReader {
       variables, &unknown, "workers", \.configuration.workers, WorkerSettings.table, standard: WorkerSettings())
     readList(
       variables, &unknown, "forward", \.configuration.forward, ForwardSettings.table, standard: ForwardSettings())
+    readList(
+      variables, &unknown, "consumptionRules", \.configuration.consumptionRules, ConsumptionRule.table,
+      standard: ConsumptionRule())
     let known = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
     for name in unknown.sorted() {
       let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }

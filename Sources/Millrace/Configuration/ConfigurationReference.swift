@@ -28,6 +28,7 @@ extension MillraceConfiguration {
             listReference("apps", AppSettings.table, AppSettings())
             + listReference("workers", WorkerSettings.table, WorkerSettings())
             + listReference("forward", ForwardSettings.table, ForwardSettings())
+            + listReference("consumptionRules", ConsumptionRule.table, ConsumptionRule())
         }
         page += heading(section)
       }

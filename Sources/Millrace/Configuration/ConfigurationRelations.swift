@@ -10,7 +10,7 @@ extension MillraceConfiguration {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
-      + brokenForwardRelations(problem) + brokenIngressRelations(problem)
+      + brokenForwardRelations(problem) + brokenConsumptionRelations(problem) + brokenIngressRelations(problem)
       + brokenConsoleRelations(problem) + brokenClockRelations(problem)
   }
 
@@ -132,10 +132,14 @@ extension MillraceConfiguration {
     ]
   }
 
+  /// What stands between a URL's scheme and its path.
+  static func authority(of url: String) -> Substring {
+    url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+  }
+
   /// Whether a URL's host is Apple's.
   private static func isApple(_ url: String) -> Bool {
-    let afterScheme = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
-    let afterUser = afterScheme.split(separator: "@").last ?? ""
+    let afterUser = authority(of: url).split(separator: "@").last ?? ""
     let host = (afterUser.split(separator: ":").first ?? "").lowercased()
     return host == "apple.com" || host.hasSuffix(".apple.com") || host.hasSuffix(".apple.com.")
   }

@@ -13,12 +13,16 @@ extension LoadedConfiguration {
     for setting in settings where !order.contains(setting.path[0]) {
       order.append(setting.path[0])
     }
-    order.insert(contentsOf: ["apps", "workers", "forward"], at: order.firstIndex(of: "appStore") ?? order.endIndex)
+    order.insert(
+      contentsOf: ["apps", "workers", "forward", "consumptionRules"],
+      at: order.firstIndex(of: "appStore") ?? order.endIndex)
     for section in order {
       switch section {
       case "apps": appendList("apps", configuration.apps, AppSettings.table, &lines)
       case "workers": appendList("workers", configuration.workers, WorkerSettings.table, &lines)
       case "forward": appendList("forward", configuration.forward, ForwardSettings.table, &lines)
+      case "consumptionRules":
+        appendList("consumptionRules", configuration.consumptionRules, ConsumptionRule.table, &lines)
       default: append(settings.filter { $0.path[0] == section }, of: configuration, indent: 0, label: "", &lines)
       }
     }

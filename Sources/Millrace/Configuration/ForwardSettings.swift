@@ -118,10 +118,8 @@ extension MillraceConfiguration {
         check(false, "a receiver without name", "name", "name it; its topics are called by it")
       }
       check(receiver.url != nil, "a receiver without url", "url", "say where to post to")
-      let authority = receiver.url.map {
-        $0.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
-      }
-      check(authority?.contains("@") != true, "a URL with a password in it", "url", "use headerFiles")
+      let hasPassword = receiver.url.map { Self.authority(of: $0).contains("@") } ?? false
+      check(!hasPassword, "a URL with a password in it", "url", "use headerFiles")
       check(!receiver.environments.isEmpty, "a receiver without environments", "environments", "list at least one")
       for bundleId in receiver.bundleIds where !apps.contains(where: { $0.bundleId == bundleId }) {
         check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")

@@ -19,6 +19,10 @@ public struct MillraceConfiguration: Sendable, Hashable {
   public var workers: [WorkerSettings] = []
   /// The receivers that `millrace-forward` posts to.
   public var forward: [ForwardSettings] = []
+  /// Whom `millrace-consumption` asks.
+  public var consumption = ConsumptionSettings()
+  /// What is answered by product, type and reason.
+  public var consumptionRules: [ConsumptionRule] = []
   /// The App Store Server API.
   public var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.

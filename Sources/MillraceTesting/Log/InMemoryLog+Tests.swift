@@ -72,6 +72,17 @@ extension InMemoryLog {
     }
   }
 
+  /// The offset behind the newest record that a reader with `read_committed` finds in a partition; 0 where there is none.
+  public func readableEnd(of partition: TopicPartition) -> Int64 {
+    host.update { broker, _ in
+      guard let partitions = broker.topics[partition.topic], partitions.indices.contains(Int(partition.partition))
+      else {
+        return 0
+      }
+      return partitions[Int(partition.partition)].readableEnd
+    }
+  }
+
   /// What is stored of a topic, open and aborted transactions included.
   public func storedRecords(in topic: String) -> [ConsumerRecord] {
     host.update { broker, _ in (broker.topics[topic] ?? []).flatMap(\.everything) }

@@ -54,6 +54,16 @@ struct PartitionStore: Sendable {
     return (records, max(next, offset))
   }
 
+  /// The offset behind the newest committed record that a reader comes to.
+  var readableEnd: Int64 {
+    var offset = lastStableOffset
+    while offset > start {
+      if let entry = entry(at: offset - 1), entry.record != nil, !isAborted(entry) { return offset }
+      offset -= 1
+    }
+    return start
+  }
+
   /// Every record that is stored, also of open and aborted transactions.
   var everything: [ConsumerRecord] { entries.compactMap(\.record) }
 

@@ -26,6 +26,21 @@ import Testing
     ("forward: [{name: a, url: 'http://a', restorePassword: true}]", "sharedSecretFiles"),
     ("forward: [{name: a, url: 'http://a', headers: {x: 1}, headerFiles: {x: f}}]", "headers too"),
     ("forward: [{name: a, url: 'http://a', headers: {Content-Type: x}}]", "set by Millrace"),
+    ("consumption: {providers: [http], http: {secretFiles: [f]}}", "consumption.http.url"),
+    ("consumption: {providers: [http], http: {url: 'http://a'}}", "consumption.http.secretFiles"),
+    ("consumption: {http: {url: 'http://me:secret@a'}}", "a password"),
+    ("consumption: {providers: [topic, topic]}", "asked twice"),
+    ("consumption: {providers: [rules]}", "no rules"),
+    ("consumptionRules: [{customerConsented: true}]", "deliveryStatus: must be given"),
+    (
+      "consumptionRules: [{customerConsented: true, deliveryStatus: DELIVERED, refundPreference: GRANT_PRORATED, "
+        + "consumptionPercentage: 0}]", "GRANT_PRORATED"
+    ),
+    (
+      "consumptionRules: [{customerConsented: true, deliveryStatus: DELIVERED, type: Auto-Renewable Subscription, "
+        + "consumptionPercentage: 1}]", "auto-renewable"
+    ),
+    ("consumptionRules: [{type: Subscription}]", "Auto-Renewable Subscription"),
     ("ingress: {tls: {certificate: c}}", "ingress.tls.key"),
     ("ingress: {tls: {key: k}}", "ingress.tls.certificate"),
     ("ingress: {bodyTimeout: 20s}", "ingress.bodyTimeout"),
@@ -52,6 +67,9 @@ import Testing
     "ingress: {tls: {certificate: c, key: k}}",
     "forward: [{name: a, url: 'http://a'}, {name: b, url: 'http://a/@', headers: {x: 1}, headerFiles: {y: f}}]",
     "forward: [{name: a2345678901234567890123456789012, url: 'http://a'}]",
+    "consumption: {providers: [http, topic], http: {url: 'http://a/b@c', secretFiles: [f]}}",
+    "consumptionRules: [{}, {customerConsented: true, deliveryStatus: UNDELIVERED_OTHER, type: Consumable}]",
+    "consumptionRules: [{customerConsented: true, deliveryStatus: DELIVERED, refundPreference: GRANT_FULL}]",
     "ingress: {port: 0}\nadmin: {port: 0}",
     "clock: {rate: 1}",
     "clock: {rate: 60}\nappStore: {productionURL: 'http://localhost:1', sandboxURL: 'http://notapple.com:2'}",

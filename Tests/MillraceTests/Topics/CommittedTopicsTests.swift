@@ -19,8 +19,9 @@ import Testing
     let expected =
       families.map { "appstore.notifications.\($0)" }
       + [
-        "appstore.entitlements", "appstore.transactions.refunds", "millrace.audit", "millrace.backfills",
-        "millrace.campaigns", "millrace.control", "millrace.operations", "millrace.quarantine", "millrace.refund-checks",
+        "appstore.consumption-answers", "appstore.entitlements", "appstore.transactions.refunds", "millrace.audit",
+        "millrace.backfills", "millrace.campaigns", "millrace.control", "millrace.operations", "millrace.quarantine",
+        "millrace.refund-checks",
       ]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
   }

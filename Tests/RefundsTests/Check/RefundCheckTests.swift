@@ -5,6 +5,7 @@ import Kafka
 import Millrace
 import MillraceTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator

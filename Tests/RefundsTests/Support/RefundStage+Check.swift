@@ -4,6 +4,7 @@ import AppStoreServerAPI
 import AppStoreSignature
 import Clocks
 import Millrace
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -17,7 +18,7 @@ extension RefundStage {
       credentials: try #require(try settings.credentials(under: "api")), appAppleId: settings.appAppleId,
       environments: settings.environments,
       baseURLs: APIBaseURLs(
-        production: InProcessAppStore.productionURL, sandbox: InProcessAppStore.sandboxURL),
+        production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL),
       verifier: verifier, exchange: appStore,
       budget: budget ?? APIBudget(limits: .divided(by: 0.001), clock: clock),
       clock: clock, logger: Self.quiet)

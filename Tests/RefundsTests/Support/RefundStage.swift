@@ -11,6 +11,7 @@ import Foundation
 import Kafka
 import Logging
 import MillraceTesting
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -24,7 +25,7 @@ struct RefundStage: Sendable {
 
   let clock: MillraceClock
   let simulator: Simulator
-  let appStore: InProcessAppStore
+  let appStore: SimulatedExchange
   let verifier: SignedDataVerifier
   let log: InMemoryLog
   let topics: WorkerTopics
@@ -60,14 +61,14 @@ struct RefundStage: Sendable {
       try key.write(to: keyFile, atomically: true, encoding: .utf8)
       simulator = try Simulator(
         scenario, clock: clock, post: { _, _ in PostOutcome(status: 200) }, logger: Self.quiet)
-      appStore = InProcessAppStore(simulator.services)
+      appStore = SimulatedExchange(simulator.services)
       var verification = SignedDataVerifier.Configuration()
       verification.trustedRoots = [simulator.signatory.leaves.rootDER]
       verifier = try SignedDataVerifier(verification)
     }
     var configuration = MillraceConfiguration.calling(
       bundleId: Self.bundleId, key: hasCredentials ? Scenario.madeKey : nil, keyFile: keyFile.path,
-      production: InProcessAppStore.productionURL, sandbox: InProcessAppStore.sandboxURL)
+      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
     // A budget that is never in the way.
     configuration.appStore.limitDivisor = 0.001
     self.configuration = configuration

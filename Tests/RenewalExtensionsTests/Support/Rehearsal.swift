@@ -12,6 +12,7 @@ import Foundation
 import Kafka
 import Logging
 import MillraceTesting
+import TestSupport
 
 @testable import AppStoreSimulator
 @testable import Millrace
@@ -88,8 +89,8 @@ struct Rehearsal: Sendable {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal-\(UUID()).p8")
     try Data(key.pemRepresentation.utf8).write(to: file)
     return .calling(
-      bundleId: bundleId, key: Scenario.madeKey, keyFile: file.path, production: SimulatedExchange.production,
-      sandbox: SimulatedExchange.sandbox)
+      bundleId: bundleId, key: Scenario.madeKey, keyFile: file.path, production: SimulatedExchange.productionURL,
+      sandbox: SimulatedExchange.sandboxURL)
   }
 }
 
@@ -147,6 +148,9 @@ extension Rehearsal {
   func extensions(of id: Int64, since time: Timestamp = Timestamp(millisecondsSince1970: 0)) -> Int {
     world.withState { $0.subscriptions[id]?.extensions.count { $0 >= time } ?? 0 }
   }
+
+  /// Calls to Extend a Subscription Renewal Date so far.
+  var extensionCalls: Int { exchange.calls(to: "PUT /inApps/v1/subscriptions/extend") }
 
   func inject(_ fault: Fault) { services.inject(fault) }
 }

@@ -1,21 +1,23 @@
 // Holds values against the JSON Schemas of `topics/schemas/`: as much of draft 2020-12 as they use. A keyword that is not
 // known here is a problem, so that no schema promises what nobody checks.
 
-import AppStore
-import Foundation
+package import AppStore
+internal import Foundation
 
-struct SchemaCheck {
+/// One of `topics/schemas/`.
+package struct SchemaCheck {
   private let schema: JSONObject
 
-  init(_ name: String) throws {
+  /// The schema of that name: `refunds.entitlement.revoked`.
+  package init(_ name: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
     let file = root.appending(path: "topics/schemas/\(name).schema.json")
     schema = try JSONObject(parsing: Array(try Data(contentsOf: file)))
   }
 
   /// What is wrong with a value; empty when nothing is.
-  func problems(_ value: JSON) -> [String] { Self.problems(value, schema, "$") }
+  package func problems(_ value: JSON) -> [String] { Self.problems(value, schema, "$") }
 
   private static let silent: Set<String> = ["$schema", "$id", "title", "description", "then", "else"]
 
@@ -41,6 +43,12 @@ struct SchemaCheck {
       case ("pattern", .string(let pattern)):
         guard case .string(let text) = value else { return [] }
         return text.range(of: pattern, options: .regularExpression) == nil ? ["\(place) does not match: \(text)"] : []
+      case ("format", .string("date-time")):
+        guard case .string(let text) = value else { return [] }
+        return Timestamp(rfc3339: text) == nil ? ["\(place) is no date-time: \(text)"] : []
+      case ("maxLength", .integer(let most)):
+        guard case .string(let text) = value else { return [] }
+        return text.count > most ? ["\(place) is too long"] : []
       case ("minLength", .integer(let least)):
         guard case .string(let text) = value else { return [] }
         return text.count < least ? ["\(place) is too short"] : []

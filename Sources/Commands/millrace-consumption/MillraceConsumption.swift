@@ -1,0 +1,6 @@
+internal import Consumption
+internal import Millrace
+
+@main enum MillraceConsumption {
+  static func main() async { await ConsumptionWorker.main() }
+}

@@ -1,0 +1,370 @@
+// The worker over the simulated App Store and a team's own system.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSimulator
+import Clocks
+import Crypto
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+import TestSupport
+import Testing
+
+@testable import Consumption
+
+@Suite(.timeLimit(.minutes(5))) struct ConsumptionWorkerTests {
+  private static let hour = Duration.seconds(3_600)
+
+  /// One purchase whose money is asked back, told to a worker.
+  private func asked(
+    _ stage: ConsumptionStage, _ product: String = ConsumptionStage.coins, token: String? = nil, version1: Bool = false
+  ) throws -> Int64 {
+    let id = try stage.buy(product, token: token)
+    try stage.askBack(id)
+    try stage.deliver(version1: version1)
+    return id
+  }
+
+  private func finish(_ stage: ConsumptionStage, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    try stage.checkEvents(sourceLocation: sourceLocation)
+    try stage.tearDown()
+  }
+
+  private func names(_ stage: ConsumptionStage) throws -> [String] { try stage.events().map(\.name) }
+
+  // MARK: - Answers
+
+  @Test(arguments: [ConsumptionStage.coins, ConsumptionStage.premium, ConsumptionStage.level])
+  func `a request of any product type is answered`(product: String) async throws {
+    let stage = try ConsumptionStage()
+    let token = "0F9C6F0E-6F39-4A0B-9DF4-3A6A0B3A2C11"
+    try await stage.running { workers in
+      let id = try asked(stage, product, token: token)
+      try await stage.calm(workers)
+      let event = try #require(try stage.events().first)
+      #expect(event.name == "consumption.sent" && event.transaction == "\(id)")
+      #expect(event.data["provider"] == "http" && event.data["lateBySeconds"] == nil)
+      #expect(event.data["refundPreference"] == "DECLINE")
+      #expect(stage.apple.asked == ["PUT /inApps/v2/transactions/consumption/\(id)"])
+      let post = try #require(stage.team.posts.first)
+      #expect(try SchemaCheck("consumption-question").problems(.object(post.question)).isEmpty)
+      #expect(post.question["appAccountToken"]?.text?.lowercased() == token.lowercased())
+      #expect(post.question["consumptionRequestReason"] == "UNINTENDED_PURCHASE")
+      // What a receiver does with the specification and its secret.
+      let key = SymmetricKey(data: try #require(Data(base64Encoded: String(ConsumptionStage.secret.dropFirst(6)))))
+      let (message, time) = (post.headers["webhook-id"] ?? "", post.headers["webhook-timestamp"] ?? "")
+      let signed = Data("\(message).\(time).".utf8) + Data(post.body)
+      let code = HMAC<SHA256>.authenticationCode(for: signed, using: key)
+      #expect(post.headers["webhook-signature"] == "v1,\(Data(code).base64EncodedString())")
+      #expect(message == event.notification && !message.isEmpty)
+    }
+    #expect(stage.services.report.broken.isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `a version 1 request is answered by the older endpoint, about the purchase it names`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running { workers in
+      let id = try asked(stage, token: "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11", version1: true)
+      try await stage.calm(workers)
+      #expect(stage.apple.asked == ["PUT /inApps/v1/transactions/consumption/\(id)"])
+      let event = try #require(try stage.events().first)
+      #expect(event.name == "consumption.sent" && event.data["refundPreference"] == "DECLINE")
+      #expect(stage.team.posts.first?.question["productType"] == "Consumable")
+    }
+    #expect(stage.services.report.broken.isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `a version 1 body that could mean two purchases is for a person to decide`() async throws {
+    let stage = try ConsumptionStage()
+    let row = #"{"transaction_id":"N","original_transaction_id":"N","product_id":"coins"}"#
+    let rows = ["7", "8"].map { row.replacing("N", with: $0) }.joined(separator: ",")
+    let body = """
+      {"notification_type":"CONSUMPTION_REQUEST","environment":"PROD","bid":"\(ConsumptionStage.bundleId)",\
+      "unified_receipt":{"environment":"Production","latest_receipt_info":[\(rows)]}}
+      """
+    try await stage.running { workers in
+      try stage.log.append(try stage.v1(Array(body.utf8)))
+      try await stage.calm(workers)
+    }
+    #expect(stage.deadLetters().map(\.reason) == ["transaction-ambiguous"])
+    #expect(stage.team.posts.isEmpty && stage.calls == 0)
+    try finish(stage)
+  }
+
+  @Test func `a request that comes twice is answered once, and one that Apple repeats once more`() async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running { workers in
+      let id = try stage.buy()
+      try stage.askBack(id)
+      let first = try stage.told()
+      for _ in 0..<3 { for record in first { try stage.log.append(record) } }
+      try await stage.calm(workers)
+      #expect(stage.calls == 1)
+      try await stage.pass(.seconds(3_600), step: .seconds(3_600), workers)
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.calm(workers)
+      #expect(stage.calls == 2)
+    }
+    let events = try stage.events()
+    #expect(events.map(\.name) == ["consumption.sent", "consumption.sent"])
+    #expect(Set(events.map(\.notification)).count == 2)
+    #expect(stage.services.report.broken.isEmpty)
+    try finish(stage)
+  }
+
+  // MARK: - What a provider says
+
+  @Test(arguments: [
+    (200, TeamSystem.consented, "consumption.sent", 1), (204, "", "consumption.withheld", 0),
+    (404, "", "consumption.withheld", 0), (409, "", "consumption.withheld", 0),
+    (200, #"{"customerConsented":false}"#, "consumption.withheld", 0),
+    (
+      200, #"{"customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":true}"#,
+      "consumption.withheld", 0
+    ),
+  ])
+  func `an answer ends the request`(_ status: Int, _ body: String, _ event: String, _ calls: Int) async throws {
+    let stage = try ConsumptionStage()
+    stage.team.answers { _ in .status(status, body) }
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+    }
+    #expect(try names(stage) == [event] && stage.calls == calls && stage.team.posts.count == 1)
+    try finish(stage)
+  }
+
+  @Test(arguments: [
+    (429, ""), (500, ""), (503, ""), (302, ""), (401, ""), (200, "<html>"), (200, "{}"),
+    (200, #"{"customerConsented":true,"deliveryStatus":"DELIVERED"}"#), (-1, ""),
+  ])
+  func `whatever is no answer is asked for again, with the same id and the same bytes`(
+    _ status: Int, _ body: String
+  ) async throws {
+    let stage = try ConsumptionStage()
+    stage.team.answers { post in
+      post.tries == 3 ? .status(200, TeamSystem.consented) : status < 0 ? nil : .status(status, body)
+    }
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.pass(.seconds(180), step: .seconds(5), workers)
+    }
+    #expect(try names(stage) == ["consumption.sent"])
+    let posts = stage.team.posts
+    #expect(posts.count == 4 && Set(posts.map(\.body)).count == 1)
+    #expect(Set(posts.map { $0.headers["webhook-id"] }).count == 1)
+    #expect(Set(posts.map { $0.headers["webhook-timestamp"] }).count == 4)
+    try finish(stage)
+  }
+
+  @Test func `a provider that is not there all day: a warning an hour before the end, then the end`() async throws {
+    let stage = try ConsumptionStage()
+    stage.team.answers { _ in .status(503) }
+    let began = stage.now
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(120), workers)
+    }
+    let events = try stage.events()
+    #expect(events.map(\.name) == ["consumption.at-risk", "consumption.expired"])
+    let (risk, end) = (try #require(events.first), try #require(events.last))
+    #expect(risk.data["reason"] == "provider-error" && end.data["reason"] == "provider-error")
+    #expect((.seconds(11 * 3_600)...(.seconds(11 * 3_600 + 180))).contains(risk.at - began))
+    #expect((.seconds(12 * 3_600 - 330)...(.seconds(12 * 3_600))).contains(end.at - began))
+    #expect((70...90).contains(stage.team.posts.count) && stage.calls == 0)
+    #expect(stage.deadLetters().isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `providers are asked in their order, a later one only of what the first does not know`() async throws {
+    let stage = try ConsumptionStage { configuration in
+      var rule = ConsumptionRule()
+      rule.product = ConsumptionStage.premium
+      rule.customerConsented = true
+      rule.deliveryStatus = .undeliveredOther
+      configuration.consumptionRules = [rule]
+      configuration.consumption.providers = [.topic, .http, .rules]
+    }
+    stage.team.answers { post in
+      post.question["productId"] == .string(ConsumptionStage.level) ? .status(200, TeamSystem.consented) : .status(204)
+    }
+    try await stage.running(2) { workers in
+      let token = "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11"
+      try stage.write(TeamSystem.consented, for: token)
+      _ = try asked(stage, ConsumptionStage.coins, token: token.uppercased())
+      _ = try asked(stage, ConsumptionStage.level)
+      _ = try asked(stage, ConsumptionStage.premium)
+      try await stage.calm(workers)
+      // What is said of a transaction goes before what is said of its customer, a tombstone is nothing.
+      let other = try stage.buy(token: token)
+      try stage.write(#"{"customerConsented":false}"#, for: "\(other)")
+      try stage.askBack(other)
+      try stage.deliver()
+      try await stage.calm(workers)
+      try stage.write(nil, for: token)
+      _ = try asked(stage, ConsumptionStage.coins, token: token)
+      try await stage.calm(workers)
+    }
+    let events = try stage.events()
+    let providers = Dictionary(grouping: events, by: \.name).mapValues { $0.map { $0.data["provider"]?.text ?? "-" } }
+    #expect(Set(providers["consumption.sent"] ?? []) == ["topic", "http", "rules"])
+    #expect(Set(providers["consumption.withheld"] ?? []) == ["topic", "-"])
+    #expect(events.compactMap { $0.data["reason"]?.text }.sorted() == ["no-consent", "no-provider-knows"])
+    #expect(stage.services.report.broken.isEmpty, "\(stage.services.report.broken)")
+    try finish(stage)
+  }
+
+  @Test func `what stands in the topic and is no answer is looked at again`() async throws {
+    let stage = try ConsumptionStage { $0.consumption.providers = [.topic] }
+    try await stage.running { workers in
+      let id = try stage.buy()
+      try stage.write("not JSON", for: "\(id)")
+      try stage.askBack(id)
+      try stage.deliver()
+      try await stage.pass(.seconds(60), step: .seconds(10), workers)
+      #expect(try stage.events().isEmpty && stage.calls == 0)
+      try stage.write(TeamSystem.consented, for: "\(id)")
+      try await stage.pass(.seconds(120), step: .seconds(10), workers)
+    }
+    #expect(try names(stage) == ["consumption.sent"])
+    try finish(stage)
+  }
+
+  // MARK: - Apple
+
+  @Test func `while Apple is away the same bytes are sent again, and nobody is asked again`() async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.failure(status: 503, body: .html), for: .seconds(3 * 3_600))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      stage.team.answers { _ in .status(409) }
+      try await stage.calm(workers)
+      try await stage.pass(.seconds(4 * 3_600), step: .seconds(120), workers)
+    }
+    #expect(stage.team.posts.count == 1 && stage.calls > 10)
+    #expect(try names(stage) == ["consumption.sent"])
+    #expect(stage.services.report.broken.isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `what Apple will never take is told with its code`() async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.failure(status: 400, body: .json(code: 4_000_047, message: "not supported")), for: .seconds(3_600))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+    }
+    let event = try #require(try stage.events().first)
+    #expect(event.name == "consumption.refused" && event.data["errorCode"] == 4_000_047)
+    #expect(event.data["status"] == 400 && stage.calls == 1)
+    try finish(stage)
+  }
+
+  @Test func `a limit that ends after the deadline is reported at once`() async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.tooManyRequests(.milliseconds(from: .seconds(13 * 3_600))), for: .seconds(60))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.pass(.seconds(60), step: .seconds(30), workers)
+    }
+    let event = try #require(try stage.events().first)
+    #expect(event.name == "consumption.at-risk" && event.data["reason"] == "apple-limit")
+    try finish(stage)
+  }
+
+  // MARK: - Time
+
+  @Test func `an answer that is late by its signature and in time by its receipt is sent, marked, and was foretold`()
+    async throws
+  {
+    let stage = try ConsumptionStage()
+    stage.team.answers { _ in .status(503) }
+    try await stage.running { workers in
+      let id = try stage.buy()
+      try stage.askBack(id)
+      let told = try stage.told()
+      try await stage.pass(.seconds(2 * 3_600), step: .seconds(3_600), workers)
+      for record in told { try stage.log.append(record) }
+      try await stage.pass(.seconds(10 * 3_600 + 1_800), step: .seconds(120), workers)
+      stage.team.answers { _ in .status(200, TeamSystem.consented) }
+      try await stage.pass(.seconds(1_800), step: .seconds(120), workers)
+    }
+    let events = try stage.events()
+    #expect(events.map(\.name) == ["consumption.at-risk", "consumption.sent"])
+    guard case .integer(let late)? = events.last?.data["lateBySeconds"] else {
+      Issue.record("not marked late: \(events)")
+      return
+    }
+    #expect((1_800...2_520).contains(late))
+    #expect((events.first.map { $0.at } ?? stage.now) < (events.last.map { $0.at } ?? stage.now) - .seconds(3_600))
+    try finish(stage)
+  }
+
+  @Test(arguments: [
+    (11 * 3_600 + 1_800, ["consumption.at-risk", "consumption.sent"]), (43_260, ["consumption.expired"]),
+  ])
+  func `a worker that was away says that it is behind`(_ seconds: Int, _ expected: [String]) async throws {
+    let stage = try ConsumptionStage()
+    _ = try asked(stage)
+    stage.time.advance(by: .seconds(seconds))
+    try await stage.running { try await stage.calm($0) }
+    let events = try stage.events()
+    #expect(events.map(\.name) == expected)
+    #expect(events.first?.data["reason"] == "lag")
+    try finish(stage)
+  }
+
+  @Test func `an answer whose call was lost is not sent after the end, and nobody claims to know`() async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.answerLost, for: .seconds(10))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+    }
+    #expect(stage.calls == 1)
+    stage.time.advance(by: .seconds(43_260))
+    try await stage.running { try await stage.calm($0) }
+    let event = try #require(try stage.events().first { $0.name == "consumption.expired" })
+    #expect(event.data["reason"] == "outcome-unknown" && stage.calls == 1)
+    try finish(stage)
+  }
+
+  @Test func `what is nearest to its end is answered first`() throws {
+    let received = Timestamp(millisecondsSince1970: 1_767_225_600_000)
+    let envelope = NotificationEnvelope([])
+    let first = try #require(ConsumptionWorker.deadline(of: envelope, receivedAt: received))
+    let second = try #require(ConsumptionWorker.deadline(of: envelope, receivedAt: received + .seconds(1)))
+    #expect(first < second && first - received == .seconds(43_200))
+  }
+
+  @Test func `a replay calls nobody and tells nothing, days later as well`() async throws {
+    let stage = try ConsumptionStage()
+    stage.team.answers { post in
+      switch post.question["productId"] {
+      case .string(ConsumptionStage.coins)?: .status(200, TeamSystem.consented)
+      case .string(ConsumptionStage.level)?: .status(409)
+      default: .status(503)
+      }
+    }
+    try await stage.running { workers in
+      for product in [ConsumptionStage.coins, ConsumptionStage.level, ConsumptionStage.premium] {
+        _ = try asked(stage, product)
+      }
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
+      let (ids, calls, posts) = (try stage.events().map(\.id), stage.calls, stage.team.posts.count)
+      #expect(ids.count == 4)
+      for reapply in [false, true] {
+        try stage.replay(reapply: reapply)
+        try await stage.calm(workers)
+        #expect(try stage.events().map(\.id) == ids, "reapply \(reapply)")
+        #expect(stage.calls == calls && stage.team.posts.count == posts, "reapply \(reapply)")
+      }
+    }
+    try finish(stage)
+  }
+}

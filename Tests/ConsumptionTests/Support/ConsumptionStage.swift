@@ -1,0 +1,347 @@
+// A whole deployment inside a test: the simulated App Store, a team's own system, a log in memory, the worker's own
+// runtime, and time that the test lets pass. Notifications go from the world to the log as the ingress would write them.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSignature
+import AppStoreSigning
+import Clocks
+import CoreMetrics
+import Crypto
+import Foundation
+import Kafka
+import Logging
+import MillraceTesting
+import TestSupport
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Consumption
+@testable import Millrace
+
+struct ConsumptionStage: Sendable {
+  static let bundleId = "com.example.app"
+  static let coins = "com.example.app.coins"
+  static let premium = "com.example.app.premium"
+  static let level = "com.example.app.level"
+  static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+  let time = ManualClock()
+  let world: World
+  let services: APIServices
+  let apple: SimulatedExchange
+  let team = TeamSystem()
+  let log: InMemoryLog
+  let topics: WorkerTopics
+  let configuration: MillraceConfiguration
+  let policy: WorkerPolicy
+  private let signatory: Signatory
+  private let verifier: SignedDataVerifier
+  private let router: NotificationRouter
+  private let directory: URL
+
+  var clock: MillraceClock { time.clock }
+  var now: Timestamp { time.clock.wallTime }
+
+  init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout MillraceConfiguration) -> Void = { _ in }) throws {
+    let origin = time.clock.wallTime
+    let key = P256.Signing.PrivateKey()
+    let names = Scenario.madeKey
+    let app = SimulatedApp(
+      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: [.production],
+      credentials: [
+        AppStoreSimulator.APICredentials(
+          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
+      ],
+      products: [
+        Product(productId: Self.coins, type: .consumable), Product(productId: Self.premium),
+        Product(productId: Self.level, type: .nonConsumable),
+      ])
+    world = World(apps: [app], seed: seed, beginning: origin)
+    let chain = try SigningChain.generate(at: origin, seed: seed)
+    signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
+    var settings = SimulatorSettings()
+    settings.seed = seed
+    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+    apple = SimulatedExchange(services)
+    world.withState { $0.hasPostman = true }
+
+    var verification = SignedDataVerifier.Configuration()
+    verification.trustedRoots = [chain.rootDER]
+    verification.now = { [time] in time.clock.wallTime }
+    verifier = try SignedDataVerifier(verification)
+    router = try NotificationRouter([
+      TopicDefinition(
+        name: NotificationFamily.consumptionRequests.topic,
+        notifications: .init(v2: [.consumptionRequest], v1: [.consumptionRequest])),
+      TopicDefinition(name: NotificationFamily.unrecognized.topic, notifications: .init(unrecognized: true)),
+    ])
+    directory = FileManager.default.temporaryDirectory.appending(path: "consumption-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    try Data(key.pemRepresentation.utf8).write(to: directory.appending(path: "key.p8"))
+    try Data(Self.secret.utf8).write(to: directory.appending(path: "secret"))
+    var configuration = Self.configuration(directory)
+    change(&configuration)
+    self.configuration = configuration
+    var policy = ConsumptionWorker.policy
+    policy.commitInterval = .zero
+    self.policy = policy
+    topics = WorkerTopics(ConsumptionWorker.self, configuration, policy)
+    log = InMemoryLog(clock: time.clock)
+    for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
+    for name in [topics.events, topics.operations, topics.control] { try log.createTopic(name, partitions: 1) }
+    // Not the lanes' number: what a team writes is keyed by something else.
+    try log.createTopic(ConsumptionSettings.answersTopic, partitions: 3)
+  }
+
+  /// Forgets what stands in files.
+  func tearDown() throws { try FileManager.default.removeItem(at: directory) }
+
+  private static func configuration(_ directory: URL) -> MillraceConfiguration {
+    var app = AppSettings()
+    app.bundleId = bundleId
+    app.appAppleId = 1_234_567_890
+    app.environments = [.production]
+    app.api.issuerId = Scenario.madeKey.issuerId
+    app.api.keyId = Scenario.madeKey.keyId
+    app.api.privateKeyFile = directory.appending(path: "key.p8").path
+    var configuration = MillraceConfiguration()
+    configuration.apps = [app]
+    configuration.appStore.productionURL = SimulatedExchange.productionURL
+    configuration.appStore.sandboxURL = SimulatedExchange.sandboxURL
+    configuration.consumption.providers = [.http]
+    configuration.consumption.http.url = TeamSystem.url
+    configuration.consumption.http.secretFiles = [directory.appending(path: "secret").path]
+    return configuration
+  }
+}
+
+// What customers do, and what Apple tells of it.
+extension ConsumptionStage {
+  /// A customer buys something.
+  func buy(_ product: String = coins, token: String? = nil) throws -> Int64 {
+    let now = now
+    let token = try token.map { try #require(CompactUUID($0)) }
+    return try world.withState { state in
+      let realm = try #require(state.realm(bundleId: Self.bundleId, environment: .production))
+      let customer = try state.addCustomer(to: realm, at: now)
+      return try state.purchase(product, by: customer, appAccountToken: token, at: now)
+    }
+  }
+
+  /// A customer wants the money back; nobody is told yet.
+  func askBack(_ id: Int64, _ reason: ConsumptionRequestReason = .unintendedPurchase) throws {
+    try services.customerAsksForRefund(of: id, reason: reason, at: now)
+  }
+
+  /// What Apple has to say about consumption, on its way to Kafka.
+  func told(version1: Bool = false) throws -> [ProducerRecord] {
+    let subjects = world.withState { state in
+      let found = state.outbox.compactMap { id -> (NotificationSubject, SubjectV1?)? in
+        guard let record = state.realms[id.realm].log[id.sequence], record.facts.kind.type == .consumptionRequest else {
+          return nil
+        }
+        return (state.subject(of: record), version1 ? state.subjectV1(of: record) : nil)
+      }
+      state.outbox.removeAll()
+      return found
+    }
+    return try subjects.map { subject, older in
+      if let older { return try v1(older.body(.consumptionRequest)) }
+      return try v2(Array(try signatory.signedPayload(subject).utf8))
+    }
+  }
+
+  private func v2(_ jws: [UInt8]) throws -> ProducerRecord {
+    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
+    let transaction = try payload.data?.signedTransactionInfo.map {
+      JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
+    }
+    return Millrace.NotificationRecord.v2(
+      jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
+      traceParent: nil, router: router
+    ).producerRecord
+  }
+
+  func v1(_ body: [UInt8]) throws -> ProducerRecord {
+    Millrace.NotificationRecord.v1(
+      value: body, body: try ResponseBodyV1(parsing: body), bundleId: Self.bundleId, receivedAt: now, origin: .post,
+      traceParent: nil, router: router
+    ).producerRecord
+  }
+
+  /// Puts what Apple has to say into the log.
+  func deliver(version1: Bool = false) throws {
+    for record in try told(version1: version1) { try log.append(record) }
+  }
+
+  /// What a team wrote down beforehand.
+  func write(_ answer: String?, for key: String) throws {
+    try log.append(
+      ProducerRecord(
+        topic: ConsumptionSettings.answersTopic, key: Array(key.utf8), value: answer.map { Array($0.utf8) }))
+  }
+
+  /// Sends everything to the worker once more, as an operator does.
+  func replay(reapply: Bool) throws {
+    for record in log.records(in: topics.inputs[0]) {
+      try log.append(
+        ProducerRecord(
+          topic: topics.replay, partition: record.partition, key: record.key, value: record.value,
+          headers: record.headers + [
+            RecordHeader("ce_replayid", "again"), RecordHeader("millrace-replay-mode", reapply ? "reapply" : "plain"),
+            RecordHeader("millrace-first-timestamp", String(record.timestamp ?? 0)),
+          ]))
+    }
+  }
+
+  /// Calls to Send Consumption Information, of either version.
+  var calls: Int {
+    apple.calls(to: "PUT /inApps/v2/transactions/consumption")
+      + apple.calls(to: "PUT /inApps/v1/transactions/consumption")
+  }
+
+  func fault(_ effect: FaultEffect, from: Duration = .zero, for length: Duration, share: Double = 1) {
+    services.inject(
+      Fault(
+        effect, endpoints: [.sendConsumptionInformation, .sendConsumptionInformationV1], from: now + from,
+        until: now + from + length, share: share))
+  }
+}
+
+// Workers and time.
+extension ConsumptionStage {
+  /// Runs so many workers beside `body`.
+  func running(
+    _ workers: Int = 1, logger: Logger = Logger(label: "consumption") { _ in SwiftLogNoOpLogHandler() },
+    metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+    _ body: @escaping @Sendable ([WorkerRuntime]) async throws -> Void
+  ) async throws {
+    var runtimes: [WorkerRuntime] = []
+    for number in 0..<workers {
+      runtimes.append(
+        try await WorkerProcess.runtime(
+          ConsumptionWorker.self, configuration, policy, log: log.process("worker-\(number)"),
+          exchange: Switchboard(team: team, apple: apple, clock: clock), metrics: metrics, verifier: verifier,
+          instance: "\(number)", clock: clock, logger: logger))
+    }
+    let started = runtimes
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      for runtime in started {
+        group.addTask {
+          try await runtime.run()
+          return false
+        }
+      }
+      group.addTask {
+        try await ready(started)
+        try await body(started)
+        return true
+      }
+      while let isBody = try await group.next() {
+        if isBody { group.cancelAll() }
+      }
+    }
+  }
+
+  /// Lets time pass until every worker has its lanes: what a group waits for comes with time.
+  private func ready(_ workers: [WorkerRuntime]) async throws {
+    try await holds {
+      workers.allSatisfy { $0.readiness.isReady }
+    } meanwhile: {
+      time.advance(by: .milliseconds(100))
+    }
+    try await calm(workers)
+  }
+
+  /// Waits until everything that was written is read and nothing is with a handler; of one who waits for an answer that
+  /// comes with time only that it does.
+  func calm(_ workers: [WorkerRuntime]) async throws {
+    try await holds {
+      if team.isAsleep { return true }
+      for worker in workers where await !isAtRest(worker) { return false }
+      return true
+    }
+  }
+
+  private func isAtRest(_ worker: WorkerRuntime) async -> Bool {
+    guard let rest = await worker.rest(), rest.isQuiet else { return false }
+    return rest.taken.allSatisfy { partition, offset in log.readableEnd(of: partition) <= offset }
+  }
+
+  private func holds(
+    _ condition: () async -> Bool, meanwhile: () -> Void = {}
+  ) async throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while await !condition() {
+      guard ContinuousClock.now < end else { throw NeverHeld() }
+      meanwhile()
+      for _ in 0..<20 { await Task.yield() }
+    }
+  }
+
+  struct NeverHeld: Error {}
+
+  /// Lets time pass in steps, and the workers come to rest after each.
+  func pass(
+    _ duration: Duration, step: Duration = .seconds(60), _ workers: [WorkerRuntime],
+    each: () throws -> Void = {}
+  ) async throws {
+    let end = clock.now.advanced(by: duration)
+    while clock.now < end {
+      let isWaiting = team.isAsleep || workers.contains { $0.callersInLine > 0 }
+      // Turns at Apple and slow answers come one after the other.
+      let next = isWaiting ? min(step, .milliseconds(500)) : step
+      time.advance(by: min(next, clock.now.duration(to: end)))
+      try world.run(until: now)
+      try each()
+      try await calm(workers)
+    }
+  }
+}
+
+extension WorkerRuntime {
+  /// Callers that wait for their turn at Apple.
+  var callersInLine: Int {
+    Int(
+      collectors.filter { $0.name == "millrace_api_callers_waiting" }.flatMap { $0.collect() }
+        .reduce(0) { $0 + $1.value })
+  }
+}
+
+// What came out.
+extension ConsumptionStage {
+  struct Event: Sendable {
+    var id: String
+    var name: String
+    var at: Timestamp
+    var data: JSONObject
+
+    var notification: String { purchase?["notificationUUID"]?.text ?? "" }
+    var transaction: String { purchase?["transactionId"]?.text ?? "" }
+    private var purchase: JSONObject? { if case .object(let purchase)? = data["purchase"] { purchase } else { nil } }
+  }
+
+  func events() throws -> [Event] {
+    try log.records(in: topics.events).map { record in
+      func header(_ name: String) -> String {
+        record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+      }
+      return Event(
+        id: header("ce_id"), name: String(header("ce_type").dropFirst("dev.millrace.consumption.".count)),
+        at: Timestamp(millisecondsSince1970: record.timestamp ?? 0), data: try JSONObject(parsing: record.value ?? []))
+    }
+  }
+
+  func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
+
+  /// What every run has to keep, whatever it was about.
+  func checkEvents(sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let events = try events()
+    #expect(Set(events.map(\.id)).count == events.count, "an event is there twice", sourceLocation: sourceLocation)
+    for event in events {
+      let problems = try SchemaCheck(event.name).problems(.object(event.data))
+      #expect(problems.isEmpty, "\(event.name): \(problems)", sourceLocation: sourceLocation)
+    }
+  }
+}

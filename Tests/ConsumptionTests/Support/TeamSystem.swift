@@ -1,0 +1,92 @@
+// The team's own system, as a test wants it to behave.
+
+import AppStore
+import AppStoreServerAPI
+import Clocks
+import Synchronization
+import TestSupport
+
+@testable import Consumption
+
+final class TeamSystem: Sendable {
+  static let url = "https://team.invalid/consumption"
+
+  /// One question that was posted.
+  struct Post: Sendable {
+    var question: JSONObject
+    var headers: APIHeaders
+    var body: [UInt8]
+    /// How often the same question came before.
+    var tries: Int
+
+    var transaction: String { question["transactionId"]?.text ?? "" }
+  }
+
+  /// What it says, and how long it takes it.
+  struct Reply: Sendable {
+    var answer: ExchangeAnswer
+    var delay = Duration.zero
+
+    static func status(_ status: Int, _ body: String = "", after delay: Duration = .zero) -> Reply {
+      Reply(answer: ExchangeAnswer(status: status, body: Array(body.utf8)), delay: delay)
+    }
+  }
+
+  private struct State {
+    var posts: [Post] = []
+    var tries: [String: Int] = [:]
+    var asleep = 0
+    var reply: @Sendable (Post) -> Reply? = { _ in .status(200, TeamSystem.consented) }
+  }
+
+  static let consented =
+    #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"refundPreference":"DECLINE"}"#
+
+  private let state = Mutex(State())
+
+  var posts: [Post] { state.withLock { $0.posts } }
+  /// Whether a reply waits for time to pass.
+  var isAsleep: Bool { state.withLock { $0.asleep > 0 } }
+
+  /// How it answers from now on; nil: nobody is there.
+  func answers(_ reply: @escaping @Sendable (Post) -> Reply?) { state.withLock { $0.reply = reply } }
+
+  func answer(_ request: ExchangeRequest, _ clock: MillraceClock) async throws -> ExchangeAnswer? {
+    let body = request.body ?? []
+    let question = try JSONObject(parsing: body)
+    let reply = state.withLock { state -> Reply? in
+      let id = question["notificationUUID"]?.text ?? ""
+      let post = Post(
+        question: question, headers: request.headers, body: body, tries: state.tries[id, default: 0])
+      state.tries[id, default: 0] += 1
+      state.posts.append(post)
+      return state.reply(post)
+    }
+    guard let reply else { return nil }
+    if reply.delay > .zero {
+      state.withLock { $0.asleep += 1 }
+      defer { state.withLock { $0.asleep -= 1 } }
+      try await clock.sleep(for: reply.delay)
+    }
+    return reply.answer
+  }
+}
+
+/// Apple and the team behind one exchange.
+struct Switchboard: HTTPExchange {
+  let team: TeamSystem
+  let apple: SimulatedExchange
+  let clock: MillraceClock
+
+  func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
+    guard request.url.hasPrefix(TeamSystem.url) else { return try await apple.send(request) }
+    let answer: ExchangeAnswer?
+    do {
+      answer = try await team.answer(request, clock)
+    } catch {
+      throw TransportFailure("cancelled", .unclear, isCancellation: true)
+    }
+    guard let answer else { throw TransportFailure("connection refused", .notSent) }
+    return answer
+  }
+}

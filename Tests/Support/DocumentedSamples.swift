@@ -1,0 +1,33 @@
+// The samples of a page in `docs/`: what readers build upon.
+
+internal import Foundation
+
+/// JSON in a page, by the title of the section that it stands in.
+package struct DocumentedSample: Sendable {
+  /// The section's title, without marks and spaces.
+  package var title: String
+  /// The block's text.
+  package var json: String
+
+  /// Every block of JSON of a page, in order.
+  package static func all(in page: String) throws -> [DocumentedSample] {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+    var samples: [DocumentedSample] = []
+    var title = ""
+    var json: [String]?
+    for line in text.components(separatedBy: "\n") {
+      if line.hasPrefix("#") { title = line.replacing("#", with: "").replacing("`", with: "").replacing(" ", with: "") }
+      if line == "```json" {
+        json = []
+      } else if line == "```", let lines = json {
+        samples.append(DocumentedSample(title: title, json: lines.joined(separator: "\n")))
+        json = nil
+      } else {
+        json?.append(line)
+      }
+    }
+    return samples
+  }
+}
