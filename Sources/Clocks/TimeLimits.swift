@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Limits every piece of work to the same time, with one timer for all.
+/// Tells of every piece of work that takes longer than the limit, which is the same for all, with one timer.
 package final class TimeLimits: Sendable {
   private struct Run {
     var deadline: MillraceClock.Instant
@@ -22,7 +22,8 @@ package final class TimeLimits: Sendable {
     }
   }
 
-  private let limit: Duration
+  /// How long each may take.
+  package let limit: Duration
   private let clock: MillraceClock
   private let state = Mutex(State())
 
@@ -32,30 +33,23 @@ package final class TimeLimits: Sendable {
     self.clock = clock
   }
 
-  /// The result of `work`, or nil when the limit came first: like ``MillraceClock/result(within:of:)``, as long as
-  /// ``run()`` runs.
-  ///
-  /// - Throws: what `work` throws; `CancellationError` when the caller is cancelled.
-  package func result<Success: Sendable>(
-    of work: @escaping @Sendable () async throws -> Success
-  ) async throws -> Success? {
-    let race = Race<Success?>()
-    let number = begin { race.finish(.success(nil)) }
-    let worker = Task {
-      do { race.finish(.success(try await work())) } catch { race.finish(.failure(error)) }
-    }
-    defer {
-      worker.cancel()
-      state.withLock { $0.end(number) }
-    }
-    return try await withTaskCancellationHandler {
-      try await race.value()
-    } onCancel: {
-      race.finish(.failure(CancellationError()))
+  /// A piece of work begins.
+  /// - Parameter expire: Called once when it is over its limit, as long as ``run()`` runs; not after ``end(_:)``, but
+  ///   perhaps while that is called.
+  /// - Returns: its number.
+  package func begin(_ expire: @escaping @Sendable () -> Void) -> UInt64 {
+    state.withLock { state in
+      // Read inside, so that deadlines ascend with the numbers.
+      state.runs[state.next] = Run(deadline: clock.now.advanced(by: limit), expire: expire)
+      state.next += 1
+      return state.next - 1
     }
   }
 
-  /// Ends what is over its limit, until cancelled.
+  /// It is over.
+  package func end(_ number: UInt64) { state.withLock { $0.end(number) } }
+
+  /// Tells of what is over its limit, until cancelled.
   package func run() async throws {
     while true {
       for run in expired() { run.expire() }
@@ -67,15 +61,6 @@ package final class TimeLimits: Sendable {
 
   /// How much work is under way.
   var count: Int { state.withLock { $0.runs.count } }
-
-  private func begin(_ expire: @escaping @Sendable () -> Void) -> UInt64 {
-    state.withLock { state in
-      // Read inside, so that deadlines ascend with the numbers.
-      state.runs[state.next] = Run(deadline: clock.now.advanced(by: limit), expire: expire)
-      state.next += 1
-      return state.next - 1
-    }
-  }
 
   private func expired() -> [Run] {
     state.withLock { state in

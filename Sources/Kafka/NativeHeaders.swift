@@ -1,5 +1,13 @@
 internal import CRDKafka
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 extension [RecordHeader] {
   /// As librdkafka's list, or nil where there are none. The caller owns the result until a produce call succeeds.
   func makeNative() -> OpaquePointer? {
@@ -28,8 +36,12 @@ extension [RecordHeader] {
 
 extension ConsumerRecord {
   /// Copies a message of librdkafka. Names that are not UTF-8 are repaired, values are bytes.
-  /// - Parameter topic: Its topic's name, which many records share.
-  init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, of topic: String) {
+  /// - Parameters:
+  ///   - topic: Its topic's name, which many records share.
+  ///   - previous: Headers of the record before it: what is the same is shared and not copied again.
+  init(
+    _ message: UnsafeMutablePointer<rd_kafka_message_t>, of topic: String, after previous: [RecordHeader] = []
+  ) {
     let native = message.pointee
     var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
     let timestamp = rd_kafka_message_timestamp(message, &type)
@@ -40,25 +52,57 @@ extension ConsumerRecord {
       timestamp: type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : timestamp,
       key: Self.bytes(native.key, native.key_len),
       value: Self.bytes(native.payload, native.len),
-      headers: Self.headers(of: message))
+      headers: Self.headers(of: message, after: previous))
   }
 
   private static func bytes(_ start: UnsafeMutableRawPointer?, _ count: Int) -> [UInt8]? {
     start.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: count)) }
   }
 
-  private static func headers(of message: UnsafeMutablePointer<rd_kafka_message_t>) -> [RecordHeader] {
+  private static func headers(
+    of message: UnsafeMutablePointer<rd_kafka_message_t>, after previous: [RecordHeader]
+  ) -> [RecordHeader] {
     var list: OpaquePointer?
     guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list else { return [] }
     let count = rd_kafka_header_cnt(list)
-    return (0..<count).compactMap { index in
+    var headers: [RecordHeader] = []
+    headers.reserveCapacity(count)
+    for index in 0..<count {
       var name: UnsafePointer<CChar>?
       var value: UnsafeRawPointer?
       var size = 0
       guard rd_kafka_header_get_all(list, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let name
-      else { return nil }
-      return RecordHeader(
-        name: String(cString: name), value: value.map { [UInt8](UnsafeRawBufferPointer(start: $0, count: size)) })
+      else { continue }
+      let bytes = value.map { UnsafeRawBufferPointer(start: $0, count: size) }
+      let likely = index < previous.count ? previous[index] : nil
+      if let likely, likely.hasName(name) {
+        headers.append(
+          likely.hasValue(bytes) ? likely : RecordHeader(name: likely.name, value: bytes.map { [UInt8]($0) }))
+      } else {
+        headers.append(RecordHeader(name: String(cString: name), value: bytes.map { [UInt8]($0) }))
+      }
+    }
+    return headers
+  }
+}
+
+extension RecordHeader {
+  fileprivate func hasName(_ text: UnsafePointer<CChar>) -> Bool {
+    var end = text
+    for byte in name.utf8 {
+      guard UInt8(bitPattern: end.pointee) == byte else { return false }
+      end += 1
+    }
+    return end.pointee == 0
+  }
+
+  fileprivate func hasValue(_ bytes: UnsafeRawBufferPointer?) -> Bool {
+    guard let bytes, let value else { return bytes == nil && value == nil }
+    return value.withUnsafeBytes { own in
+      guard own.count == bytes.count, let left = own.baseAddress, let right = bytes.baseAddress else {
+        return own.isEmpty && bytes.isEmpty
+      }
+      return memcmp(left, right, own.count) == 0
     }
   }
 }

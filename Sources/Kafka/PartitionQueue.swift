@@ -98,7 +98,8 @@ public final class PartitionQueue: @unchecked Sendable {
           // A broker that is away, moving or slow: librdkafka fetches again.
           if !failure.isRetriable { behind.failure = behind.failure ?? failure }
         } else if behind.failure == nil {
-          before.records.append(ConsumerRecord(message, of: partition.topic))
+          let headers = before.records.last?.headers ?? []
+          before.records.append(ConsumerRecord(message, of: partition.topic, after: headers))
         } else {
           behind.page.records.append(ConsumerRecord(message, of: partition.topic))
         }

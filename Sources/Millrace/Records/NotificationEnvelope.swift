@@ -61,75 +61,157 @@ public struct NotificationEnvelope: Sendable, Hashable {
 
   /// Reads a record's headers. Of a header that occurs twice the last one counts, as in Kafka's own clients.
   public init(_ headers: [RecordHeader]) {
-    var reader = HeaderReader(headers)
-    contentType = reader.text("content-type", required: true)
-    if let specification = reader.text("ce_specversion", required: true), specification != "1.0" {
-      reader.problems.append(.malformed("ce_specversion"))
-    }
-    id = reader.text("ce_id", required: true)
-    let type = reader.parsed("ce_type", required: true, Self.splitType)
-    version = type?.version
-    notificationType = type?.name
-    let source = reader.parsed("ce_source", required: true, Self.splitSource)
-    environment = source?.environment
-    bundleId = source?.bundleId
-    subject = reader.text("ce_subject", required: true)
-    // Version 2 payloads of early 2022 have no date, so its absence is no fault.
-    time = reader.parsed("ce_time", required: false) { Timestamp(rfc3339: $0) }
-    subtype = reader.text("ce_subtype", required: false).map { Subtype(rawValue: $0) }
-    origin = reader.parsed("ce_origin", required: true) { NotificationOrigin(rawValue: $0) }
-    passwordPlace = reader.parsed("ce_passwordplace", required: false) {
-      ResponseBodyV1.PasswordPlace(headerText: $0)
-    }
-    traceParent = reader.parsed("traceparent", required: false) { TraceParent($0) }
-    problems = reader.problems
+    var memory = EnvelopeMemory()
+    self.init(headers, &memory)
   }
 
   /// Reads the headers of a record.
   public init(_ record: ConsumerRecord) { self.init(record.headers) }
 
-  private static func splitType(_ text: String) -> (version: Version, name: String)? {
-    for (prefix, version) in [
-      (NotificationRecord.v2TypePrefix, Version.v2), (NotificationRecord.v1TypePrefix, .v1),
-      (FoundRefundRecord.typePrefix, .found),
-    ] {
-      if text.hasPrefix(prefix), text.utf8.count > prefix.utf8.count {
-        return (version, String(text.dropFirst(prefix.count)))
-      }
+  /// Reads headers of a record that follows others of its topic: what it has in common with the one before it is not
+  /// read again.
+  init(_ headers: [RecordHeader], _ memory: inout EnvelopeMemory) {
+    var reader = HeaderReader(headers)
+    contentType = reader.parsed(.contentType, required: true) { memory.contentType.value($0, HeaderText.text) }
+    if let specification = reader.bytes(.specversion, required: true), specification != HeaderText.version {
+      reader.problems.append(.malformed(HeaderName.specversion.text))
+    }
+    id = reader.parsed(.id, required: true, HeaderText.text)
+    let type = reader.parsed(.type, required: true) { memory.type.value($0, HeaderText.type) }
+    version = type?.version
+    notificationType = type?.name
+    let source = reader.parsed(.source, required: true) { memory.source.value($0, HeaderText.source) }
+    environment = source?.environment
+    bundleId = source?.bundleId
+    subject = reader.parsed(.subject, required: true, HeaderText.text)
+    // Version 2 payloads of early 2022 have no date, so its absence is no fault.
+    time = reader.parsed(.time, required: false) { HeaderText.text($0).flatMap { Timestamp(rfc3339: $0) } }
+    subtype = reader.parsed(.subtype, required: false) {
+      memory.subtype.value($0) { HeaderText.text($0).map { Subtype(rawValue: $0) } }
+    }
+    origin = reader.parsed(.origin, required: true) {
+      memory.origin.value($0) { HeaderText.text($0).flatMap { NotificationOrigin(rawValue: $0) } }
+    }
+    passwordPlace = reader.parsed(.passwordPlace, required: false) {
+      HeaderText.text($0).flatMap { ResponseBodyV1.PasswordPlace(headerText: $0) }
+    }
+    traceParent = reader.parsed(.traceParent, required: false) { TraceParent(utf8: $0) }
+    problems = reader.problems
+  }
+}
+
+/// What was read of the headers of the record before: in a topic most of them are alike.
+struct EnvelopeMemory: Sendable {
+  struct Field<Value: Sendable>: Sendable {
+    private var last: (bytes: [UInt8], value: Value?)?
+
+    mutating func value(_ bytes: [UInt8], _ parse: ([UInt8]) -> Value?) -> Value? {
+      if let last, last.bytes == bytes { return last.value }
+      let value = parse(bytes)
+      last = (bytes, value)
+      return value
+    }
+  }
+
+  var contentType = Field<String>()
+  var type = Field<(version: NotificationEnvelope.Version, name: String)>()
+  var source = Field<(environment: AppStoreEnvironment, bundleId: String)>()
+  var subtype = Field<Subtype>()
+  var origin = Field<NotificationOrigin>()
+}
+
+/// The headers a notification may have.
+private enum HeaderName: Int {
+  case contentType, specversion, id, type, source, subject, time, subtype, origin, passwordPlace, traceParent
+
+  /// By length first: no two comparisons for most.
+  init?(_ name: String) {
+    switch (name.utf8.count, name) {
+    case (5, "ce_id"): self = .id
+    case (7, "ce_type"): self = .type
+    case (7, "ce_time"): self = .time
+    case (9, "ce_source"): self = .source
+    case (9, "ce_origin"): self = .origin
+    case (10, "ce_subject"): self = .subject
+    case (10, "ce_subtype"): self = .subtype
+    case (11, "traceparent"): self = .traceParent
+    case (12, "content-type"): self = .contentType
+    case (14, "ce_specversion"): self = .specversion
+    case (16, "ce_passwordplace"): self = .passwordPlace
+    default: return nil
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .contentType: "content-type"
+    case .specversion: "ce_specversion"
+    case .id: "ce_id"
+    case .type: "ce_type"
+    case .source: "ce_source"
+    case .subject: "ce_subject"
+    case .time: "ce_time"
+    case .subtype: "ce_subtype"
+    case .origin: "ce_origin"
+    case .passwordPlace: "ce_passwordplace"
+    case .traceParent: "traceparent"
+    }
+  }
+}
+
+/// What values of headers say.
+private enum HeaderText {
+  static let version = Array("1.0".utf8)
+  private static let typePrefixes: [(prefix: [UInt8], version: NotificationEnvelope.Version)] = [
+    (Array(NotificationRecord.v2TypePrefix.utf8), .v2), (Array(NotificationRecord.v1TypePrefix.utf8), .v1),
+    (Array(FoundRefundRecord.typePrefix.utf8), .found),
+  ]
+
+  static func text(_ bytes: [UInt8]) -> String? { String(validating: bytes, as: UTF8.self) }
+
+  static func type(_ bytes: [UInt8]) -> (version: NotificationEnvelope.Version, name: String)? {
+    for (prefix, version) in typePrefixes where bytes.count > prefix.count && bytes.starts(with: prefix) {
+      return String(validating: bytes[prefix.count...], as: UTF8.self).map { (version, $0) }
     }
     return nil
   }
 
-  private static func splitSource(_ text: String) -> (environment: AppStoreEnvironment, bundleId: String)? {
+  static func source(_ bytes: [UInt8]) -> (environment: AppStoreEnvironment, bundleId: String)? {
+    guard let text = text(bytes) else { return nil }
     let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == "appstore", !parts[1].isEmpty, !parts[2].isEmpty else { return nil }
     return (AppStoreEnvironment(rawValue: String(parts[1])), String(parts[2]))
   }
 }
 
-/// Reads headers by name and notes what is wrong.
+/// Finds headers by name, in one pass, and notes what is wrong.
 private struct HeaderReader {
   var problems: [NotificationEnvelope.Problem] = []
   private let headers: [RecordHeader]
+  // By the name's number; no allocation.
+  private var places = SIMD16<Int16>(repeating: -1)
 
-  init(_ headers: [RecordHeader]) { self.headers = headers }
-
-  mutating func text(_ name: String, required: Bool) -> String? {
-    guard let bytes = headers.last(where: { $0.name == name })?.value, !bytes.isEmpty else {
-      if required { problems.append(.missing(name)) }
-      return nil
+  init(_ headers: [RecordHeader]) {
+    self.headers = headers
+    for (index, header) in headers.enumerated() {
+      guard let name = HeaderName(header.name), let place = Int16(exactly: index) else { continue }
+      places[name.rawValue] = place
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      problems.append(.malformed(name))
-      return nil
-    }
-    return text
   }
 
-  mutating func parsed<Value>(_ name: String, required: Bool, _ parse: (String) -> Value?) -> Value? {
-    guard let text = text(name, required: required) else { return nil }
-    let value = parse(text)
-    if value == nil { problems.append(.malformed(name)) }
+  mutating func bytes(_ name: HeaderName, required: Bool) -> [UInt8]? {
+    let place = places[name.rawValue]
+    guard place >= 0, let bytes = headers[Int(place)].value, !bytes.isEmpty else {
+      if required { problems.append(.missing(name.text)) }
+      return nil
+    }
+    return bytes
+  }
+
+  mutating func parsed<Value>(_ name: HeaderName, required: Bool, _ parse: ([UInt8]) -> Value?) -> Value? {
+    guard let bytes = bytes(name, required: required) else { return nil }
+    let value = parse(bytes)
+    if value == nil { problems.append(.malformed(name.text)) }
     return value
   }
 }

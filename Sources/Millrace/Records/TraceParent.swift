@@ -12,14 +12,16 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
   /// Reads a header's value; `nil` when it is not what the recommendation allows.
   ///
   /// Versions above 00 are read as far as version 00 goes, as the recommendation asks; `ff` is refused.
-  public init?(_ text: String) {
-    let bytes = Array(text.utf8)
-    let fields = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard fields.count >= 4, fields[0].count == 2, let version = Hex.bytes(fields[0])?.first, version != 0xFF,
-      version != 0 || bytes.count == 55, fields[1].count == 32, let traceID = Hex.bytes(fields[1]),
-      fields[2].count == 16, let parentID = Hex.bytes(fields[2]), fields[3].count == 2,
-      let flags = Hex.bytes(fields[3])?.first, traceID.contains(where: { $0 != 0 }),
-      parentID.contains(where: { $0 != 0 })
+  public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
+
+  /// The same of a header's bytes.
+  init?(utf8 bytes: [UInt8]) {
+    let dash = UInt8(ascii: "-")
+    guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash,
+      bytes.count == 55 || bytes[55] == dash, let version = Hex.bytes(bytes[0..<2])?.first, version != 0xFF,
+      version != 0 || bytes.count == 55, let traceID = Hex.bytes(bytes[3..<35]),
+      let parentID = Hex.bytes(bytes[36..<52]), let flags = Hex.bytes(bytes[53..<55])?.first,
+      traceID.contains(where: { $0 != 0 }), parentID.contains(where: { $0 != 0 })
     else { return nil }
     self.traceID = traceID
     self.parentID = parentID

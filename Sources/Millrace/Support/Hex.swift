@@ -24,10 +24,12 @@ package enum Hex {
   }
 
   /// The bytes that `digits` (an even number, lower case) stand for; `nil` when they are anything else.
+  @inline(__always)
   package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
-    guard digits.count.isMultiple(of: 2) else { return nil }
+    let count = digits.count
+    guard count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
+    bytes.reserveCapacity(count / 2)
     var high: UInt8?
     for digit in digits {
       guard let value = value(digit) else { return nil }

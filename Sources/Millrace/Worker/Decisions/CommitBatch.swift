@@ -65,12 +65,13 @@ struct CommitBatch<Write: Sendable>: Sendable {
     return dropped.map(\.write)
   }
 
-  /// Takes a write.
-  /// - Parameter isUrgent: somebody waits for it: its commit begins at once.
+  /// Takes writes.
+  /// - Parameter isUrgent: somebody waits for one: their commit begins at once.
   /// - Returns: false where the lane's epoch is over; nothing changed then.
-  mutating func add(_ write: Write, of lane: LaneEpoch, isUrgent: Bool, now: MillraceClock.Instant) -> Bool {
+  mutating func add(_ writes: [Write], of lane: LaneEpoch, isUrgent: Bool, now: MillraceClock.Instant) -> Bool {
     guard lanes.contains(lane) else { return false }
-    pending.append(Item(lane: lane, write: write))
+    guard !writes.isEmpty else { return true }
+    for write in writes { pending.append(Item(lane: lane, write: write)) }
     if oldest == nil { oldest = now }
     if isUrgent { self.isUrgent = true }
     return true

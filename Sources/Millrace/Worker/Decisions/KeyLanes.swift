@@ -27,16 +27,20 @@ struct KeyLanes<Record: Sendable>: Sendable {
     var record: Record
   }
 
-  private enum Phase: Sendable { case working, waiting, decided }
+  private enum Phase: Sendable { case free, working, waiting, decided }
 
+  /// A record that was handed out. Its number is its place and how often that was taken, so that numbers of records
+  /// that left name nobody.
   private struct Inside: Sendable {
-    var key: [UInt8]
-    var group: String
-    var bytes: Int
-    var phase = Phase.working
+    var line = 0
+    var group = 0
+    var bytes = 0
+    var phase = Phase.free
+    var generation: UInt64 = 0
   }
 
   private struct Group: Sendable {
+    var name: String
     var places = 0
     var waiting = 0
     var turn: UInt64 = 0
@@ -47,7 +51,7 @@ struct KeyLanes<Record: Sendable>: Sendable {
     var deadline: Timestamp?
     var turn: UInt64
     var number: UInt64
-    var key: [UInt8]
+    var line: Int
 
     static func == (left: Self, right: Self) -> Bool { left.number == right.number }
     static func < (left: Self, right: Self) -> Bool {
@@ -62,9 +66,12 @@ struct KeyLanes<Record: Sendable>: Sendable {
   }
 
   private let limits: Limits
-  private var lines: [[UInt8]: KeyLine<Record>] = [:]
-  private var groups: [String: Group] = [:]
-  private var inside: [UInt64: Inside] = [:]
+  private var lines = Slots<KeyLine<Record>>()
+  private var lineOfKey: [[UInt8]: Int] = [:]
+  private var groups = Slots<Group>()
+  private var groupOfName: [String: Int] = [:]
+  private var lastGroup: Int?
+  private var inside = Slots<Inside>()
   private var ready = MinHeap<Ready>()
   private var readyKeys = 0
   private var lastNumber: UInt64 = 0
@@ -110,16 +117,13 @@ struct KeyLanes<Record: Sendable>: Sendable {
     guard hasRoom(for: bytes) else { return false }
     count += 1
     self.bytes += bytes
-    groups[group, default: Group()].places += 1
-    let place = KeyLine.Place(
-      number: nextNumber(), record: record, group: group, bytes: bytes, deadline: isReplay ? nil : deadline)
-    var line = lines.removeValue(forKey: key) ?? KeyLine()
-    let before = (line.isReplayOnly, line.earliestDeadline)
-    line.append(place, isReplay: isReplay)
-    if !line.isBusy, line.readyNumber == nil || before != (line.isReplayOnly, line.earliestDeadline) {
-      makeReady(&line, key: key)
-    }
-    lines[key] = line
+    let place = KeyLine<Record>.Place(
+      record: record, group: enter(group), bytes: bytes, deadline: isReplay ? nil : deadline)
+    let number = line(of: key)
+    let before = (lines[number].isReplayOnly, lines[number].earliestDeadline)
+    lines[number].append(place, isReplay: isReplay)
+    let isBetter = before != (lines[number].isReplayOnly, lines[number].earliestDeadline)
+    if !lines[number].isBusy, lines[number].readyNumber == nil || isBetter { makeReady(number) }
     return true
   }
 
@@ -127,16 +131,15 @@ struct KeyLanes<Record: Sendable>: Sendable {
   mutating func next() -> Job? {
     guard isOneAtATime ? working + waiting == 0 : working < limits.handlers else { return nil }
     while let candidate = ready.popFirst() {
-      guard var line = lines.removeValue(forKey: candidate.key) else { continue }
-      defer { lines[candidate.key] = line }
-      guard line.readyNumber == candidate.number, let place = line.popFirst() else { continue }
-      line.readyNumber = nil
+      let line = candidate.line
+      // Entries that no longer count, also of a key whose place is another's now.
+      guard lines[line].readyNumber == candidate.number, let place = lines[line].popFirst() else { continue }
+      lines[line].readyNumber = nil
       readyKeys -= 1
-      line.isBusy = true
+      lines[line].isBusy = true
       working += 1
       turn = max(turn, candidate.turn)
-      inside[place.number] = Inside(key: candidate.key, group: place.group, bytes: place.bytes)
-      return Job(number: place.number, record: place.record)
+      return Job(number: take(place, of: line), record: place.record)
     }
     return nil
   }
@@ -144,11 +147,11 @@ struct KeyLanes<Record: Sendable>: Sendable {
   /// A handler wants to wait, for its turn in a budget for instance, and lets others work meanwhile.
   /// - Returns: false where as many of its group wait as may: the record has to leave the lane instead.
   mutating func wait(_ number: UInt64) -> Bool {
-    guard let job = inside[number], job.phase == .working, let group = groups[job.group],
-      group.waiting < limits.waiting
-    else { return false }
-    inside[number]?.phase = .waiting
-    groups[job.group]?.waiting += 1
+    guard let job = place(of: number, in: .working) else { return false }
+    let group = inside[job].group
+    guard groups[group].waiting < limits.waiting else { return false }
+    inside[job].phase = .waiting
+    groups[group].waiting += 1
     working -= 1
     waiting += 1
     return true
@@ -156,9 +159,9 @@ struct KeyLanes<Record: Sendable>: Sendable {
 
   /// A handler that waited works again, at once: its turn does not come back.
   mutating func resume(_ number: UInt64) {
-    guard let job = inside[number], job.phase == .waiting else { return }
-    inside[number]?.phase = .working
-    groups[job.group]?.waiting -= 1
+    guard let job = place(of: number, in: .waiting) else { return }
+    inside[job].phase = .working
+    groups[inside[job].group].waiting -= 1
     working += 1
     waiting -= 1
   }
@@ -167,50 +170,109 @@ struct KeyLanes<Record: Sendable>: Sendable {
   /// (``Ledger/stage(_:)``) before ``next()`` is asked again.
   mutating func decided(_ number: UInt64) {
     resume(number)
-    guard let job = inside[number], job.phase == .working else { return }
-    inside[number]?.phase = .decided
+    guard let job = place(of: number, in: .working) else { return }
+    inside[job].phase = .decided
     working -= 1
-    guard var line = lines.removeValue(forKey: job.key) else { return }
-    line.isBusy = false
-    guard !line.isEmpty else { return }
-    makeReady(&line, key: job.key)
-    lines[job.key] = line
+    let line = inside[job].line
+    lines[line].isBusy = false
+    if lines[line].isEmpty { forget(line) } else { makeReady(line) }
   }
 
   /// What followed from a decided record is in Kafka: its place is free.
   mutating func settled(_ number: UInt64) {
-    guard let job = inside[number], job.phase == .decided else { return }
-    inside[number] = nil
+    guard let job = place(of: number, in: .decided) else { return }
+    inside[job].phase = .free
+    inside.release(job)
     count -= 1
-    bytes -= job.bytes
-    groups[job.group]?.places -= 1
-    if groups[job.group]?.places == 0 { groups[job.group] = nil }
+    bytes -= inside[job].bytes
+    leave(inside[job].group)
+  }
+
+  // MARK: - Places
+
+  private static var placeBits: UInt64 { 32 }
+
+  private mutating func take(_ place: KeyLine<Record>.Place, of line: Int) -> UInt64 {
+    let job = inside.take {
+      Inside()
+    } reuse: {
+      $0.generation += 1
+    }
+    inside[job].line = line
+    inside[job].group = place.group
+    inside[job].bytes = place.bytes
+    inside[job].phase = .working
+    return inside[job].generation << Self.placeBits | UInt64(job)
+  }
+
+  private func place(of number: UInt64, in phase: Phase) -> Int? {
+    let place = Int(number & (1 << Self.placeBits - 1))
+    guard place < inside.count, inside[place].generation == number >> Self.placeBits, inside[place].phase == phase
+    else { return nil }
+    return place
+  }
+
+  private mutating func line(of key: [UInt8]) -> Int {
+    if let line = lineOfKey[key] { return line }
+    let line = lines.take {
+      KeyLine(key: key)
+    } reuse: {
+      $0.key = key
+    }
+    lineOfKey[key] = line
+    return line
+  }
+
+  private mutating func forget(_ line: Int) {
+    lineOfKey[lines[line].key] = nil
+    lines.release(line)
+  }
+
+  private mutating func enter(_ name: String) -> Int {
+    let group: Int
+    if let lastGroup, groups[lastGroup].places > 0, groups[lastGroup].name == name {
+      group = lastGroup
+    } else if let known = groupOfName[name] {
+      group = known
+    } else {
+      group = groups.take {
+        Group(name: name)
+      } reuse: {
+        $0 = Group(name: name)
+      }
+      groupOfName[name] = group
+    }
+    lastGroup = group
+    groups[group].places += 1
+    return group
+  }
+
+  private mutating func leave(_ group: Int) {
+    groups[group].places -= 1
+    guard groups[group].places == 0 else { return }
+    groupOfName[groups[group].name] = nil
+    groups.release(group)
   }
 
   /// Fair turns: a group's next turn is one after its last, and never before those that are running now, so nobody
   /// saves turns up by being quiet.
-  private mutating func makeReady(_ line: inout KeyLine<Record>, key: [UInt8]) {
-    guard let place = line.first else { return }
-    let own = max(turn, groups[place.group]?.turn ?? 0) + 1
-    groups[place.group]?.turn = own
-    if line.readyNumber == nil { readyKeys += 1 }
-    let number = nextNumber()
-    line.readyNumber = number
+  private mutating func makeReady(_ line: Int) {
+    guard let group = lines[line].firstGroup else { return }
+    let own = max(turn, groups[group].turn) + 1
+    groups[group].turn = own
+    if lines[line].readyNumber == nil { readyKeys += 1 }
+    lastNumber += 1
+    lines[line].readyNumber = lastNumber
     ready.insert(
       Ready(
-        isReplay: line.isReplayOnly, deadline: line.earliestDeadline, turn: own, number: number, key: key))
-    dropStale(replacing: key, with: number)
+        isReplay: lines[line].isReplayOnly, deadline: lines[line].earliestDeadline, turn: own, number: lastNumber,
+        line: line))
+    dropStale()
   }
 
   /// A key whose place among the ready ones improved leaves its older entry behind; they must not add up.
-  private mutating func dropStale(replacing key: [UInt8], with number: UInt64) {
+  private mutating func dropStale() {
     guard ready.count > 2 * readyKeys + 64 else { return }
-    ready = MinHeap(
-      ready.unordered.filter { $0.number == ($0.key == key ? number : lines[$0.key]?.readyNumber) })
-  }
-
-  private mutating func nextNumber() -> UInt64 {
-    lastNumber += 1
-    return lastNumber
+    ready = MinHeap(ready.unordered.filter { lines[$0.line].readyNumber == $0.number })
   }
 }

@@ -5,13 +5,15 @@ internal import AppStore
 /// One key's records that were admitted and not handed out.
 struct KeyLine<Record: Sendable>: Sendable {
   struct Place: Sendable {
-    var number: UInt64
     var record: Record
-    var group: String
+    /// The group's place among the groups.
+    var group: Int
     var bytes: Int
     var deadline: Timestamp?
   }
 
+  /// What its records have in common.
+  var key: [UInt8]
   /// Whether a record of the key is with a handler.
   var isBusy = false
   /// The entry among the ready keys that counts; older ones are stale.
@@ -23,11 +25,13 @@ struct KeyLine<Record: Sendable>: Sendable {
   // cost of one step each.
   private var deadlines = FIFO<Timestamp>()
 
+  init(key: [UInt8]) { self.key = key }
+
   var isEmpty: Bool { live.isEmpty && replayed.isEmpty }
   /// Whether only replayed records are left.
   var isReplayOnly: Bool { live.isEmpty }
-  /// The next record: live traffic goes first.
-  var first: Place? { live.first ?? replayed.first }
+  /// The group of the next record: live traffic goes first.
+  var firstGroup: Int? { (live.first ?? replayed.first)?.group }
   /// The earliest deadline of the live records: what waits in front of an urgent record is as urgent as it.
   var earliestDeadline: Timestamp? { deadlines.first }
 

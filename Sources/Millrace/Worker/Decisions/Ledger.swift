@@ -15,6 +15,11 @@ struct Ledger: Sendable {
     var outstanding: Int
   }
 
+  private struct StagedHandled: Sendable {
+    var handled: Handled?
+    var outstanding = 0
+  }
+
   private var handled = HandledTable()
   private var effects: [String: Effect] = [:]
   private var committedTimers: [String: LaneTimer] = [:]
@@ -22,6 +27,8 @@ struct Ledger: Sendable {
   private var tails: [LedgerKey: LedgerKey] = [:]
   private var states: [String: [UInt8]] = [:]
   private var staged: [LedgerEntry.Name: Staged] = [:]
+  // Of every record, so by the key alone.
+  private var stagedHandled: [LedgerKey: StagedHandled] = [:]
   private var performing: Set<String> = []
 
   /// An empty ledger.
@@ -36,13 +43,15 @@ struct Ledger: Sendable {
   /// Effects in Kafka's layer.
   var effectCount: Int { effects.count }
   /// Whether what was last decided about a name waits for its commit.
-  func isStaged(_ name: LedgerEntry.Name) -> Bool { staged[name] != nil }
+  func isStaged(_ name: LedgerEntry.Name) -> Bool {
+    if case .handled(let id) = name { stagedHandled[id] != nil } else { staged[name] != nil }
+  }
   /// Names that wait for their commit.
-  var stagedCount: Int { staged.count }
+  var stagedCount: Int { staged.count + stagedHandled.count }
 
   /// What became of a notification.
   subscript(id: LedgerKey) -> Handled? {
-    if case .handled(_, let handled)? = staged[.handled(id)]?.entry { return handled }
+    if let staged = stagedHandled[id] { return staged.handled }
     return handled[id]
   }
 
@@ -91,12 +100,22 @@ struct Ledger: Sendable {
 
   /// A decision: seen from now on, forgotten by ``dropStaged()`` until it is settled.
   mutating func stage(_ entry: LedgerEntry) {
+    if case .handled(let id, let handled) = entry {
+      stagedHandled[id, default: StagedHandled()].handled = handled
+      stagedHandled[id]?.outstanding += 1
+      return
+    }
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
   }
 
   /// A staged decision is in Kafka. Settled in the order in which they were staged.
   mutating func settle(_ entry: LedgerEntry) {
     apply(entry)
+    if case .handled(let id, _) = entry {
+      guard let waiting = stagedHandled[id] else { return }
+      if waiting.outstanding > 1 { stagedHandled[id]?.outstanding -= 1 } else { stagedHandled[id] = nil }
+      return
+    }
     guard let waiting = staged[entry.name] else { return }
     if waiting.outstanding > 1 {
       staged[entry.name]?.outstanding -= 1
@@ -108,6 +127,7 @@ struct Ledger: Sendable {
   /// The epoch is over: what was not settled may or may not be in Kafka, and only its topic can tell.
   mutating func dropStaged() {
     staged.removeAll()
+    stagedHandled.removeAll()
     performing.removeAll()
   }
 
@@ -126,7 +146,7 @@ struct Ledger: Sendable {
       return handled.minute < minute
     }
     // What is about to change is not old any more.
-    return old.filter { staged[.handled($0)] == nil }.map { .handled($0, nil) }
+    return old.filter { stagedHandled[$0] == nil }.map { .handled($0, nil) }
   }
 
   private mutating func apply(_ entry: LedgerEntry) {

@@ -69,9 +69,9 @@ public struct Provenance: Sendable, Hashable {
   /// Reads the history a record carries. What is missing or garbled reads as the beginning: a history is never a reason
   /// to refuse a record.
   public init(_ record: ConsumerRecord) {
-    var texts: [String: String] = [:]
     causes = []
-    for header in record.headers where header.name.hasPrefix(Name.prefix) || header.name == Name.replayID {
+    var texts: [String: String] = [:]
+    for header in record.headers where Self.isHistory(header) {
       guard let value = header.value, let text = String(validating: value, as: UTF8.self) else { continue }
       if header.name == Name.cause { causes.append(text) } else { texts[header.name] = text }
     }
@@ -114,7 +114,14 @@ public struct Provenance: Sendable, Hashable {
   }
 
   /// The headers of `record` that are not history: what it came with.
-  static func original(_ headers: [RecordHeader]) -> [RecordHeader] {
-    headers.filter { !$0.name.hasPrefix(Name.prefix) && $0.name != Name.replayID }
+  static func original(_ headers: [RecordHeader]) -> [RecordHeader] { headers.filter { !isHistory($0) } }
+
+  private static func isHistory(_ header: RecordHeader) -> Bool {
+    // Most records have no history, so their headers are told from it by a byte.
+    switch header.name.utf8.first {
+    case UInt8(ascii: "m"): header.name.hasPrefix(Name.prefix)
+    case UInt8(ascii: "c"): header.name == Name.replayID
+    default: false
+    }
   }
 }

@@ -71,17 +71,18 @@ final class Committer: Sendable {
     wakeWaiters()
   }
 
-  /// Takes a write. Its receipt, where it has one, is settled in any case.
-  func submit(_ write: LaneWrite) {
+  /// Takes writes of a lane, in their order. Their receipts, where they have one, are settled in any case.
+  func submit(_ writes: [LaneWrite], of lane: LaneEpoch) {
+    let isUrgent = writes.contains { $0.isUrgent }
     let (isTaken, isNews) = state.withLock { state in
       let now = clock.now
       let before = state.batch.readiness(now: now)
-      let isTaken = !state.isOver && state.batch.add(write, of: write.lane, isUrgent: write.isUrgent, now: now)
+      let isTaken = !state.isOver && state.batch.add(writes, of: lane, isUrgent: isUrgent, now: now)
       // Whoever waits for a time need not be woken for every write that comes before it.
       let after = state.batch.readiness(now: now)
       return (isTaken, before != after)
     }
-    guard isTaken else { return settle([write], .dropped) }
+    guard isTaken else { return settle(writes, .dropped) }
     if isNews { bell.ring() }
   }
 

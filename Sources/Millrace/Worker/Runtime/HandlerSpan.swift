@@ -22,7 +22,7 @@ enum HandlerSpan {
       span.attributes["messaging.kafka.offset"] = item.record.offset
       span.attributes["appstore.notification.type"] = item.typeLabel
       span.attributes["millrace.notification"] = item.id
-      span.attributes["millrace.attempt"] = item.provenance.attempt
+      span.attributes["millrace.attempt"] = item.attempt
       return await finish(span, body)
     }
   }

@@ -21,13 +21,6 @@ enum HandlerResult: Sendable {
 protocol LaneHandling: Sendable {
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult
-  /// Ends runs that are over their time limit, until cancelled.
-  func keepLimits() async throws
-}
-
-extension LaneHandling {
-  /// Nothing: a handler without limits.
-  func keepLimits() async throws {}
 }
 
 /// A worker behind the lane.
@@ -37,8 +30,6 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   let decoder: any NotificationDecoding
   let policy: WorkerPolicy
   let shortestDelay: Duration
-  /// Of ``WorkerPolicy/handlerTimeout``.
-  let limits: TimeLimits
   let clients: AppStoreClients
   let ledgers: WorkerLedgers
   let clock: MillraceClock
@@ -56,11 +47,9 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       return logger
     }
     return await HandlerSpan.run("\(name) timer", timer) {
-      await limited("timer") { try await worker.timerFired(timer, in: context) }
+      await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
     }
   }
-
-  func keepLimits() async throws { try await limits.run() }
 
   private func handle(_ item: LaneItem, _ journal: any EffectJournal) async -> HandlerResult {
     let notification: Notification
@@ -72,10 +61,10 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
         : .undecodable(error)
     }
     let context = context(
-      attempt: item.provenance.attempt, isReapplied: item.provenance.replay?.mode == .reapply, journal,
+      attempt: item.attempt, isReapplied: item.replay?.mode == .reapply, journal,
       wait: TurnWait.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
-        left: item.provenance.deadline.map { $0 - clock.wallTime })
+        left: item.deadline.map { $0 - clock.wallTime })
     ) { [logger] in
       var logger = logger
       logger[metadataKey: "notification"] = "\(notification.id)"
@@ -83,7 +72,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
       return logger
     }
-    return await limited(item.typeLabel) { try await worker.handle(notification, in: context) }
+    return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(
@@ -100,28 +89,15 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       })
   }
 
-  /// A handler that ignores its cancellation is left behind: its lane goes on, its outcome is not believed any more.
-  private func limited(
-    _ type: String, _ body: @escaping @Sendable () async throws -> Outcome
-  ) async -> HandlerResult {
+  private func timed(_ type: String, _ body: () async throws -> Outcome) async -> HandlerResult {
     let start = clock.now
-    defer { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
-    let run = HandlerRun(metrics)
+    defer {
+      // What was left behind was counted when its time was over.
+      if !Task.isCancelled { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
+    }
     do {
-      let outcome = try await limits.result {
-        defer { run.end() }
-        return try await body()
-      }
-      guard let outcome else {
-        run.giveUp()
-        return .failed(
-          .retryBySchedule, reason: "handler-timeout",
-          detail: "no outcome within \(DurationText.text(policy.handlerTimeout))")
-      }
-      return .decided(outcome)
+      return .decided(try await body())
     } catch {
-      // Cancelled with its lane, it may run on as well.
-      run.giveUp()
       let disposition = FailureDisposition.of(error)
       let code = (error as? any ClassifiedFailure)?.code ?? "handler-error"
       let reason = if case .wait = disposition { "waits-for-apple" } else { code }

@@ -15,23 +15,40 @@ enum LaneSource: Sendable, Hashable {
 struct LaneItem: Sendable {
   // What never changes is read once and shared: an item is copied from queue to queue.
   private let content: Content
-  var provenance: Provenance
   /// From which kind of topic it was read.
   var source: LaneSource
+  /// How often its handler has run before.
+  var attempt: Int
+  /// When it is worth nothing any more; nil: never.
+  var deadline: Timestamp?
   /// The tier it goes to next, where its wait is not over when this tier is.
   var nextTier: Int?
   /// When its time on its tier is over; nil for records that do not wait.
   var due: Timestamp?
 
   init(_ record: ConsumerRecord, source: LaneSource) {
+    var memory = EnvelopeMemory()
+    self.init(record, source: source, &memory)
+  }
+
+  private init(_ record: ConsumerRecord, source: LaneSource, _ memory: inout EnvelopeMemory) {
     self.source = source
-    provenance = Provenance(record)
-    content = Content(record, first: provenance.first)
+    content = Content(record, &memory)
+    attempt = content.provenance.attempt
+    deadline = content.provenance.deadline
+  }
+
+  /// Records that were read together.
+  static func batch(_ records: [ConsumerRecord], source: LaneSource) -> [LaneItem] {
+    var memory = EnvelopeMemory()
+    return records.map { LaneItem($0, source: source, &memory) }
   }
 
   private final class Content: Sendable {
     let record: ConsumerRecord
+    let position: SourcePosition
     let envelope: NotificationEnvelope
+    let provenance: Provenance
     let id: String
     let ledgerID: LedgerKey
     let key: [UInt8]
@@ -39,9 +56,12 @@ struct LaneItem: Sendable {
     let bytes: Int
     let typeLabel: String
 
-    init(_ record: ConsumerRecord, first: RecordPosition) {
+    init(_ record: ConsumerRecord, _ memory: inout EnvelopeMemory) {
       self.record = record
-      envelope = NotificationEnvelope(record.headers)
+      position = SourcePosition(topic: record.topic, offset: record.offset)
+      provenance = Provenance(record)
+      envelope = NotificationEnvelope(record.headers, &memory)
+      let first = provenance.first
       id = envelope.id ?? "\(first.topic)/\(first.partition)/\(first.offset)"
       ledgerID = LedgerKey(id: id)
       key = record.key ?? Array(id.utf8)
@@ -56,26 +76,48 @@ struct LaneItem: Sendable {
       guard let name = envelope.notificationType else { return "unknown" }
       let isKnown =
         switch envelope.version {
-        case .v1: NotificationTypeV1(rawValue: name).isKnown
+        case .v1: known.v1.contains(name)
         case .found: name == FoundRefundRecord.typeName
-        case .v2, nil: NotificationTypeV2(rawValue: name).isKnown
+        case .v2, nil: known.v2.contains(name)
         }
       return isKnown ? name : "unknown"
     }
+
+    private static let known = (
+      v1: Set(NotificationTypeV1.allKnown.map(\.rawValue)), v2: Set(NotificationTypeV2.allKnown.map(\.rawValue))
+    )
   }
 
   var record: ConsumerRecord { content.record }
   var envelope: NotificationEnvelope { content.envelope }
+  /// Where it came from and what happened to it since, up to now.
+  var provenance: Provenance {
+    var provenance = content.provenance
+    provenance.attempt = attempt
+    provenance.deadline = deadline
+    return provenance
+  }
+  /// Set where it was sent again.
+  var replay: Provenance.Replay? { content.provenance.replay }
+  /// When it was first written.
+  var firstWritten: Timestamp { Timestamp(millisecondsSince1970: content.provenance.firstTimestamp) }
+  /// When it was put on the tier it stands on; nil for records that were not parked.
+  var parkedAt: Timestamp? { content.provenance.parkedAt }
+  /// What it waits for, through several tiers perhaps; nil for records that were not parked.
+  var awaited: Timestamp? { content.provenance.due }
 
-  var position: SourcePosition { SourcePosition(topic: record.topic, offset: record.offset) }
+  /// When the record was written to the topic it was read from.
+  var written: Timestamp { Timestamp(millisecondsSince1970: content.record.timestamp ?? 0) }
+  /// Where it stands there.
+  var position: SourcePosition { content.position }
 
   /// How the ledger sees it come.
   var arrival: Arrival {
     switch source {
     case .live: .live
-    case .retry: .retry(attempt: provenance.attempt, reapplying: provenance.replay?.mode == .reapply)
+    case .retry: .retry(attempt: attempt, reapplying: replay?.mode == .reapply)
     case .replay:
-      switch provenance.replay?.mode {
+      switch replay?.mode {
       case .reapply?: .reapply
       case .requeue?: .requeue
       case .plain?, nil: .replay
@@ -88,7 +130,7 @@ struct LaneItem: Sendable {
 
   /// The notification before it, where it waits behind one.
   var behind: LedgerKey? {
-    provenance.behind.flatMap { Hex.bytes(Array($0.utf8)) }.flatMap { LedgerKey($0) }
+    content.provenance.behind.flatMap { Hex.bytes(Array($0.utf8)) }.flatMap { LedgerKey($0) }
   }
 
   /// What the ledger knows it by. A record without an id is known by where it first stood.

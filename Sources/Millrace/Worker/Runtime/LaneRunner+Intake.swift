@@ -14,7 +14,7 @@ extension LaneRunner {
       let batch = try await partition.nextBatch(upTo: Self.batchSize)
       guard !batch.isEmpty else { return }
       // Headers are read outside of the actor: lanes are many, and so are cores.
-      await admit(batch.map { LaneItem($0, source: source) })
+      await admit(LaneItem.batch(batch, source: source))
     }
   }
 
@@ -34,19 +34,17 @@ extension LaneRunner {
   private func admit(_ items: [LaneItem]) async {
     for item in items {
       guard !isDraining else { return }
-      taken[item.record.topic] = item.record.offset + 1
+      taken[item.position.topic] = item.position.offset + 1
       guard watermarks.take(item.position) else { continue }
       var item = item
-      if item.provenance.replay?.mode == .requeue {
+      if item.replay?.mode == .requeue {
         // Whoever requeues it knows how late it is.
-        item.provenance.deadline = nil
-      } else if item.provenance.deadline == nil {
-        item.provenance.deadline = parts.deadline(
-          item.envelope, Timestamp(millisecondsSince1970: item.provenance.firstTimestamp))
+        item.deadline = nil
+      } else if item.deadline == nil {
+        item.deadline = parts.deadline(item.envelope, item.firstWritten)
       }
-      let written = Timestamp(millisecondsSince1970: item.record.timestamp ?? 0)
       // What waits as long as it is to wait is no lag.
-      ages.take(item.position, since: max(written, item.provenance.due ?? written))
+      ages.take(item.position, since: max(item.written, item.awaited ?? item.written))
       if case .retry(let tier) = item.source {
         await put(aside: item, on: tier)
       } else {
@@ -59,10 +57,10 @@ extension LaneRunner {
   /// A record of a tier waits in memory until its time there is over.
   private func put(aside item: LaneItem, on tier: Int) async {
     var item = item
-    let appended = item.provenance.parkedAt ?? Timestamp(millisecondsSince1970: item.record.timestamp ?? 0)
+    let appended = item.parkedAt ?? item.written
     let at: Timestamp
     switch parts.planner.schedule.step(
-      tier: tier, appended: appended, due: item.provenance.due ?? appended, deadline: item.provenance.deadline)
+      tier: tier, appended: appended, due: item.awaited ?? appended, deadline: item.deadline)
     {
     case .run(let time): at = time
     case .move(let time, let next):
@@ -84,38 +82,51 @@ extension LaneRunner {
   }
 
   /// Hands out what may run. Asked whenever something came, left or was decided.
-  func dispatch() {
-    while !isDraining, let job = keys.next() {
-      let item = job.record
-      let id = item.ledgerID
-      // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
-      switch ledger.verdict(for: id, arriving: item.arrival) {
-      case .run(let attempt): handOut(job.number, item, id, attempt: attempt, replacing: nil)
-      case .reapply(let attempt, let digest): handOut(job.number, item, id, attempt: attempt, replacing: digest)
-      case .skip(let reason):
-        parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
-        keys.decided(job.number)
-        submit(LaneWrite(lane: epoch, job: job.number, finishes: item.position))
+  /// - Parameter isCrewsCall: Whether a task of the crew asks, which goes on with the first.
+  func dispatch(isCrewsCall: Bool = false) {
+    var jobs: [LaneJob] = []
+    gather {
+      while !isDraining, let job = keys.next() {
+        let item = job.record
+        let id = item.ledgerID
+        // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
+        switch ledger.verdict(for: id, arriving: item.arrival) {
+        case .run(let attempt): handOut(job.number, item, id, attempt: attempt, replacing: nil).map { jobs.append($0) }
+        case .reapply(let attempt, let digest):
+          handOut(job.number, item, id, attempt: attempt, replacing: digest).map { jobs.append($0) }
+        case .skip(let reason):
+          parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
+          keys.decided(job.number)
+          submit(
+            LaneWrite(lane: epoch, job: .init(number: job.number, source: item.source), finishes: item.position))
+        }
       }
     }
+    crew.hand(jobs, to: self, isOwnCall: isCrewsCall)
   }
 
-  private func handOut(_ number: UInt64, _ item: LaneItem, _ id: LedgerKey, attempt: Int, replacing digest: UInt32?) {
+  /// What a handler is to run for; nil where it is decided already what becomes of the record.
+  private func handOut(
+    _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, attempt: Int, replacing digest: UInt32?
+  ) -> LaneJob? {
     if watch.isCondemned(item.position) {
-      finish(number, item, id, parts.planner.crashed(item, now: parts.clock.wallTime), replacing: digest)
+      let now = parts.clock.wallTime
+      finish(number, item, id, parts.planner.crashed(item, now: now), replacing: digest, now: now)
     } else if let plan = isBehind(item, id) {
-      finish(number, item, id, plan, replacing: digest)
+      finish(number, item, id, plan, replacing: digest, now: parts.clock.wallTime)
     } else {
-      hand(number, item, attempt: attempt, replacing: digest)
+      return job(number, item, attempt: attempt, replacing: digest)
     }
+    return nil
   }
 
-  private func hand(_ number: UInt64, _ item: LaneItem, attempt: Int, replacing digest: UInt32?) {
+  private func job(_ number: UInt64, _ item: LaneItem, attempt: Int, replacing digest: UInt32?) -> LaneJob {
     var item = item
-    item.provenance.attempt = attempt
+    item.attempt = attempt
     if let due = item.due { parts.metrics.late(by: parts.clock.wallTime - due) }
     inHand.insert(item.position)
-    feed.yield(.record(number, item, replacing: digest))
+    // A lane that suspects its records names each before it runs.
+    return .record(number, item, replacing: digest, isNamed: watch.isOneAtATime)
   }
 
   private func isBehind(_ item: LaneItem, _ id: LedgerKey) -> OutcomePlan? {

@@ -6,50 +6,40 @@ internal import Kafka
 internal import Logging
 
 extension LaneRunner: CommitLane {
-  /// Runs a handler; on the handler's own task.
-  nonisolated func work(on job: LaneJob) async {
-    // What was handed out and not begun when the lane was handed back is the next owner's.
-    let (acceptsOutcomes, isSuspicious) = await standing
+  /// Takes the outcomes of what ran, and hands out what may run now.
+  func collect() {
+    let ends = crew.takeEnds()
     guard acceptsOutcomes else { return }
-    switch job {
-    case .record(let number, let item, let replacing):
-      // A lane that suspects its records names each before it runs.
-      if isSuspicious, await !writeMark() { return }
-      let journal = LaneJournal(lane: self, job: number)
-      let began = parts.clock.wallTime
-      let result = await parts.handler.run(item, journal: journal)
-      await ended(number, item, result, journal: journal, began: began, replacing: replacing)
-    case .timer(let name, let timer):
-      let journal = LaneJournal(lane: self)
-      let fired = FiredTimer(
-        name: name, at: timer.at, payload: timer.payload, key: String(decoding: timer.key, as: UTF8.self))
-      let result = await parts.handler.run(fired, journal: journal)
-      await ended(fired, timer, result, journal: journal)
+    gather {
+      for end in ends {
+        close(end.journal)
+        switch end.job {
+        case .record(let number, let item, let replacing, _): ended(number, item, end, replacing: replacing)
+        case .timer(let name, let timer): ended(FiredTimer(name, timer), timer, end.result)
+        }
+      }
+      dispatch(isCrewsCall: true)
     }
+    noteIdleness()
   }
 
-  private func ended(
-    _ number: UInt64, _ item: LaneItem, _ result: HandlerResult, journal: LaneJournal, began: Timestamp,
-    replacing: UInt32?
-  ) {
-    guard acceptsOutcomes else { return }
-    close(journal)
+  private func ended(_ number: UInt64, _ item: LaneItem, _ end: LaneEnd, replacing: UInt32?) {
     let now = parts.clock.wallTime
-    let plan = parts.planner.plan(item, result, began: began, now: now)
+    let plan = parts.planner.plan(item, end.result, began: end.began, now: now)
     if case .again(let attempt) = plan.ending {
       var item = item
-      item.provenance.attempt = attempt
-      feed.yield(.record(number, item, replacing: replacing))
-      return
+      item.attempt = attempt
+      return crew.hand(
+        [.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime)], to: self, isOwnCall: true)
     }
-    finish(number, item, item.ledgerID, plan, replacing: replacing)
-    dispatch()
+    finish(number, item, item.ledgerID, plan, replacing: replacing, now: now)
   }
 
   /// Stages what a plan means and hands it to the committer.
-  func finish(_ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?) {
-    let now = parts.clock.wallTime
-    var write = LaneWrite(lane: epoch, job: number, finishes: item.position)
+  func finish(
+    _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?, now: Timestamp
+  ) {
+    var write = LaneWrite(lane: epoch, job: .init(number: number, source: item.source), finishes: item.position)
     let isUnchanged = plan.ending == .done && replacing == plan.digest
     if !isUnchanged {
       write.records = plan.records
@@ -80,14 +70,10 @@ extension LaneRunner: CommitLane {
     inHand.remove(item.position)
     keys.decided(number)
     submit(write)
-    noteIdleness()
   }
 
-  private func ended(_ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult, journal: LaneJournal) {
-    guard acceptsOutcomes else { return }
+  private func ended(_ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult) {
     firing.remove(fired.name)
-    close(journal)
-    defer { noteIdleness() }
     let now = parts.clock.wallTime
     guard case .decided(let outcome) = result, outcome.decision == .done,
       let plan = parts.planner.plan(fired, outcome, now: now)
@@ -114,8 +100,6 @@ extension LaneRunner: CommitLane {
     submit(write)
   }
 
-  private var standing: (acceptsOutcomes: Bool, isSuspicious: Bool) { (acceptsOutcomes, watch.isOneAtATime) }
-
   /// States that change, each with the record that tells others.
   private func keep(_ states: [KeptState], in write: inout LaneWrite) {
     for state in states where ledger.state(state.name) != state.value {
@@ -132,7 +116,7 @@ extension LaneRunner: CommitLane {
   /// What the ledger is to know of a record that waits on a tier. A dead letter that was requeued stands outside of the
   /// order: its key went on without it.
   func parking(_ id: LedgerKey, _ item: LaneItem, attempt: Int, tier: Int) -> [LedgerEntry] {
-    let tier = item.provenance.replay?.mode == .requeue ? nil : tier
+    let tier = item.replay?.mode == .requeue ? nil : tier
     let handled = Handled(.parked(attempt: attempt, tier: tier), at: parts.clock.wallTime)
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }
     return ledger.entries(parking: id, key: LedgerKey(hashing: item.key), as: handled)
@@ -159,8 +143,27 @@ extension LaneRunner: CommitLane {
     for entry in write.entries { ledger.stage(entry) }
   }
 
-  /// Hands a write over. The committer takes calls in the order in which a lane makes them.
-  func submit(_ write: LaneWrite) { parts.committer.submit(write) }
+  /// Hands a write over, at the end of a turn with all that follows from it. The committer takes them in the order in
+  /// which a lane makes them.
+  func submit(_ write: LaneWrite) {
+    outbox.append(write)
+    if !isGathering { sendOut() }
+  }
+
+  /// One turn of the lane: what it submits is handed over at once at its end.
+  func gather(_ turn: () -> Void) {
+    guard !isGathering else { return turn() }
+    isGathering = true
+    turn()
+    isGathering = false
+    sendOut()
+  }
+
+  private func sendOut() {
+    guard !outbox.isEmpty else { return }
+    parts.committer.submit(outbox, of: epoch)
+    outbox.removeAll(keepingCapacity: true)
+  }
 
   // MARK: - Commit
 
@@ -186,7 +189,7 @@ extension LaneRunner: CommitLane {
       guard let position = write.finishes else { continue }
       watermarks.finish(position)
       watch.settled(position)
-      release(write.job, position)
+      release(write.job)
     }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)

@@ -67,11 +67,13 @@ extension LaneRunner {
 
   private func fireTimers() {
     let now = parts.clock.wallTime
+    var jobs: [LaneJob] = []
     while !isDraining, let name = timers.popDue(at: now) {
       // Moved or withdrawn since: another entry of the heap stands for it, or none.
       guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
-      feed.yield(.timer(name, timer))
+      jobs.append(.timer(name, timer))
     }
+    crew.hand(jobs, to: self)
   }
 
   /// What is older than the horizon leaves the ledger, and its topic by a tombstone.

@@ -16,16 +16,11 @@ struct LaneParts: Sendable {
   var handler: any LaneHandling
   var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
   var committer: Committer
+  /// Of the time of one run of a handler.
+  var limits: TimeLimits
   var clock: MillraceClock
   var metrics: WorkerMetrics
   var logger: Logger
-}
-
-/// What a handler is to run for.
-enum LaneJob: Sendable {
-  /// A record; the digest is that of the outcome it replaces, where it is run again on an operator's word.
-  case record(UInt64, LaneItem, replacing: UInt32?)
-  case timer(String, LaneTimer)
 }
 
 /// One lane during one time of ownership.
@@ -33,8 +28,7 @@ actor LaneRunner {
   nonisolated let epoch: LaneEpoch
   nonisolated let parts: LaneParts
   nonisolated let partitions: [any LogPartition]
-  nonisolated let jobs: AsyncStream<LaneJob>
-  nonisolated let feed: AsyncStream<LaneJob>.Continuation
+  nonisolated let crew: LaneCrew
   /// Rung when something new may be due.
   nonisolated let bell = LaneBell()
 
@@ -61,6 +55,9 @@ actor LaneRunner {
   var sweptAt: Timestamp
   /// The offset in the ledger's topic up to which the lane was restored; what it wrote since stands behind it.
   var ledgerEnd: Int64
+  /// What is on its way to the committer while a turn of the lane lasts.
+  var outbox: [LaneWrite] = []
+  var isGathering = false
   private(set) var isDraining = false
   private var isHandedBack = false
   private var isStopped = false
@@ -90,7 +87,7 @@ actor LaneRunner {
     waiting = parts.planner.schedule.delays.map { _ in
       DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
     }
-    (jobs, feed) = AsyncStream.makeStream(of: LaneJob.self)
+    crew = LaneCrew(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
     for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
   }
 
@@ -99,16 +96,11 @@ actor LaneRunner {
   func run() async throws {
     // Whoever starts the lane after a crash has to find that it was running.
     guard await writeMark() else { return }
+    defer { crew.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await self.obey(self.parts.desk) }
       for partition in partitions { group.addTask { try await self.take(from: partition) } }
       group.addTask { try await self.keepTime() }
-      group.addTask {
-        await withDiscardingTaskGroup { handlers in
-          for await job in self.jobs { handlers.addTask { await self.work(on: job) } }
-          handlers.cancelAll()
-        }
-      }
       while let end = await group.nextResult() {
         guard case .failure(let error) = end, !(error is CancellationError) else { continue }
         // Also wakes what waits for room, or the group would never end and nobody would hear of the error.
@@ -148,7 +140,7 @@ actor LaneRunner {
       "handlers did not end in time; their records are left to the lane's next owner",
       metadata: ["lane": "\(epoch.lane)", "handlers": "\(runningHandlers)"])
     isHandedBack = true
-    feed.finish()
+    crew.stop()
     wakeIdleWaiters()
   }
 
@@ -156,7 +148,7 @@ actor LaneRunner {
   func stop() {
     isDraining = true
     isStopped = true
-    feed.finish()
+    crew.stop()
     bell.ring()
     openGates()
     wakeIdleWaiters()
@@ -188,7 +180,7 @@ actor LaneRunner {
     guard places.hasRoom(for: item.source) else { return false }
     let isIn = keys.admit(
       item, key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
-      deadline: item.provenance.deadline)
+      deadline: item.deadline)
     if isIn { places.take(item.source) }
     return isIn
   }
@@ -196,13 +188,13 @@ actor LaneRunner {
   func hasPlace(for source: LaneSource) -> Bool { places.hasRoom(for: source) && keys.hasRoom(for: 0) }
 
   /// What followed from a record is in Kafka.
-  func release(_ job: UInt64?, _ position: SourcePosition) {
+  func release(_ job: LaneWrite.Job?) {
     guard let job else {
       moving -= 1
       return bell.ring()
     }
-    keys.settled(job)
-    places.free(parts.topics.source(of: position.topic))
+    keys.settled(job.number)
+    places.free(job.source)
   }
 
   // MARK: - Waiting

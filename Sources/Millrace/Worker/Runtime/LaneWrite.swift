@@ -8,7 +8,7 @@ struct LaneWrite: Sendable {
   /// The lane and the epoch of its ownership; a write of an epoch that is over is dropped.
   var lane: LaneEpoch
   /// The handler's job that it settles; nil for intents, timers and records that only move on.
-  var job: UInt64?
+  var job: Job?
   /// The source record that is finished by it; nil for intents and timers.
   var finishes: SourcePosition?
   /// Events, parked records, dead letters, tables.
@@ -19,6 +19,14 @@ struct LaneWrite: Sendable {
   var isUrgent = false
   /// Told once, when the write is committed or dropped.
   var receipt: WriteReceipt?
+
+  /// A record that was handed out.
+  struct Job: Sendable, Hashable {
+    /// Its number among those of the lane.
+    var number: UInt64
+    /// From which kind of topic it came, and whose place it has.
+    var source: LaneSource
+  }
 }
 
 /// What became of a write.

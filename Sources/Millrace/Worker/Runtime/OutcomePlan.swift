@@ -82,7 +82,7 @@ struct OutcomePlanner: Sendable {
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,
-      revision: item.provenance.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
+      revision: item.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
     var plan: OutcomePlan
     switch outcome.decision {
     case .done: return try done(outcome, cause, now: now)
@@ -194,7 +194,7 @@ struct OutcomePlanner: Sendable {
     history.attempt += 1
     history.causes.append("\(now.rfc3339) \(failure.reason): \(failure.detail.prefix(300))")
     let run = RetrySchedule.FailedRun(
-      attempt: history.attempt, began: began, requested: delay, deadline: item.provenance.deadline)
+      attempt: history.attempt, began: began, requested: delay, deadline: item.deadline)
     switch schedule.decide(run, now: now) {
     case .park(let tier, let due):
       history.due = due
@@ -213,7 +213,7 @@ struct OutcomePlanner: Sendable {
   private func waiting(
     _ item: LaneItem, until turn: Timestamp, reason: String, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
-    switch schedule.wait(until: turn, began: began, deadline: item.provenance.deadline, now: now) {
+    switch schedule.wait(until: turn, began: began, deadline: item.deadline, now: now) {
     case .park(let tier, let due):
       var history = item.provenance
       history.behind = nil
@@ -221,7 +221,7 @@ struct OutcomePlanner: Sendable {
       history.parkedAt = now
       return parked(item, tier, history, reason: reason, now: now)
     case .runNow:
-      return OutcomePlan(ending: .again(attempt: item.provenance.attempt))
+      return OutcomePlan(ending: .again(attempt: item.attempt))
     case .deadLetter(let ending):
       return dead(
         item, Failure(ending.rawValue, "\(reason) until \(turn.rfc3339), which is after its deadline"),

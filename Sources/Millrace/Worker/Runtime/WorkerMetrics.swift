@@ -44,7 +44,7 @@ struct WorkerMetrics: Sendable {
   private let lanes: Gauge
   private let stuck: Meter
   // Of every record: a metric is made once for each of its labels and kept.
-  private let records = KeptMetrics<[String], Counter>()
+  private let records = KeptMetrics<RecordLabels, Counter>()
   private let handlerTimes = KeptMetrics<String, Metrics.Timer>()
   private let inFlight = KeptMetrics<Int32, Gauge>()
   private let ledgers = KeptMetrics<Int32, Gauge>()
@@ -151,7 +151,7 @@ struct WorkerMetrics: Sendable {
   }
 
   private func recordEnded(_ type: String, _ outcome: String) {
-    records.metric([type, outcome]) {
+    records.metric(RecordLabels(type: type, outcome: outcome)) {
       Counter(
         label: "millrace_worker_records_total", dimensions: [worker, ("type", type), ("outcome", outcome)],
         factory: factory)
@@ -161,6 +161,11 @@ struct WorkerMetrics: Sendable {
   private func count(_ label: String, _ dimensions: [(String, String)]) {
     Counter(label: label, dimensions: [worker] + dimensions, factory: factory).increment()
   }
+}
+
+private struct RecordLabels: Hashable {
+  var type: String
+  var outcome: String
 }
 
 /// Metrics that were made, by what tells them apart.

@@ -65,14 +65,15 @@ package struct WorkerRuntime: Service {
       worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
       logger: parts.logger)
     var generator = SystemRandomNumberGenerator()
+    let limits = TimeLimits(parts.policy.handlerTimeout, on: parts.clock)
     let starter = LaneStarter(
       reader: reader,
       parts: LaneParts(
         log: parts.log, desk: desk, policy: parts.policy, topics: parts.topics,
         planner: OutcomePlanner(
           records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
-        handler: parts.handler, deadline: parts.deadline, committer: committer, clock: parts.clock,
-        metrics: parts.metrics, logger: parts.logger), owner: UInt32.random(in: .min ... .max, using: &generator))
+        handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,
+        clock: parts.clock, metrics: parts.metrics, logger: parts.logger), owner: UInt32.random(in: .min ... .max, using: &generator))
     let supervisor = LaneSupervisor(
       starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
     state.supervisor.withLock { $0 = supervisor }
@@ -83,7 +84,7 @@ package struct WorkerRuntime: Service {
       await withTaskGroup(of: Void.self) { followers in
         followers.addTask { await ending.onFailure(of: desk.follow) }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
-        followers.addTask { await ending.onFailure(of: parts.handler.keepLimits) }
+        followers.addTask { await ending.onFailure(of: limits.run) }
         if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
         await serve(reader, committer, supervisor, ending)
         followers.cancelAll()

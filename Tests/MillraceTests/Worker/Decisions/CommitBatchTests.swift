@@ -17,23 +17,23 @@ import Testing
   @Test func `it waits for more, but not longer than the interval, and not when it is full`() {
     var batch = batch()
     #expect(batch.readiness(now: .second(0)) == .idle)
-    check(batch.add(1, of: lane, isUrgent: false, now: .second(0)))
+    check(batch.add([1], of: lane, isUrgent: false, now: .second(0)))
     #expect(batch.readiness(now: .second(0.01)) == .at(.second(0).advanced(by: .milliseconds(20))))
     #expect(batch.readiness(now: .second(1)) == .now)
-    for write in [2, 3] { check(batch.add(write, of: lane, isUrgent: false, now: .second(0))) }
+    for write in [2, 3] { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
     #expect(batch.readiness(now: .second(0)) == .now)
   }
 
   @Test func `what somebody waits for goes at once`() {
     var batch = batch()
-    check(batch.add(1, of: lane, isUrgent: true, now: .second(0)))
+    check(batch.add([1], of: lane, isUrgent: true, now: .second(0)))
     #expect(batch.readiness(now: .second(0)) == .now)
   }
 
   @Test func `one batch at a time, and it names every lane it is for`() {
     var batch = batch()
     for (write, lane) in [(1, other), (2, lane), (3, other), (4, lane)] {
-      check(batch.add(write, of: lane, isUrgent: false, now: .second(0)))
+      check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
     }
     let first = batch.begin(now: .second(0))
     #expect(first?.items.map(\.write) == [1, 2, 3])
@@ -46,16 +46,16 @@ import Testing
 
   @Test func `an aborted batch comes back first, as it was`() {
     var batch = batch()
-    for write in 1...3 { check(batch.add(write, of: lane, isUrgent: false, now: .second(0))) }
+    for write in 1...3 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
     _ = batch.begin(now: .second(0))
-    check(batch.add(4, of: lane, isUrgent: false, now: .second(0)))
+    check(batch.add([4], of: lane, isUrgent: false, now: .second(0)))
     check(batch.aborted() == [])
     check(batch.begin(now: .second(0))?.items.map(\.write) == [1, 2, 3])
   }
 
   @Test func `an aborted batch goes again at once, although nothing new came`() {
     var batch = batch()
-    check(batch.add(1, of: lane, isUrgent: false, now: .second(0)))
+    check(batch.add([1], of: lane, isUrgent: false, now: .second(0)))
     _ = batch.begin(now: .second(0))
     check(batch.aborted() == [])
     #expect(batch.readiness(now: .second(0)) == .now)
@@ -64,14 +64,14 @@ import Testing
   @Test func `a lane that goes away takes its writes with it`() {
     var batch = batch()
     for (write, lane) in [(1, lane), (2, other), (3, lane), (4, lane)] {
-      check(batch.add(write, of: lane, isUrgent: false, now: .second(0)))
+      check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
     }
     _ = batch.begin(now: .second(0))
     check(batch.detach(lane) == [4])
     #expect(!batch.isFlushed(lane), "whether its writes in the batch are in Kafka is not known yet")
     check(batch.aborted() == [1, 3])
     #expect(batch.isFlushed(lane))
-    check(!batch.add(5, of: lane, isUrgent: false, now: .second(0)))
+    check(!batch.add([5], of: lane, isUrgent: false, now: .second(0)))
     check(batch.begin(now: .second(0))?.items.map(\.write) == [2])
   }
 
@@ -89,7 +89,7 @@ import Testing
       let lane = Int.random(in: 0..<3, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
       case 0..<4:
-        check(batch.add(step, of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
+        check(batch.add([step], of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
         added[lanes[lane], default: []].append(step)
       case 4: isOpen = batch.begin(now: .second(Double(step))) != nil || isOpen
       case 5 where isOpen:

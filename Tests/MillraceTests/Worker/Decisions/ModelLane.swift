@@ -259,7 +259,7 @@ struct ModelLane {
 
   private mutating func submit(_ write: ModelWrite) {
     for entry in write.entries { ledger.stage(entry) }
-    check(batch.add(write, of: epoch, isUrgent: false, now: .second(0)))
+    check(batch.add([write], of: epoch, isUrgent: false, now: .second(0)))
   }
 
   /// How a commit goes.

@@ -10,20 +10,6 @@ import Testing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(5))) struct BadHandlersTests {
-  /// Runs a closure, under the time limit of the product's own handler.
-  private struct Limited: LaneHandling {
-    let clock: MillraceClock
-    let inner: MillHandler
-
-    func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
-      let result = try? await clock.result(within: .seconds(60)) { await inner.run(item, journal: journal) }
-      return result ?? .failed(.retryBySchedule, reason: "handler-timeout", detail: "")
-    }
-    func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
-      await inner.run(timer, journal: journal)
-    }
-  }
-
   @Test func `a handler that hangs and ignores its cancellation is left behind, and its effect is free again`()
     async throws
   {
@@ -41,7 +27,7 @@ import Testing
       if item.id == "bad" { try await MillHandler.cause("effect", journal, in: book) }
       return try await MillHandler.answer(item, journal)
     }
-    let process = mill.start("p", Limited(clock: mill.time.clock, inner: handler))
+    let process = mill.start("p", handler)
     try mill.put("bad", key: "k")
     for number in 0..<20 { try mill.put("n\(number)", key: "k\(number)") }
     let others = await mill.until { mill.answered().count == 20 }
@@ -59,7 +45,7 @@ import Testing
       await withCheckedContinuation { hung.set($0) }
       return .ignore
     }
-    let process = mill.start("p", Limited(clock: mill.time.clock, inner: handler))
+    let process = mill.start("p", handler)
     try mill.put("bad", key: "k")
     await mill.until { hung.get() != nil }
     // Waits on a tier and falls due while the lane drains.

@@ -191,5 +191,6 @@ struct MillProcess {
     init(_ value: Value) { self.value = Mutex(value) }
     func get() -> Value { value.withLock { $0 } }
     func set(_ new: Value) { value.withLock { $0 = new } }
+    func change(_ body: (inout sending Value) -> Void) { value.withLock { body(&$0) } }
   }
 }
