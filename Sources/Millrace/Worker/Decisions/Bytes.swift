@@ -15,22 +15,31 @@ struct ByteWriter: Sendable {
 
 /// Takes fields off the front.
 struct ByteReader: Sendable {
-  private var left: ArraySlice<UInt8>
+  private let bytes: [UInt8]
+  private var position = 0
 
-  init(_ bytes: [UInt8]) { left = bytes[...] }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// How many are left.
+  var count: Int { bytes.count - position }
 
   mutating func integer<Value: FixedWidthInteger>() throws(LedgerRecordError) -> Value {
-    try take(Value.bitWidth / 8).reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+    let size = Value.bitWidth / 8
+    guard size <= count else { throw .malformed }
+    var value: Value = 0
+    for index in position..<position + size { value = value << 8 | Value(truncatingIfNeeded: bytes[index]) }
+    position += size
+    return value
   }
 
   mutating func take(_ count: Int) throws(LedgerRecordError) -> [UInt8] {
-    guard count <= left.count else { throw .malformed }
-    defer { left = left.dropFirst(count) }
-    return Array(left.prefix(count))
+    guard count >= 0, count <= self.count else { throw .malformed }
+    defer { position += count }
+    return Array(bytes[position..<position + count])
   }
 
   mutating func rest() -> [UInt8] {
-    defer { left = [] }
-    return Array(left)
+    defer { position = bytes.count }
+    return Array(bytes[position...])
   }
 }

@@ -10,6 +10,11 @@ struct FIFO<Element: Sendable>: Sendable {
   var first: Element? { head < elements.count ? elements[head] : nil }
   var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
 
+  /// The first ones.
+  func first(_ count: Int) -> [Element] {
+    elements[head...].prefix(max(0, count)).compactMap { $0 }
+  }
+
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func popFirst() -> Element? {

@@ -45,7 +45,7 @@ struct HandledSegment: Sendable {
     var low: UInt64 = 0
     /// The digest of what is done; attempt and tier of what is parked.
     var detail: UInt32 = 0
-    /// State in the upper two bits, 0 for a free slot; the minute below.
+    /// State in the upper two bits, 0 for a free slot; one for what is on a page; the minute below.
     var stamp: UInt32 = 0
   }
 
@@ -134,20 +134,25 @@ struct HandledSegment: Sendable {
         (2, UInt32(Handled.code(ofTier: tier)) << 16 | UInt32(UInt16(clamping: attempt)))
       case .dead: (3, 0)
       }
-    return Slot(high: id.high, low: id.low, detail: detail, stamp: code << 30 | min(handled.minute, Handled.lastMinute))
+    let page: UInt32 = handled.isOnPage ? 1 << 29 : 0
+    return Slot(
+      high: id.high, low: id.low, detail: detail, stamp: code << 30 | page | min(handled.minute, Handled.lastMinute))
   }
 
   private static func handled(_ slot: Slot) -> Handled? {
     let minute = slot.stamp & Handled.lastMinute
-    return switch slot.stamp >> 30 {
-    case 1: Handled(.done(digest: slot.detail), minute: minute)
+    switch slot.stamp >> 30 {
+    case 1:
+      var handled = Handled(.done(digest: slot.detail), minute: minute)
+      handled.isOnPage = slot.stamp & 1 << 29 != 0
+      return handled
     case 2:
-      Handled(
+      return Handled(
         .parked(
           attempt: Int(slot.detail & 0xFFFF), tier: Handled.tier(ofCode: UInt16(truncatingIfNeeded: slot.detail >> 16))),
         minute: minute)
-    case 3: Handled(.dead, minute: minute)
-    default: nil
+    case 3: return Handled(.dead, minute: minute)
+    default: return nil
     }
   }
 }

@@ -26,6 +26,8 @@ struct Ledger: Sendable {
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
   private var states: [String: [UInt8]] = [:]
+  /// Pages that its topic has, the oldest first.
+  private var pages = FIFO<LedgerPage.ID>()
   private var staged: [LedgerEntry.Name: Staged] = [:]
   // Of every record, so by the key alone.
   private var stagedHandled: [LedgerKey: StagedHandled] = [:]
@@ -48,6 +50,11 @@ struct Ledger: Sendable {
   }
   /// Names that wait for their commit.
   var stagedCount: Int { staged.count + stagedHandled.count }
+
+  /// Whether Kafka's layer knows of a notification.
+  func isInKafka(_ id: LedgerKey) -> Bool { handled[id] != nil }
+  /// Pages in Kafka's layer.
+  var pageCount: Int { pages.count }
 
   /// What became of a notification.
   subscript(id: LedgerKey) -> Handled? {
@@ -131,7 +138,8 @@ struct Ledger: Sendable {
     performing.removeAll()
   }
 
-  /// Notifications that are older than the horizon, as the entries that remove them; to be staged and written.
+  /// Notifications that are older than the horizon, as the entries that remove them; to be staged and written. Those
+  /// on pages are forgotten at once, and their pages removed.
   ///
   /// - Parameters:
   ///   - horizon: What is done or dead and older than this goes.
@@ -145,9 +153,20 @@ struct Ledger: Sendable {
       if case .parked = handled.state { return handled.minute < parkedMinute }
       return handled.minute < minute
     }
+    var entries: [LedgerEntry] = []
     // What is about to change is not old any more.
-    return old.filter { stagedHandled[$0] == nil }.map { .handled($0, nil) }
+    for id in old where stagedHandled[id] == nil {
+      if handled[id]?.isOnPage == true { handled[id] = nil } else { entries.append(.handled(id, nil)) }
+    }
+    for page in pages.first(Self.pagesPerSweep) {
+      guard page.minute < minute, staged[.page(page)] == nil else { break }
+      entries.append(.page(page, nil))
+    }
+    return entries
   }
+
+  // More than are written between two sweeps, so that none stays for ever.
+  private static let pagesPerSweep = 10_000
 
   private mutating func apply(_ entry: LedgerEntry) {
     switch entry {
@@ -157,6 +176,12 @@ struct Ledger: Sendable {
     case .counter(let name, let count): counters[name] = count
     case .tail(let key, let last): tails[key] = last
     case .state(let name, let value): states[name] = value
+    case .page(let id, let page?):
+      pages.append(id)
+      for line in page.lines { handled[line.id] = line.handled }
+    case .page(let id, nil):
+      // They go in the order in which they came. One that is not the first was compacted away before.
+      if pages.first == id { _ = pages.popFirst() }
     }
   }
 

@@ -19,6 +19,8 @@ struct Handled: Sendable, Hashable {
   var state: State
   /// Since when, in minutes since 1970: as fine as the horizon needs.
   var minute: UInt32
+  /// Whether Kafka has it on a ``LedgerPage``, and not in a record of its own.
+  var isOnPage = false
 
   init(_ state: State, minute: UInt32) {
     self.state = state
@@ -35,8 +37,8 @@ struct Handled: Sendable, Hashable {
   /// The tier that such a code stands for.
   static func tier(ofCode code: UInt16) -> Int? { code == .max ? nil : Int(code) }
 
-  /// 30 bits of minutes: the year 4011.
-  static let lastMinute: UInt32 = 0x3FFF_FFFF
+  /// 29 bits of minutes: the year 2990.
+  static let lastMinute: UInt32 = 0x1FFF_FFFF
 
   /// The minute a moment falls into, within what a ledger can hold.
   static func minute(of time: Timestamp) -> UInt32 {
@@ -84,6 +86,8 @@ enum LedgerEntry: Sendable, Hashable {
   case tail(LedgerKey, LedgerKey?)
   /// What a handler keeps, by its name.
   case state(String, [UInt8]?)
+  /// Notifications that were done in one commit; see ``LedgerPage``.
+  case page(LedgerPage.ID, LedgerPage?)
 
   /// What an entry is about: the key of its record.
   enum Name: Sendable, Hashable {
@@ -93,6 +97,7 @@ enum LedgerEntry: Sendable, Hashable {
     case counter(String)
     case tail(LedgerKey)
     case state(String)
+    case page(LedgerPage.ID)
   }
 
   /// What it is about.
@@ -104,6 +109,7 @@ enum LedgerEntry: Sendable, Hashable {
     case .counter(let name, _): .counter(name)
     case .tail(let key, _): .tail(key)
     case .state(let name, _): .state(name)
+    case .page(let id, _): .page(id)
     }
   }
 }

@@ -1,7 +1,7 @@
 // Ledger entries as records of the ledger's topic. The format is read by every later version: kinds and fields are only
 // ever added, and a changed layout gets a new version byte.
 //
-// Key: one kind byte, then 16 bytes of digest (`h`, `k`) or a name in UTF-8 (`e`, `t`, `c`, `s`).
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`) or 8 bytes (`p`).
 // Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
 
 internal import AppStore
@@ -26,6 +26,7 @@ struct LedgerRecord: Sendable, Hashable {
     case counter = 0x63  // c
     case tail = 0x6B  // k
     case state = 0x73  // s
+    case page = 0x70  // p
   }
 
   private enum Code {
@@ -66,6 +67,10 @@ extension LedgerRecord {
       self.init(.tail, key.bytes, last.map { [Self.version] + $0.bytes })
     case .state(let name, let value):
       self.init(.state, Array(name.utf8), value.map { [Self.version] + $0 })
+    case .page(let id, let page):
+      var name = ByteWriter(Kind.page.rawValue)
+      name.put(id.value)
+      self.init(key: name.bytes, value: page.map(Self.value))
     }
   }
 
@@ -88,6 +93,17 @@ extension LedgerRecord {
     case .dead:
       value.put(Code.dead)
       value.put(handled.minute)
+    }
+    return value.bytes
+  }
+
+  private static func value(_ page: LedgerPage) -> [UInt8] {
+    var value = ByteWriter(version)
+    for line in page.lines {
+      value.put(line.id.high)
+      value.put(line.id.low)
+      value.put(line.minute)
+      value.put(line.digest)
     }
     return value.bytes
   }
@@ -137,6 +153,9 @@ extension LedgerRecord {
         try read { (bytes) throws(LedgerRecordError) in
           LedgerKey(high: try bytes.integer(), low: try bytes.integer())
         })
+    case .page:
+      var bytes = ByteReader(Array(key.dropFirst()))
+      return .page(LedgerPage.ID(value: try bytes.integer()), try read(Self.page))
     case .effect:
       guard let effect = try read(Self.effect) else { throw .malformed }
       return .effect(try name(), effect)
@@ -144,8 +163,12 @@ extension LedgerRecord {
   }
 
   private func id() throws(LedgerRecordError) -> LedgerKey {
-    guard key.count == 1 + LedgerKey.byteCount, let id = LedgerKey(key.dropFirst()) else { throw .malformed }
-    return id
+    guard key.count == 1 + LedgerKey.byteCount else { throw .malformed }
+    return key.withUnsafeBytes { bytes in
+      LedgerKey(
+        high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)),
+        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 9, as: UInt64.self)))
+    }
   }
 
   private func name() throws(LedgerRecordError) -> String {
@@ -176,6 +199,17 @@ extension LedgerRecord {
     case Code.dead: return Handled(.dead, minute: minute)
     default: throw .malformed
     }
+  }
+
+  private static func page(_ bytes: inout ByteReader) throws(LedgerRecordError) -> LedgerPage {
+    var page = LedgerPage(lines: [])
+    page.lines.reserveCapacity(bytes.count / 24)
+    while bytes.count > 0 {
+      let id = LedgerKey(high: try bytes.integer(), low: try bytes.integer())
+      let minute: UInt32 = try bytes.integer()
+      page.lines.append(LedgerPage.Line(id: id, digest: try bytes.integer(), minute: minute))
+    }
+    return page
   }
 
   private static func effect(_ bytes: inout ByteReader) throws(LedgerRecordError) -> Effect {

@@ -15,7 +15,7 @@ protocol CommitLane: Sendable {
   /// the lane was stopped. Changes nothing, so that it can be asked again.
   func seal(_ writes: [LaneWrite]) async -> SealedWrites?
   /// The sealed writes are in Kafka.
-  func committed(_ writes: [LaneWrite]) async
+  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async
 }
 
 /// What a lane adds to its writes.
@@ -24,6 +24,8 @@ struct SealedWrites: Sendable {
   var offsets: [CommittedOffset]
   /// The ledger's records.
   var ledger: [ProducerRecord]
+  /// What of them is a page, for the lane's own ledger.
+  var page: LedgerEntry?
 }
 
 /// Collects writes and commits them, one batch at a time.
@@ -175,7 +177,7 @@ final class Committer: Sendable {
         await withDiscardingTaskGroup { group in
           for part in parts {
             group.addTask {
-              await part.lane.committed(part.writes)
+              await part.lane.committed(part.writes, as: part.sealed)
               self.settle(part.writes, fate)
             }
           }

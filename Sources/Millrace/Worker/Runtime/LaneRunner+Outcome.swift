@@ -175,15 +175,24 @@ extension LaneRunner: CommitLane {
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
         metadata: isEnding ? PoisonWatch.cleanMetadata : watch.metadata(inFlight: inFlight))
     }
-    let ledger = LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)).map { entry in
+    let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
+    var entries = paged.rest
+    var written: LedgerEntry?
+    if let page = paged.page {
+      var generator = SystemRandomNumberGenerator()
+      let entry = LedgerEntry.page(LedgerPage.ID(at: parts.clock.wallTime, generator.next()), page)
+      entries.append(entry)
+      written = entry
+    }
+    let records = entries.map { entry in
       let record = LedgerRecord(entry)
       return ProducerRecord(
         topic: parts.topics.ledger, partition: epoch.lane, key: record.key, value: record.value)
     }
-    return SealedWrites(offsets: offsets, ledger: ledger)
+    return SealedWrites(offsets: offsets, ledger: records, page: written)
   }
 
-  func committed(_ writes: [LaneWrite]) {
+  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) {
     for write in writes {
       for entry in write.entries { ledger.settle(entry) }
       guard let position = write.finishes else { continue }
@@ -191,6 +200,8 @@ extension LaneRunner: CommitLane {
       watch.settled(position)
       release(write.job)
     }
+    // Over the same notifications one by one: it says besides that they are on a page.
+    if let page = sealed.page { ledger.restore(page) }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)
     parts.metrics.inFlight(keys.count, lane: epoch.lane)

@@ -67,7 +67,7 @@ struct WorkerLedgers: Sendable {
             tally.counters[name] = count
           case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
             tally.effects[name] = EffectStanding(effect)
-          case .counter, .effect, .handled, .timer, .tail, .state: break
+          case .counter, .effect, .handled, .timer, .tail, .state, .page: break
           }
         }
       }
