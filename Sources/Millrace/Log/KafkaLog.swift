@@ -9,6 +9,7 @@ public struct KafkaLog: RecordLog {
 
   let configuration: KafkaConfiguration
   private let admin: KafkaAdmin
+  private let watermarks: WatermarkQuestions
   private let observer: @Sendable (_ client: String) -> ClientObserver
 
   /// The log of a cluster that was asked what it is.
@@ -29,7 +30,11 @@ public struct KafkaLog: RecordLog {
     }
     self.configuration = configuration
     self.observer = observer
-    admin = KafkaAdmin(configuration.forClient("admin"))
+    let admin = KafkaAdmin(configuration.forClient("admin"))
+    self.admin = admin
+    watermarks = WatermarkQuestions { (partitions, timeout) async throws(KafkaError) in
+      try await admin.highWatermarks(of: partitions, timeout: timeout)
+    }
     description = LogDescription(
       clusterID: cluster.clusterID, capabilities: cluster.isEmbedded ? .embeddedCluster : .all)
   }
@@ -62,7 +67,7 @@ public struct KafkaLog: RecordLog {
   public func highWatermarks(
     of partitions: [TopicPartition], timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-    try await admin.highWatermarks(of: partitions, timeout: timeout)
+    try await watermarks.answer(partitions, timeout: timeout)
   }
 
   /// Looks up the records' timestamps.

@@ -1,0 +1,90 @@
+import Kafka
+import Synchronization
+import Testing
+
+@testable import Millrace
+
+@Suite(.timeLimit(.minutes(5))) struct WatermarkQuestionsTests {
+  /// Answers when told to, and remembers what it was asked.
+  private final class Cluster: Sendable {
+    private struct State {
+      var asked: [Set<String>] = []
+      var gates: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func answer(_ partitions: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+      await withCheckedContinuation { gate in
+        state.withLock { state in
+          state.asked.append(Set(partitions.map(\.topic)))
+          state.gates.append(gate)
+        }
+      }
+      guard !partitions.contains(where: { $0.topic == "bad" }) else {
+        throw KafkaError(code: .unknownTopicOrPartition, operation: "ask", reason: "bad")
+      }
+      return Dictionary(partitions.map { ($0, 0..<Int64($0.topic.count)) }) { first, _ in first }
+    }
+
+    var asked: [Set<String>] { state.withLock { $0.asked } }
+
+    /// Lets the next question be answered as soon as there is one.
+    func open() async {
+      while true {
+        let gate = state.withLock { $0.gates.isEmpty ? nil : $0.gates.removeFirst() }
+        if let gate { return gate.resume() }
+        await Task.yield()
+      }
+    }
+  }
+
+  private func ask(_ topic: String, _ questions: WatermarkQuestions) -> Task<Range<Int64>?, any Error> {
+    Task {
+      let partition = TopicPartition(topic: topic, partition: 0)
+      let answer = try await questions.answer([partition], timeout: .seconds(1))
+      #expect(answer.count == 1, "nobody is told what another asked for")
+      return answer[partition]
+    }
+  }
+
+  private func waits(_ questions: WatermarkQuestions, for count: Int) async {
+    while await questions.waitingCount < count { await Task.yield() }
+  }
+
+  @Test func `what is asked while an answer is on its way is asked together`() async throws {
+    let cluster = Cluster()
+    let questions = WatermarkQuestions { (partitions, _) async throws(KafkaError) in
+      try await cluster.answer(partitions)
+    }
+    let first = ask("a", questions)
+    while cluster.asked.isEmpty { await Task.yield() }
+    let others = ["bb", "ccc", "dddd"].map { ask($0, questions) }
+    await waits(questions, for: 3)
+    await cluster.open()
+    await cluster.open()
+    #expect(try await first.value == 0..<1)
+    for (other, end) in zip(others, 2...) { #expect(try await other.value == 0..<Int64(end)) }
+    #expect(cluster.asked == [["a"], ["bb", "ccc", "dddd"]])
+    let last = ask("e", questions)
+    await cluster.open()
+    #expect(try await last.value == 0..<1)
+  }
+
+  @Test func `what is wrong with one question is not answered to the others`() async throws {
+    let cluster = Cluster()
+    let questions = WatermarkQuestions { (partitions, _) async throws(KafkaError) in
+      try await cluster.answer(partitions)
+    }
+    let first = ask("a", questions)
+    while cluster.asked.isEmpty { await Task.yield() }
+    let bad = ask("bad", questions)
+    await waits(questions, for: 1)
+    let good = ask("good", questions)
+    await waits(questions, for: 2)
+    for _ in 0..<4 { await cluster.open() }
+    #expect(try await first.value == 0..<1)
+    #expect(try await good.value == 0..<4)
+    await #expect(throws: KafkaError.self) { try await bad.value }
+  }
+}
