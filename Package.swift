@@ -69,6 +69,7 @@ let package = Package(
     .library(name: "Clocks", targets: ["Clocks"]),
     .library(name: "Millrace", targets: ["Millrace"]),
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
+    .library(name: "Operations", targets: ["Operations"]),
     .library(name: "Ingress", targets: ["Ingress"]),
     .library(name: "Console", targets: ["Console"]),
     .library(name: "Forward", targets: ["Forward"]),

@@ -31,6 +31,7 @@ let package = Package(
         .product(name: "Clocks", package: "millrace"),
         .product(name: "Millrace", package: "millrace"),
         .product(name: "MillraceTesting", package: "millrace"),
+        .product(name: "Operations", package: "millrace"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Crypto", package: "swift-crypto"),
         .product(name: "Hummingbird", package: "hummingbird"),

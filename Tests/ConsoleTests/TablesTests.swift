@@ -147,24 +147,27 @@ import Testing
 
   // MARK: - Runs
 
-  @Test func `a replay is followed from its command to its end`() throws {
-    var runs = RunTable()
-    let command = OperationCommand(
-      id: "r", item: "r", worker: "refunds", lane: 2,
-      action: .replay(topic: "t", from: 100, to: 200, isReapply: true), why: "bug", by: "ada", at: now)
-    runs.fold(.command(command))
-    #expect(runs.newestFirst.first?.state == .waiting)
-    func result(_ text: String) throws -> OperationsRecord {
-      let json = try JSON(
-        parsing: Array("{\"command\":\"r\",\"item\":\"r\",\"worker\":\"refunds\",\"at\":1,\(text)}".utf8))
-      return try #require(OperationsRecord(json))
+  @Test func `a replay is one run, whatever its parts, and says what may be wished of it`() throws {
+    var tables = ConsoleTables(try Deployment.topics(), deadLetters: 100)
+    func take(_ operation: OperationsRecord) {
+      tables.take(
+        [operation.producerRecord("millrace.operations").read()], now: now, wallTime: now)
     }
-    runs.fold(try result("\"outcome\":\"progress\",\"next\":150"))
-    #expect(runs.newestFirst.first?.sent == 50)
-    #expect(runs.newestFirst.first?.state == .running)
-    runs.fold(try result("\"outcome\":\"done\""))
-    #expect(runs.newestFirst.first?.sent == 100)
-    #expect(runs.newestFirst.first?.state == .done)
+    for lane in 0..<2 {
+      take(
+        .command(
+          OperationCommand(
+            id: "c\(lane)", run: "r", item: "c\(lane)", worker: "refunds", lane: Int32(lane),
+            action: .replay(ReplayPart(topic: "t", from: 100, to: 200)), why: "bug", by: "ada", at: now)))
+    }
+    var runs = tables.runSummaries(at: now)
+    #expect(runs.map(\.id) == ["r"])
+    #expect(runs.first?.progressWords == "0 of 200 offsets")
+    #expect(runs.first?.wishes == [.pause, .stop])
+    take(.control(RunControl(run: "r", .pause, by: "eve", at: now)))
+    runs = tables.runSummaries(at: now)
+    #expect(runs.first?.state == "paused")
+    #expect(runs.first?.wishes == [.resume, .stop])
   }
 
   // MARK: - All together

@@ -21,8 +21,11 @@ struct CommandLineTests {
       ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
       ["quarantine", "list"], ["quarantine", "resubmit"], ["config"], ["embedded-cluster"], ["api"],
       ["api", "transaction"], ["api", "history"], ["api", "statuses"], ["api", "refunds"], ["api", "order"],
-      ["api", "app-transaction"], ["api", "test-notification"], ["replay"], ["dead-letters"],
-      ["dead-letters", "list"], ["dead-letters", "requeue"], ["new"], ["new", "consumer"], ["compare"],
+      ["api", "app-transaction"], ["api", "test-notification"], ["replay"],
+      ["replay", "start"], ["replay", "list"], ["replay", "pause"], ["replay", "resume"], ["replay", "stop"],
+      ["dead-letters"], ["dead-letters", "list"], ["dead-letters", "show"], ["dead-letters", "requeue"],
+      ["dead-letters", "discard"], ["dead-letters", "pause"], ["dead-letters", "resume"], ["dead-letters", "stop"],
+      ["new"], ["new", "consumer"], ["compare"],
       ["refunds"], ["refunds", "check"], ["campaigns"], ["campaigns", "list"], ["campaigns", "start"],
       ["campaigns", "show"], ["campaigns", "resolve"], ["campaigns", "cancel"],
     ]
@@ -30,7 +33,8 @@ struct CommandLineTests {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds", "campaigns"].contains(command[0])
+      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds", "campaigns", "replay"].contains(
+        command[0])
       if command.count == 2 || !hasParts, command[0] != "new" {
         #expect(result.out.contains("--config"), "\(command)")
       }
@@ -63,7 +67,18 @@ struct CommandLineTests {
       (["dead-letters", "requeue", "three", "--worker", "w", "--why", "y"], "three"),
       (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", " "], "--why"),
       (["dead-letters", "requeue", "3/1", "--worker", "w", "--why", "y", "--wait", "0s"], "--wait"),
-      (["replay", "--worker", "w", "--topic", "t", "--partition", "0", "--from", "0"], "--to"),
+      (["dead-letters", "requeue", "--worker", "w", "--why", "y"], "--all"),
+      (["dead-letters", "discard", "3/1", "--reason", "x", "--worker", "w", "--why", "y"], "not both"),
+      (["dead-letters", "list", "--limit", "1"], "--each"),
+      (["dead-letters", "show", "three", "--worker", "w"], "three"),
+      (["replay", "--topic", "t"], "--to-topic"), (["replay", "--worker", "w", "--to-topic", "t"], "--worker"),
+      (["replay", "--worker", "w", "--topic", "t", "--rate", "0"], "--rate"),
+      (["replay", "--worker", "w", "--topic", "t", "--limit", "0"], "--limit"),
+      (["replay", "--worker", "w", "--topic", "t", "--since", "lately"], "--since"),
+      (["replay", "--worker", "w", "--topic", "t", "--until", "soon"], "--until"),
+      (["replay", "--worker", "w", "--topic", "t", "--from", "-1"], "--from"),
+      (["replay", "--worker", "w", "--topic", "t", "--reapply", " "], "--reapply"),
+      (["replay", "resume", "x", "--wait", "soon"], "--wait"),
       (["refunds", "check"], "--since"),
       (["refunds", "check", "file", "--since", "7d"], "only one"),
       (["refunds", "check", "--since", "lately"], "--since"),

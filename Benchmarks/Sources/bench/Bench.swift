@@ -9,7 +9,7 @@ struct Bench: AsyncParsableCommand {
     discussion: "Both halves of every ratio come from one run whose rounds alternate, so that drift cancels.",
     subcommands: [
       VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, ConsumeBenchmark.self,
-      SimulatorBenchmark.self, Serve.self, Cluster.self, Restore.self,
+      ReplayBenchmark.self, SimulatorBenchmark.self, ListLetters.self, Serve.self, Cluster.self, Restore.self,
     ])
 }
 

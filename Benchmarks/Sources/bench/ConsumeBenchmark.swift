@@ -237,7 +237,7 @@ extension ConsumeStage {
 }
 
 /// The loop in C.
-private struct CLoop {
+struct CLoop {
   private let loop: OpaquePointer
 
   init(_ bootstrap: String, lanes: Int) throws {

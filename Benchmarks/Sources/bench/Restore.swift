@@ -36,7 +36,7 @@ struct Restore: AsyncParsableCommand {
   }
 
   /// The most that was resident at one time (`proc_pid_status(5)`, VmHWM).
-  private static var peakBytes: Double {
+  static var peakBytes: Double {
     let status = FileManager.default.contents(atPath: "/proc/self/status").map { String(decoding: $0, as: UTF8.self) }
     for line in (status ?? "").split(separator: "\n") where line.hasPrefix("VmHWM:") {
       return (line.split(separator: " ").dropLast().last.flatMap { Double($0) } ?? .nan) * 1_024

@@ -28,7 +28,11 @@ struct MillraceConsole: AsyncParsableCommand {
   @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
   var config: String?
 
-  @Flag(help: "Let users requeue and discard dead letters, pause and stop runs. Every action is in millrace.audit with the user's name.")
+  @Flag(
+    help: """
+      Let users requeue and discard dead letters, pause and stop runs. Every action is in millrace.audit with the \
+      user's name.
+      """)
   var allowActions = false
 
   @Flag(help: "Show payloads of notifications. They are personal data.")

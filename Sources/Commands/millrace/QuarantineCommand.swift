@@ -97,7 +97,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))
         let inventory = try await inventory(of: operation, at: kafka, telling: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
-        let reporter = ResubmissionReporter(console.out, asJSON: command.json ?? !console.out.isTerminal)
+        let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.json ?? !console.out.isTerminal)
         let summary = try await operation.resubmit(
           ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
         console.err.note(summary.sentence(isDryRun: command.dryRun))

@@ -38,6 +38,8 @@ struct DeadLetterDesk: Sendable {
   /// How long the lanes' owners may be silent before the page says so; the command stands all the same.
   let patience: Duration
 
+  /// How the audit trail names this program.
+  static let source = "millrace-console"
   /// Letters of one decision.
   static let limit = 1_000
 
@@ -57,15 +59,13 @@ struct DeadLetterDesk: Sendable {
   private func settle(
     _ decision: Decision, _ ids: [DeadLetterID], of worker: String, why: String, by user: String
   ) async throws -> [DecisionOutcome] {
-    let operations = try WorkerOperations(worker: worker, prefix: prefix, on: log, author: user, clock: clock)
+    let operations = try WorkerOperations(
+      worker: worker, prefix: prefix, on: log, author: user, source: Self.source, clock: clock)
     let heard = Mutex<[String: OperationReport.Event]>([:])
-    let report: @Sendable (OperationReport) throws -> Void = { report in
-      heard.withLock { $0[report.item] = report.event }
-    }
-    switch decision {
-    case .requeue: _ = try await operations.requeue(ids, why: why, patience: patience, report: report)
-    case .discard: _ = try await operations.discard(ids, why: why, patience: patience, report: report)
-    }
+    // On record before the first command is given, with this user's name.
+    _ = try await operations.settle(
+      ids, by: decision == .requeue ? .requeue : .discard, why: why, patience: patience
+    ) { report in heard.withLock { $0[report.item] = report.event } }
     return ids.sorted().map { id in
       let item = OperationCommand.deadLetter(lane: id.lane, offset: id.offset)
       return DecisionOutcome(
@@ -81,7 +81,7 @@ extension DecisionOutcome {
     case .done: (words, tone) = (decision == .requeue ? "sent again" : "discarded", .good)
     case .failed(let detail): (words, tone) = ("not done: \(detail)", .bad)
     case .lost(let by, _, _, let standing): (words, tone) = ("\(by) was first: \(standing)", .warn)
-    case .accepted, .progress, .unanswered:
+    case .accepted, .unanswered:
       (words, tone) = ("asked; the worker has not answered yet, and will when it runs", .warn)
     }
   }

@@ -9,6 +9,9 @@ internal import RenewalExtensions
 
 /// The console's tables, each bounded.
 struct ConsoleTables: Sendable {
+  /// Replays that are kept.
+  static let runLimit = 500
+
   let topics: ConsoleTopics
   var flow = FlowTable()
   var retries = RetryTable()
@@ -16,7 +19,7 @@ struct ConsoleTables: Sendable {
   var deadLetters: DeadLetterShelf
   var campaigns = CampaignTable()
   var audit = AuditTrail()
-  var runs = RunTable()
+  var replays = RunBook(limit: Self.runLimit)
   var backfills = BackfillTable()
   var facts = ClusterFacts()
   /// What the ledgers say of campaigns, by their ids.
@@ -45,7 +48,7 @@ struct ConsoleTables: Sendable {
     deadLetters.removeAll()
     campaigns = CampaignTable()
     audit = AuditTrail()
-    runs = RunTable()
+    replays = RunBook(limit: Self.runLimit)
     backfills = BackfillTable()
     flow = FlowTable()
     pending = whole
@@ -123,10 +126,12 @@ struct ConsoleTables: Sendable {
       count(.dead, worker, letter.reason, written, now)
       deadLetters.add(letter)
     case .operations:
-      guard let value = record.value, let json = try? JSON(parsing: value), let operation = OperationsRecord(json)
-      else { return }
+      guard let operation = OperationsRecord(record) else {
+        report("\(record.topic), offset \(record.offset): no command, result or word about a run", of: "operations")
+        return
+      }
       deadLetters.fold(operation)
-      runs.fold(operation)
+      replays.fold(record)
     case .campaigns: campaigns.fold(record)
     case .backfills: backfills.fold(record)
     case .audit: audit.fold(AuditRecord(record))

@@ -188,11 +188,12 @@ struct DeadLetterShelf: Sendable {
 
   /// Takes a command or a result in.
   mutating func fold(_ record: OperationsRecord) {
-    let (worker, item) =
-      switch record {
-      case .command(let command): (command.worker, command.item)
-      case .result(let result): (result.worker, result.item)
-      }
+    let (worker, item): (String, String)
+    switch record {
+    case .command(let command): (worker, item) = (command.worker, command.item)
+    case .result(let result): (worker, item) = (result.worker, result.item)
+    case .control: return
+    }
     _ = operations[worker, default: OperationsLog(worker: worker)].fold(record)
     // Any other item is a replay.
     guard let id = try? DeadLetterID(item) else { return }

@@ -35,19 +35,29 @@ struct RunSummary: Sendable, Hashable {
   var link: String { Link.to(["runs", id]) }
   var progressWords: String { "\(Words.count(done)) of \(Words.count(total)) \(unit)" }
 
-  init(_ run: RunTable.Run) {
-    (kind, id, by, startedAt, heardAt) = (.replay, run.id, run.by, run.startedAt, run.changedAt)
-    title = "\(run.isReapply ? "reapply" : "replay") to \(run.worker)"
-    (done, total, unit) = (run.sent, run.total, "records")
+  init(_ run: ReplayRun) {
+    (kind, id, by, startedAt, heardAt) = (.replay, run.id, run.by, run.startedAt, run.heardAt)
+    title = "\(run.isReapply ? "reapply" : "replay") to \(run.target)"
+    (done, total, unit) = (run.offsetsDone, run.offsets, "offsets")
     (state, tone) =
       switch run.state {
-      case .waiting: ("not begun", .plain)
       case .running: ("going on", .plain)
+      case .paused: ("paused", .warn)
+      case .stopping: ("stopping", .warn)
+      case .stopped: ("stopped", .plain)
       case .done: ("done", .good)
-      case .failed(let why): ("failed: \(why)", .bad)
+      case .failed: ("failed", .bad)
       }
-    facts = [.init(name: "from", value: "\(run.topic), partition \(run.lane)"), .init(name: "why", value: run.why)]
-    wishes = []
+    let partitions = run.parts.map(\.partition)
+    facts = [
+      .init(name: "sent", value: Words.count(run.sent)), .init(name: "why", value: run.why),
+      .init(name: "from", value: Set(partitions.map(\.topic)).sorted().joined(separator: ", ")),
+      .init(name: "partitions", value: "\(partitions.count)"),
+      .init(name: "selection", value: String(decoding: JSON.object(run.selection.json).serialized(), as: UTF8.self)),
+      .init(name: "rate", value: run.rate.map { "\($0) a second at most" } ?? ""),
+      .init(name: "failures", value: run.failures.joined(separator: "; ")),
+    ]
+    wishes = run.isOver || run.state == .stopping ? [] : run.state == .paused ? [.resume, .stop] : [.pause, .stop]
   }
 
   init(_ run: BackfillRun, at now: Timestamp) {
@@ -78,7 +88,7 @@ struct RunSummary: Sendable, Hashable {
 extension ConsoleTables {
   /// All runs, the newest first.
   func runSummaries(at now: Timestamp) -> [RunSummary] {
-    let all = runs.newestFirst.map { RunSummary($0) } + backfills.runs.map { RunSummary($0, at: now) }
+    let all = replays.runs.map { RunSummary($0) } + backfills.runs.map { RunSummary($0, at: now) }
     return all.sorted { ($0.startedAt, $0.id) > ($1.startedAt, $1.id) }
   }
 }

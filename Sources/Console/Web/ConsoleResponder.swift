@@ -201,7 +201,8 @@ struct ConsoleResponder: HTTPResponder {
     guard !why.isEmpty, why.utf8.count <= 2_000 else { throw Denial.malformed("say why, in at most 500 characters") }
     let letters = try await chosen(fields)
     guard !letters.isEmpty else { throw Denial.malformed("no dead letter was chosen") }
-    let outcomes = try await audited(page).settle(decision, letters.map(\.key), why: why)
+    let desk = DeadLetterDesk(log: try await log(), prefix: topics.prefix, clock: clock, patience: patience)
+    let outcomes = try await desk.settle(decision, letters.map(\.key), why: why, by: page.visitor.name)
     logger.info(
       "dead letters settled",
       metadata: [
@@ -213,18 +214,19 @@ struct ConsoleResponder: HTTPResponder {
   private func control(_ id: String, _ request: Request, _ page: PageContext) async throws -> Response {
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
-    guard let run = await store.backfill(id) else { throw Denial.notFound }
+    guard let run = await store.run(id) else { throw Denial.notFound }
     guard let wish = BackfillRun.Wish(rawValue: fields["wish"]) else { throw Denial.malformed("a wish that is none") }
-    try await audited(page).wish(wish, for: run)
+    let desk = RunDesk(log: try await log(), prefix: topics.prefix, clock: clock, user: page.visitor.name)
+    switch run.kind {
+    case .replay: try await desk.wish(wish, forReplay: id)
+    case .backfill:
+      guard let run = await store.backfill(id) else { throw Denial.notFound }
+      try await desk.wish(wish, for: run)
+    }
     logger.info(
       "a run was controlled",
       metadata: ["run": "\(id)", "wish": "\(wish.rawValue)", "user": "\(page.visitor.name)"])
     return try await self.run(id, page, asked: wish)
-  }
-
-  private func audited(_ page: PageContext) async throws -> AuditedAction {
-    AuditedAction(
-      log: try await log(), prefix: topics.prefix, clock: clock, user: page.visitor.name, patience: patience)
   }
 
   private func form(_ request: Request) async throws -> FormFields {

@@ -41,18 +41,21 @@ public struct BackfillLog: Sendable {
       remedy: "copy an id from millrace backfill list")
   }
 
-  /// Says what an operator wants of a run.
+  /// Says what an operator wants of a run, on the record.
+  /// - Parameter source: How the audit trail names this program.
   /// - Throws: ``OperationError`` where the run is over.
-  public func wish(_ wish: BackfillRun.Wish, for run: BackfillRun, by: String, at time: Timestamp) async throws {
+  public func wish(
+    _ wish: BackfillRun.Wish, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp
+  ) async throws {
     guard !run.state.isOver else {
       throw OperationError(
         .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
     }
     try await AuditLog(on: log, prefix: prefix).append([
       AuditRecord(
-        run: run.id, wish.action, .started(parts: 1), by: by, source: "millrace", at: time, target: "backfill"),
+        run: run.id, wish.action, .started(parts: 1), by: by, source: source, at: time, target: "backfill"),
       AuditRecord(
-        run: run.id, wish.action, .ended(part: "wish", result: .done, counts: []), by: by, source: "millrace", at: time,
+        run: run.id, wish.action, .ended(part: "wish", result: .done, counts: []), by: by, source: source, at: time,
         target: "backfill"),
     ])
     try await log.append([BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix)])

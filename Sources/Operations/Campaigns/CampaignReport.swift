@@ -103,7 +103,7 @@ extension CampaignReport {
     guard progress.waiting > 0 else { return nil }
     guard let time = progress.estimate(perSecond: perSecond) else { return "no budget to go on with" }
     let rate = (perSecond * 10).rounded() / 10
-    return "at least \(Self.roundedUp(time)) at \(rate) calls a second"
+    return "at least \(HumanText.roundedUp(time)) at \(rate) calls a second"
   }
 
   /// Extended, refused, unclear or withheld, waiting; of as many as Apple counted, once it has.
@@ -124,15 +124,6 @@ extension CampaignReport {
     if campaign.state == .refused { return .red }
     if campaign.state == .unclear || campaign.cancellation != nil { return .yellow }
     return campaign.completion == nil ? .plain : .green
-  }
-
-  private static func roundedUp(_ time: Duration) -> String {
-    let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
-    switch seconds {
-    case ..<120: return "\(seconds) s"
-    case ..<7_200: return "\((seconds + 59) / 60) min"
-    default: return "\((seconds + 3_599) / 3_600) h"
-    }
   }
 }
 

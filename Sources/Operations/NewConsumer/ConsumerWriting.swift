@@ -11,9 +11,19 @@ extension ConsumerPackage {
   /// - Throws: ``OperationError`` that names the file.
   public func write(to directory: String) throws(OperationError) {
     let manager = FileManager.default
-    if let present = try? manager.contentsOfDirectory(atPath: directory), !present.isEmpty {
-      throw OperationError(
-        .failed, "the directory is not empty", at: directory, remedy: "name a new one with --directory")
+    if manager.fileExists(atPath: directory) {
+      let present: [String]
+      do {
+        present = try manager.contentsOfDirectory(atPath: directory)
+      } catch {
+        throw OperationError(
+          .failed, "it is no directory, or this user may not read it", at: directory,
+          remedy: "name a new one with --directory")
+      }
+      guard present.isEmpty else {
+        throw OperationError(
+          .failed, "the directory is not empty", at: directory, remedy: "name a new one with --directory")
+      }
     }
     for file in files {
       let path = "\(directory)/\(file.path)"

@@ -5,7 +5,7 @@ public import Kafka
 public import Millrace
 
 /// What became of one body.
-public struct ResubmissionOutcome: Sendable, Hashable {
+public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   /// The three ways it can end.
   public enum Result: Sendable, Hashable {
     /// It is admitted now and would be written (`--dry-run`).

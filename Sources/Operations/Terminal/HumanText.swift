@@ -28,4 +28,14 @@ public enum HumanText {
     let amount = "\(thousandths < 0 ? "-" : "")\(magnitude / 1000).\(fraction)"
     return currency.map { "\(amount) \($0)" } ?? amount
   }
+
+  /// How long something takes, never less than it says: `90 s`, `12 min`, `30 h`.
+  public static func roundedUp(_ time: Duration) -> String {
+    let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
+    switch seconds {
+    case ..<120: return "\(seconds) s"
+    case ..<7_200: return "\((seconds + 59) / 60) min"
+    default: return "\((seconds + 3_599) / 3_600) h"
+    }
+  }
 }

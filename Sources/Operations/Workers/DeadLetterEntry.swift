@@ -1,4 +1,4 @@
-// One dead letter as `millrace dead-letters list` shows it. Pure.
+// One dead letter as a list shows it, from its headers alone: nothing is decoded to list a hundred thousand. Pure.
 
 public import AppStore
 public import Kafka
@@ -33,16 +33,20 @@ public struct DeadLetterEntry: Sendable, Hashable {
   /// Who did it.
   public var by: String?
 
-  /// Looks at a record; nil where it is no dead letter.
+  /// Whether nobody has done anything about it.
+  public var isOpen: Bool { state == "open" }
+
+  /// Looks at a record's headers; nil where it is no dead letter.
   public init?(_ record: ConsumerRecord) {
     guard let letter = DeadLetter(record.headers) else { return nil }
-    let (view, history) = (RecordView(record), Provenance(record))
+    let (envelope, history) = (NotificationEnvelope(record), Provenance(record))
     id = DeadLetterID(lane: record.partition, offset: record.offset)
     (reason, detail, remedy, diedAt) = (letter.reason, letter.detail, letter.remedy, letter.at)
     (causes, first) = (history.causes, history.first)
-    notificationID = view.id
-    type = view.subtype.map { "\(view.type ?? "")/\($0)" } ?? view.type
-    (bundleId, environment) = (view.bundleId, view.environment)
+    notificationID = envelope.id
+    let name = envelope.notificationType
+    type = envelope.subtype.map { "\(name ?? "")/\($0.rawValue)" } ?? name
+    (bundleId, environment) = (envelope.bundleId, envelope.environment?.rawValue)
   }
 
   /// The columns of ``row``.
@@ -54,13 +58,16 @@ public struct DeadLetterEntry: Sendable, Hashable {
   var row: [TextCell] {
     [
       TextCell(RecordView.seconds(diedAt), .dim), TextCell(reason, .red), TextCell(type ?? ""),
-      TextCell(bundleId ?? ""), TextCell(by.map { "\(state) by \($0)" } ?? state, state == "open" ? .yellow : .dim),
+      TextCell(bundleId ?? ""), TextCell(by.map { "\(state) by \($0)" } ?? state, isOpen ? .yellow : .dim),
       TextCell("\(id)", .cyan), TextCell(detail),
     ]
   }
 
   /// One object for a script, without a line feed.
-  public var jsonLine: String {
+  public var jsonLine: String { String(decoding: JSON.object(json).serialized(), as: UTF8.self) }
+
+  /// The entry as a JSON object; what is not known is left out.
+  public var json: JSONObject {
     var json: JSONObject = [
       "id": .string("\(id)"), "state": .string(state), "reason": .string(reason), "detail": .string(detail),
       "remedy": .string(remedy), "diedAt": .string(diedAt.rfc3339),
@@ -72,23 +79,27 @@ public struct DeadLetterEntry: Sendable, Hashable {
     json.set("type", type)
     json.set("bundleId", bundleId)
     json.set("environment", environment)
-    return String(decoding: JSON.object(json).serialized(), as: UTF8.self)
+    return json
   }
 }
 
-/// Shows dead letters.
+/// Shows dead letters one by one.
 public enum DeadLetterTable {
   /// A table with a sentence below.
   public static func lines(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
-    let table = TextTable.lines(
-      DeadLetterEntry.columns, rows: entries.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
+    let table = rows(entries, lineWidth: lineWidth, usesColor: usesColor)
     return table + (table.isEmpty ? [] : [""]) + [summary(entries)]
+  }
+
+  /// The table alone.
+  public static func rows(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
+    TextTable.lines(DeadLetterEntry.columns, rows: entries.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
   }
 
   /// The list in a sentence.
   public static func summary(_ entries: [DeadLetterEntry]) -> String {
     guard !entries.isEmpty else { return "No dead letters." }
-    let open = entries.count { $0.state == "open" }
+    let open = entries.count { $0.isOpen }
     return "\(HumanText.count(entries.count, "dead letter")), \(open) open."
   }
 }

@@ -4,13 +4,11 @@ public import AppStore
 internal import Millrace
 
 /// A step of one command.
-public struct OperationReport: Sendable, Hashable {
+public struct OperationReport: Sendable, Hashable, Reportable {
   /// What happened.
   public enum Event: Sendable, Hashable {
     /// The command is the first for its item: it stands.
     case accepted
-    /// A replay went on; the next offset to send, and how many records are behind it of how many.
-    case progress(next: Int64, sent: Int64, of: Int64)
     /// The lane's owner did it.
     case done
     /// It cannot be done.
@@ -21,7 +19,20 @@ public struct OperationReport: Sendable, Hashable {
     case unanswered
   }
 
-  /// What it is about: `dead-letters/<lane>/<offset>`, or the id of a replay.
+  /// What is done to a dead letter.
+  public enum Action: String, Sendable, Hashable, CaseIterable {
+    /// Tried again.
+    case requeue
+    /// Put aside for good.
+    case discard
+
+    /// What has become of it then.
+    public var participle: String { self == .requeue ? "sent again" : "discarded" }
+  }
+
+  /// What is done.
+  public var action = Action.requeue
+  /// What it is about: `dead-letters/<lane>/<offset>`.
   public var item: String
   /// The command.
   public var command: String
@@ -40,8 +51,7 @@ public struct OperationReport: Sendable, Hashable {
     let name = TextCell(item, .cyan)
     switch event {
     case .accepted: return [name, TextCell("accepted", .dim), TextCell("lane \(lane)", .dim)]
-    case .progress(_, let sent, let total): return [name, TextCell("going on", .dim), TextCell("\(sent) of \(total)")]
-    case .done: return [name, TextCell("sent again", .green), TextCell("lane \(lane)", .dim)]
+    case .done: return [name, TextCell(action.participle, .green), TextCell("lane \(lane)", .dim)]
     case .failed(let detail): return [name, TextCell("not done", .red), TextCell(detail)]
     case .lost(let by, let at, let why, let standing):
       let reason = why.isEmpty ? "" : ": \(why)"
@@ -56,14 +66,12 @@ public struct OperationReport: Sendable, Hashable {
 
   /// One object for a script, without a line feed.
   public var jsonLine: String {
-    var json: JSONObject = ["item": .string(item), "command": .string(command), "lane": .integer(Int64(lane))]
+    var json: JSONObject = [
+      "item": .string(item), "action": .string(action.rawValue), "command": .string(command),
+      "lane": .integer(Int64(lane)),
+    ]
     switch event {
     case .accepted: json["event"] = "accepted"
-    case .progress(let next, let sent, let total):
-      json["event"] = "progress"
-      json["next"] = .integer(next)
-      json["sent"] = .integer(sent)
-      json["of"] = .integer(total)
     case .done: json["event"] = "done"
     case .failed(let detail):
       json["event"] = "failed"
@@ -82,6 +90,10 @@ public struct OperationReport: Sendable, Hashable {
 
 /// How commands went as a whole.
 public struct OperationSummary: Sendable, Hashable {
+  /// What was to be done.
+  public var action = OperationReport.Action.requeue
+  /// The run's id, by which others steer it and the audit trail knows it; nil: there was nothing to do.
+  public var run: String?
   /// Executed.
   public var done = 0
   /// Cannot be executed.
@@ -90,6 +102,8 @@ public struct OperationSummary: Sendable, Hashable {
   public var lost = 0
   /// Stand, and nobody has executed them yet.
   public var unanswered = 0
+  /// Not asked for any more: an operator ended it.
+  public var withheld = 0
 
   /// Nothing yet.
   public init() {}
@@ -97,31 +111,12 @@ public struct OperationSummary: Sendable, Hashable {
   /// One line.
   public var sentence: String {
     [
-      "\(done) sent again", failed > 0 ? "\(failed) not done" : nil, lost > 0 ? "\(lost) came second" : nil,
+      "\(done) \(action.participle)", failed > 0 ? "\(failed) not done" : nil, lost > 0 ? "\(lost) came second" : nil,
       unanswered > 0 ? "\(unanswered) unanswered: executed as soon as the worker runs" : nil,
+      withheld > 0 ? "\(withheld) left as they are: the run was stopped" : nil,
     ].compactMap { $0 }.joined(separator: ", ") + "."
   }
 
   /// How the process ends.
   public var status: CommandStatus { failed + lost + unanswered == 0 ? .success : .failure }
-}
-
-/// Prints reports as they come, as rows or as JSON lines.
-public struct OperationReporter: Sendable {
-  private let output: Output
-  private let asJSON: Bool
-
-  /// Prints to a place.
-  public init(_ output: Output, asJSON: Bool) {
-    self.output = output
-    self.asJSON = asJSON
-  }
-
-  /// Prints one report.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
-  public func report(_ report: OperationReport) throws(OperationError) {
-    if asJSON { return try output.line(report.jsonLine) }
-    var table = StreamingTable(OperationReport.columns, lineWidth: output.width, usesColor: output.usesColor)
-    try output.lines(table.lines(report.row))
-  }
 }

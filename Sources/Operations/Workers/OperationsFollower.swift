@@ -8,6 +8,7 @@ package import Millrace
 /// What became of commands, told as it is read.
 actor OperationsFollower {
   private let commands: [OperationCommand]
+  private let byID: [String: OperationCommand]
   private let clock: MillraceClock
   private let report: @Sendable (OperationReport) throws -> Void
   private var operations: OperationsLog
@@ -20,24 +21,38 @@ actor OperationsFollower {
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) {
     self.commands = commands
+    byID = Dictionary(commands.map { ($0.id, $0) }) { first, _ in first }
     self.clock = clock
     self.report = report
     operations = OperationsLog(worker: worker)
     open = Set(commands.map(\.id))
     heardAt = clock.now
+    if case .discard? = commands.first?.action { summary.action = .discard }
+  }
+
+  /// The last word about the run.
+  func word(on run: String) -> RunControl.Verb? { operations.word(on: run) }
+
+  /// The operator is at it, or was told to wait: nobody is silent.
+  func heard() { heardAt = clock.now }
+
+  /// These will not be asked for.
+  /// - Returns: whether every other command has its answer.
+  func withhold(_ rest: some Sequence<OperationCommand>) -> Bool {
+    for command in rest where open.remove(command.id) != nil { summary.withheld += 1 }
+    return open.isEmpty
   }
 
   /// Reads on; records that are no command are left to those who warn of them.
   /// - Returns: whether every command has its answer.
   func fold(_ page: [ConsumerRecord]) throws -> Bool {
     for record in page {
-      guard let value = record.value, let json = try? JSON(parsing: value), let operation = OperationsRecord(json)
-      else { continue }
+      guard let operation = OperationsRecord(record) else { continue }
       let change = operations.fold(operation)
       switch operation {
       case .command(let command) where open.contains(command.id): try answer(command, change)
       case .result(let result) where open.contains(result.command): try answer(result, change)
-      case .command, .result: break
+      case .command, .result, .control: break
       }
     }
     return open.isEmpty
@@ -75,18 +90,14 @@ actor OperationsFollower {
     switch change {
     case .accepted: try tell(command, .accepted)
     case .refused: try lose(command)
-    case .advanced, .finished, .ignored: break
+    case .advanced, .finished, .controlled, .ignored: break
     }
   }
 
   private func answer(_ result: OperationResult, _ change: OperationsLog.Change) throws {
-    guard change == .advanced || change == .finished,
-      let command = commands.first(where: { $0.id == result.command })
-    else { return }
+    guard change == .finished, let command = byID[result.command] else { return }
     switch result.outcome {
-    case .progress(let next):
-      guard case .replay(_, let from, let to, _) = command.action else { return }
-      try tell(command, .progress(next: next, sent: next - from, of: to - from))
+    case .progress, .stopped: return
     case .done:
       open.remove(command.id)
       summary.done += 1
@@ -108,7 +119,9 @@ actor OperationsFollower {
 
   private func tell(_ command: OperationCommand, _ event: OperationReport.Event) throws {
     heardAt = clock.now
-    try report(OperationReport(item: command.item, command: command.id, lane: command.lane, event: event))
+    try report(
+      OperationReport(
+        action: summary.action, item: command.item, command: command.id, lane: command.lane, event: event))
   }
 }
 
@@ -120,6 +133,7 @@ extension OperationsLog.Standing {
     case .done?: verb
     case .failed(let detail)?: "failed (\(detail))"
     case .progress?: "going on"
+    case .stopped?: "stopped"
     case nil: "not executed yet"
     }
   }

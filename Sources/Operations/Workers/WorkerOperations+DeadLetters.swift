@@ -1,44 +1,127 @@
 // What a worker gave up, and what was done about it.
 
 internal import AppStore
+internal import Clocks
 internal import Kafka
-internal import Millrace
+public import Millrace
 internal import Synchronization
 
 extension WorkerOperations {
   /// The worker's dead letters, those that died last at the end.
   ///
   /// - Parameters:
-  ///   - reasons: only those with one of these codes; empty for all.
+  ///   - selection: which of them; times are those at which they died.
   ///   - isOpenOnly: only those that nobody has a command for.
+  ///   - limit: at most so many, the first ones by lane and offset; nil: all.
   /// - Throws: ``OperationError`` where the worker's topics are not there; `KafkaError`.
-  public func deadLetters(reasons: Set<String> = [], isOpenOnly: Bool = false) async throws -> [DeadLetterEntry] {
-    let lanes = try await lanes()
+  public func deadLetters(
+    _ selection: RecordSelection = RecordSelection(), isOpenOnly: Bool = false, limit: Int? = nil
+  ) async throws -> [DeadLetterEntry] {
     let found = Mutex<[DeadLetterEntry]>([])
-    for lane in 0..<Int32(clamping: lanes) {
-      let partition = TopicPartition(topic: topics.deadLetters, partition: lane)
-      try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
-        let entries = page.compactMap { DeadLetterEntry($0) }.filter { reasons.isEmpty || reasons.contains($0.reason) }
-        found.withLock { $0 += entries }
+    struct Enough: Error {}
+    do {
+      try await scan(selection) { record, standing in
+        guard !isOpenOnly || standing == nil, var entry = DeadLetterEntry(record) else { return }
+        if let standing { (entry.state, entry.by) = (standing.words, standing.command.by) }
+        let count = found.withLock { entries in
+          entries.append(entry)
+          return entries.count
+        }
+        if let limit, count >= limit { throw Enough() }
+      }
+    } catch is Enough {
+      // As many as were asked for.
+    }
+    return found.withLock { $0 }
+      .sorted { ($0.diedAt.millisecondsSince1970, $0.id) < ($1.diedAt.millisecondsSince1970, $1.id) }
+  }
+
+  /// The same of certain reasons.
+  public func deadLetters(reasons: Set<String>, isOpenOnly: Bool = false) async throws -> [DeadLetterEntry] {
+    var selection = RecordSelection()
+    selection.reasons = reasons.sorted()
+    return try await deadLetters(selection, isOpenOnly: isOpenOnly)
+  }
+
+  /// The worker's dead letters in groups; holds none of them.
+  /// - Throws: as ``deadLetters(_:isOpenOnly:limit:)``.
+  public func deadLetterGroups(
+    _ selection: RecordSelection = RecordSelection(), isOpenOnly: Bool = false
+  ) async throws -> DeadLetterGroups {
+    let groups = Mutex(DeadLetterGroups())
+    let now = clock.wallTime
+    try await scan(selection) { record, standing in
+      guard !isOpenOnly || standing == nil, let letter = DeadLetter(record.headers) else { return }
+      let source = record.headers.last { $0.name == "ce_source" }?.value ?? []
+      // `appstore/<environment>/<bundleId>`.
+      let app = source.split(separator: UInt8(ascii: "/"), maxSplits: 2).dropFirst(2).first
+      groups.withLock {
+        $0.add(
+          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: standing == nil,
+          worker: topics.worker, now: now)
       }
     }
+    return groups.withLock { $0 }
+  }
+
+  /// One dead letter with all that is known of it.
+  /// - Throws: ``OperationError`` where there is none of that id.
+  public func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
+    try await check([id])
+    let said = try await said()
+    let found = Mutex<DeadLetterSheet?>(nil)
+    let partition = TopicPartition(topic: topics.deadLetters, partition: id.lane)
+    try await log.scan(partition, from: .offset(id.offset), to: .offset(id.offset + 1), upTo: 1) { page in
+      guard let record = page.first, record.offset == id.offset, var entry = DeadLetterEntry(record) else { return }
+      let standing = said.standing(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
+      if let standing { (entry.state, entry.by) = (standing.words, standing.command.by) }
+      let sheet = DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: standing?.command.why)
+      found.withLock { $0 = sheet }
+    }
+    guard let sheet = found.withLock({ $0 }) else {
+      throw OperationError(
+        .usage, "the record is no dead letter", at: "\(id)",
+        remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
+    }
+    return sheet
+  }
+
+  /// Hands every chosen dead letter to `body`, lane by lane, with what was said about it.
+  private func scan(
+    _ selection: RecordSelection, _ body: @Sendable (ConsumerRecord, OperationsLog.Standing?) throws -> Void
+  ) async throws {
+    let lanes = try await lanes()
+    let said = try await said()
+    // Of a dead letter the topic is the one it was first read from; `RecordMatcher` looks at where it stands.
+    var here = selection
+    here.topics = []
+    let (matcher, topics) = (RecordMatcher(here), Set(selection.topics))
+    let partitions = (0..<Int32(clamping: lanes)).filter {
+      selection.partitions.isEmpty || selection.partitions.contains($0)
+    }.map { TopicPartition(topic: self.topics.deadLetters, partition: $0) }
+    for partition in partitions {
+      try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
+        for record in page where matcher.matches(record, at: DeadLetter.diedAt(record.headers)) {
+          if !topics.isEmpty, !topics.contains(Provenance(record).first.topic) { continue }
+          try body(record, said.standing(ofDeadLetter: record.partition, record.offset))
+        }
+      }
+    }
+  }
+
+  private func said() async throws -> OperationsLog {
     let said = Mutex(OperationsLog(worker: topics.worker))
     try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
-      let records = page.compactMap { record in
-        record.value.flatMap { try? JSON(parsing: $0) }.flatMap { OperationsRecord($0) }
-      }
+      let records = page.compactMap { OperationsRecord($0) }
       said.withLock { operations in for record in records { _ = operations.fold(record) } }
     }
-    let operations = said.withLock { $0 }
-    return found.withLock { $0 }.map { entry in
-      var entry = entry
-      let item = OperationCommand.deadLetter(lane: entry.id.lane, offset: entry.id.offset)
-      if let standing = operations.standing(of: item) {
-        (entry.state, entry.by) = (standing.words, standing.command.by)
-      }
-      return entry
-    }
-    .filter { !isOpenOnly || $0.state == "open" }
-    .sorted { ($0.diedAt.millisecondsSince1970, $0.id) < ($1.diedAt.millisecondsSince1970, $1.id) }
+    return said.withLock { $0 }
+  }
+}
+
+extension OperationsLog {
+  /// Where a dead letter stands. Makes no name where nobody has said anything at all.
+  fileprivate func standing(ofDeadLetter lane: Int32, _ offset: Int64) -> Standing? {
+    isEmpty ? nil : standing(of: OperationCommand.deadLetter(lane: lane, offset: offset))
   }
 }

@@ -10,8 +10,10 @@ public import Millrace
 public struct WorkerOperations: Sendable {
   let log: any RecordLog
   let topics: WorkerTopics
+  let prefix: String
   private let author: String
-  private let clock: MillraceClock
+  private let source: String
+  let clock: MillraceClock
 
   static let timeout = Duration.seconds(15)
   static let pageSize = 1_000
@@ -22,9 +24,11 @@ public struct WorkerOperations: Sendable {
   ///   - worker: Its name.
   ///   - prefix: Put before every topic's name.
   ///   - author: Who gives the commands; others read it when they come second.
+  ///   - source: How the audit trail names this program.
   /// - Throws: ``OperationError`` for a name that no worker can have.
   public init(
-    worker: String, prefix: String, on log: any RecordLog, author: String, clock: MillraceClock = .system
+    worker: String, prefix: String, on log: any RecordLog, author: String, source: String = "millrace",
+    clock: MillraceClock = .system
   ) throws(OperationError) {
     guard WorkerTopics.isName(worker) else {
       throw OperationError(
@@ -33,51 +37,139 @@ public struct WorkerOperations: Sendable {
     }
     self.log = log
     topics = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: prefix)
+    self.prefix = prefix
     self.author = author
+    self.source = source
     self.clock = clock
   }
 
   /// The operations of a worker of a deployment.
   /// - Throws: `KafkaError` where the cluster did not answer.
   public static func connect(
-    worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String
+    worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String,
+    source: String = "millrace"
   ) async throws -> WorkerOperations {
     let cluster = try await kafka.describeCluster(timeout: timeout)
     return try WorkerOperations(
-      worker: worker, prefix: configuration.topics.prefix, on: KafkaLog(kafka, cluster: cluster), author: author)
+      worker: worker, prefix: configuration.topics.prefix, on: KafkaLog(kafka, cluster: cluster), author: author,
+      source: source)
   }
 
-  /// Asks for dead letters to be tried again.
+  /// The worker's name.
+  public var name: String { topics.worker }
+
+  /// The operations of several workers.
+  ///
+  /// - Parameter names: which; nil: every one that the configuration's topics belong to and whose topics are there.
+  /// - Throws: ``OperationError`` for a name that no worker can have; `KafkaError`, `MillraceError`.
+  public static func all(
+    _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration
+  ) async throws -> [WorkerOperations] {
+    let log = KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: timeout))
+    let prefix = configuration.topics.prefix
+    guard let names else {
+      return try await present(in: log, among: try TopicCatalog.load(configuration), prefix: prefix)
+    }
+    return try names.map { name throws(OperationError) in
+      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "")
+    }
+  }
+
+  /// The workers of a catalog whose topics are there, by name.
+  public static func present(
+    in log: any RecordLog, among catalog: TopicCatalog, prefix: String
+  ) async throws -> [WorkerOperations] {
+    let (before, behind) = ("millrace.", ".dead-letters")
+    let names = catalog.topics.map(\.name).filter { $0.hasPrefix(before) && $0.hasSuffix(behind) }
+      .map { String($0.dropFirst(before.count).dropLast(behind.count)) }.filter { WorkerTopics.isName($0) }
+    let all = try names.sorted().map { name throws(OperationError) in
+      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "")
+    }
+    let counts = try await log.partitionCounts(of: all.map(\.topics.deadLetters), timeout: timeout)
+    return all.filter { counts[$0.topics.deadLetters] != nil }
+  }
+
+  /// Asks for dead letters to be tried again, or put aside for good.
   ///
   /// - Parameters:
   ///   - why: The operator's reason; it travels with the record.
+  ///   - pace: How fast, and who else may say so.
   ///   - patience: How long the lanes' owners may be silent; a command that nobody answered stands all the same.
+  ///   - begun: Hears the run's id before the first command is given.
   ///   - report: Hears what becomes of each command.
   /// - Throws: ``OperationError`` for an id that names no dead letter, before anything is asked; `KafkaError`.
+  public func settle(
+    _ ids: [DeadLetterID], by action: OperationReport.Action, why: String, selection: RecordSelection? = nil,
+    rate: Int? = nil, patience: Duration, begun: @Sendable (String) throws -> Void = { _ in },
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
+    var seen: Set<DeadLetterID> = []
+    let ids = ids.filter { seen.insert($0).inserted }
+    try await check(ids)
+    var summary = OperationSummary()
+    summary.action = action
+    guard !ids.isEmpty else { return summary }
+    let (run, now) = (CommandID.new(), clock.wallTime)
+    let commands = ids.map { id in
+      OperationCommand(
+        id: CommandID.new(), run: run, item: OperationCommand.deadLetter(lane: id.lane, offset: id.offset),
+        worker: topics.worker, lane: id.lane, action: action == .requeue ? .requeue : .discard, why: why, by: author,
+        at: now)
+    }
+    var chosen = selection?.json ?? ["ids": .array(ids.map { .string("\($0)") })]
+    chosen["rate"] = rate.map { .integer(Int64($0)) }
+    let audit = AuditLog(on: log, prefix: prefix)
+    func record(_ phase: AuditRecord.Phase, at time: Timestamp) -> AuditRecord {
+      AuditRecord(
+        run: run, action == .requeue ? .requeue : .discard, phase, by: author, source: source, at: time, why: why,
+        target: topics.worker, selection: chosen)
+    }
+    try await audit.append([record(.started(parts: 1), at: now)])
+    try begun(run)
+    summary = try await submit(commands, run: run, rate: rate, patience: patience, report: report)
+    summary.run = run
+    let result: AuditRecord.Result = summary.withheld > 0 ? .stopped : .done
+    let counts = summary.counts
+    try await audit.append([
+      record(.ended(part: "commands", result: result, counts: counts), at: clock.wallTime)
+    ])
+    return summary
+  }
+
+  /// Asks for dead letters to be tried again; see ``settle(_:by:why:selection:rate:patience:begun:report:)``.
   public func requeue(
     _ ids: [DeadLetterID], why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
-    try await settle(.requeue, ids, why: why, patience: patience, report: report)
+    try await settle(ids, by: .requeue, why: why, patience: patience, report: report)
   }
 
-  /// Asks for dead letters to be left for good.
-  ///
-  /// - Parameters, throws: as those of ``requeue(_:why:patience:report:)``.
-  public func discard(
-    _ ids: [DeadLetterID], why: String, patience: Duration,
-    report: @escaping @Sendable (OperationReport) throws -> Void
-  ) async throws -> OperationSummary {
-    try await settle(.discard, ids, why: why, patience: patience, report: report)
+  /// Lets a run of commands wait, go on or end, from another terminal.
+  /// - Throws: ``OperationError`` for a run that the audit trail does not know, or that is over.
+  public func control(_ name: String, _ verb: RunVerb) async throws {
+    let audit = AuditLog(on: log, prefix: prefix)
+    let runs = try await audit.trail().entries.filter {
+      ($0.action == .requeue || $0.action == .discard) && $0.run.hasPrefix(name) && !name.isEmpty
+    }
+    guard let run = runs.first, runs.count == 1 else {
+      throw OperationError(
+        .usage, runs.isEmpty ? "no such run" : "several runs begin so", at: name,
+        remedy: "requeue and discard print their run's id first; the audit trail knows it, too")
+    }
+    guard !run.isOver else {
+      throw OperationError(.usage, "the run is over", at: run.run, remedy: "nothing to do")
+    }
+    let now = clock.wallTime
+    try await audit.append([
+      AuditRecord(
+        run: run.run, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.run)
+    ])
+    let control = RunControl(run: run.run, verb.verb, by: author, at: now)
+    try await log.append([OperationsRecord.control(control).producerRecord(topics.operations)])
   }
 
-  private func settle(
-    _ action: OperationCommand.Action, _ ids: [DeadLetterID], why: String, patience: Duration,
-    report: @escaping @Sendable (OperationReport) throws -> Void
-  ) async throws -> OperationSummary {
+  func check(_ ids: [DeadLetterID]) async throws {
     let lanes = try await lanes()
-    var seen: Set<DeadLetterID> = []
-    let ids = ids.filter { seen.insert($0).inserted }
     let partitions = Set(ids.map(\.lane)).filter { $0 < lanes }.map {
       TopicPartition(topic: topics.deadLetters, partition: $0)
     }
@@ -87,35 +179,9 @@ public struct WorkerOperations: Sendable {
       guard range.contains(id.offset) else {
         throw OperationError(
           .usage, "the worker \(topics.worker) has no such dead letter", at: "\(id)",
-          remedy: "copy an id from millrace dead-letters list --worker \(topics.worker)")
+          remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
       }
     }
-    return try await submit(
-      ids.map { id in
-        command(
-          action, item: OperationCommand.deadLetter(lane: id.lane, offset: id.offset), lane: id.lane, why: why)
-      }, patience: patience, report: report)
-  }
-
-  /// Asks for records to be sent to the worker again.
-  ///
-  /// - Parameters: as those of ``requeue(_:why:patience:report:)``.
-  /// - Throws: ``OperationError`` for records that are not there, before anything is asked; `KafkaError`.
-  public func replay(
-    _ request: ReplayRequest, patience: Duration, report: @escaping @Sendable (OperationReport) throws -> Void
-  ) async throws -> OperationSummary {
-    let lanes = try await lanes()
-    let counts = try await log.partitionCounts(of: [request.topic], timeout: Self.timeout)
-    let partition = TopicPartition(topic: request.topic, partition: request.partition)
-    let range =
-      !(0..<(counts[request.topic] ?? 0)).contains(Int(request.partition))
-      ? 0..<0 : try await ranges(of: [partition])[partition] ?? 0..<0
-    try request.check(partitions: counts[request.topic], lanes: lanes, holding: range)
-    let action = OperationCommand.Action.replay(
-      topic: request.topic, from: request.from, to: request.to, isReapply: request.reapply != nil)
-    return try await submit(
-      [command(action, item: nil, lane: request.partition, why: request.reapply ?? "")], patience: patience,
-      report: report)
   }
 
   /// The number of lanes.
@@ -137,18 +203,9 @@ public struct WorkerOperations: Sendable {
 
   var operations: TopicPartition { TopicPartition(topic: topics.operations, partition: 0) }
 
-  private func command(
-    _ action: OperationCommand.Action, item: String?, lane: Int32, why: String
-  ) -> OperationCommand {
-    let id = CommandID.new()
-    return OperationCommand(
-      id: id, item: item ?? id, worker: topics.worker, lane: lane, action: action, why: why, by: author,
-      at: clock.wallTime)
-  }
-
   /// Appends the commands for items that nobody has a command for, and follows the topic until all are answered.
   private func submit(
-    _ commands: [OperationCommand], patience: Duration,
+    _ commands: [OperationCommand], run: String, rate: Int?, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
     let follower = OperationsFollower(worker: topics.worker, commands, clock: clock, report: report)
@@ -158,25 +215,54 @@ public struct WorkerOperations: Sendable {
     }
     let free = try await follower.giveUpTaken()
     if !free.isEmpty {
-      try await append(free)
-      try await follow(follower, from: end, patience: patience)
+      try await log.whileWriting { writer in
+        try await follow(follower, from: end, patience: patience) {
+          try await give(free, run: run, rate: rate, to: follower, writer)
+        }
+      }
     }
     return try await follower.conclude()
   }
 
-  private func append(_ commands: [OperationCommand]) async throws {
-    let records = commands.map { command in
-      let record = OperationsRecord.command(command)
-      return ProducerRecord(
-        topic: topics.operations, partition: 0, key: record.key, value: record.json.serialized(),
-        headers: [RecordHeader("content-type", "application/json")])
+  /// Appends commands at a rate, as far as operators let it.
+  /// - Returns: whether nothing is left to wait for.
+  private func give(
+    _ commands: [OperationCommand], run: String, rate: Int?, to follower: OperationsFollower, _ writer: any LogWriter
+  ) async throws -> Bool {
+    var pace = ReplayPace()
+    var rest = commands[...]
+    let rate = rate.map(Double.init)
+    while !rest.isEmpty {
+      switch await follower.word(on: run) {
+      case .stop?: return await follower.withhold(rest)
+      case .pause?:
+        await follower.heard()
+        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(200)))
+        continue
+      case .resume?, nil: break
+      }
+      if let due = pace.due(now: clock.now) {
+        await follower.heard()
+        // In small steps: an operator's word counts at once.
+        try await clock.sleep(until: min(due, clock.now.advanced(by: .milliseconds(200))))
+        continue
+      }
+      let page = rest.prefix(ReplayPace.batch(at: rate, limit: Self.pageSize))
+      _ = try await writer.send(
+        contentsOf: page.map { OperationsRecord.command($0).producerRecord(topics.operations) })
+      rest = rest.dropFirst(page.count)
+      pace.sent(page.count, at: rate, now: clock.now)
+      await follower.heard()
     }
-    try await log.append(records)
+    return false
   }
 
-  private func follow(_ follower: OperationsFollower, from start: Int64, patience: Duration) async throws {
+  private func follow(
+    _ follower: OperationsFollower, from start: Int64, patience: Duration,
+    giving: @escaping @Sendable () async throws -> Bool
+  ) async throws {
     struct Settled: Error {}
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask { [log, operations] in
         do {
           try await log.scan(operations, from: .offset(start), to: .never, upTo: Self.pageSize) { page in
@@ -185,11 +271,27 @@ public struct WorkerOperations: Sendable {
         } catch is Settled {
           // All are answered.
         }
+        return true
       }
-      group.addTask { try await follower.waitForSilence(of: patience) }
+      group.addTask {
+        try await follower.waitForSilence(of: patience)
+        return true
+      }
+      group.addTask { try await giving() }
       defer { group.cancelAll() }
-      try await group.next()
+      while let isOver = try await group.next(), !isOver {}
     }
+  }
+}
+
+extension OperationSummary {
+  /// The counts as the audit trail has them.
+  var counts: [AuditRecord.Count] {
+    [
+      AuditRecord.Count(action == .requeue ? "requeued" : "discarded", Int64(done)),
+      AuditRecord.Count("failed", Int64(failed)), AuditRecord.Count("lost", Int64(lost)),
+      AuditRecord.Count("unanswered", Int64(unanswered)), AuditRecord.Count("withheld", Int64(withheld)),
+    ]
   }
 }
 

@@ -38,7 +38,7 @@ struct HostilePages {
       let command = OperationsRecord.command(
         OperationCommand(
           id: text(), item: text(), worker: text(), lane: 0,
-          action: .replay(topic: text(), from: 0, to: 10, isReapply: false), why: text(), by: text(),
+          action: .replay(ReplayPart(topic: text(), from: 0, to: 10)), why: text(), by: text(),
           at: Deployment.now))
       records.append(
         ProducerRecord(topic: "millrace.operations", key: command.key, value: command.json.serialized()).read(

@@ -32,5 +32,11 @@ import Testing
     let manifest = try #require(package.files.first { $0.path == "Package.swift" })
     #expect(manifest.text.contains(".package(url: \"https://example.com/millrace\", from: \"1.2.3\")"))
     #expect(throws: OperationError.self) { try package.write(to: directory) }
+    // A file in the way is no empty directory.
+    let file = fixture.directory.appendingPathComponent("file").path
+    try "mine".write(toFile: file, atomically: true, encoding: .utf8)
+    let error = #expect(throws: OperationError.self) { try package.write(to: file) }
+    #expect(error?.place == file && error?.what.contains("no directory") == true)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
   }
 }

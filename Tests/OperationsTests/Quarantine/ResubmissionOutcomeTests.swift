@@ -38,7 +38,7 @@ struct ResubmissionOutcomeTests {
   @Test("rows line up, one after the other")
   func reported() throws {
     let collected = CollectedOutput()
-    let reporter = ResubmissionReporter(collected.output(), asJSON: false)
+    let reporter = Reporter<ResubmissionOutcome>(collected.output(), asJSON: false)
     for (result, _, _) in Self.outcomes {
       try reporter.report(ResubmissionOutcome(id: Self.id, topic: "t", result: result))
     }

@@ -11,7 +11,7 @@ import Testing
   @Test func `every event has a row for people and an object for scripts`() throws {
     let at = Timestamp(millisecondsSince1970: 1_767_225_600_000)
     let table: [(OperationReport.Event, String, String)] = [
-      (.accepted, "accepted", "lane 3"), (.progress(next: 4, sent: 4, of: 9), "progress", "4 of 9"),
+      (.accepted, "accepted", "lane 3"),
       (.done, "done", "sent again"), (.failed("gone"), "failed", "gone"),
       (.lost(by: "ann", at: at, why: "w", standing: "sent again"), "lost", "ann asked first, 2026-01-01T00:00:00Z"),
       (.unanswered, "unanswered", "stands"),
@@ -37,7 +37,7 @@ import Testing
   @Test func `a report goes to a terminal as a row and to a pipe as JSON`() throws {
     for asJSON in [true, false] {
       let output = CollectedOutput()
-      try OperationReporter(output.output(), asJSON: asJSON).report(report(.done))
+      try Reporter<OperationReport>(output.output(), asJSON: asJSON).report(report(.done))
       #expect(output.lines.first?.hasPrefix(asJSON ? "{" : "dead-letters/3/17") == true && output.lines.count == 1)
     }
   }

@@ -30,6 +30,18 @@ private struct Moody: NotificationWorker {
   }
 }
 
+/// Never can.
+private struct Hopeless: NotificationWorker {
+  static let name = "hopeless"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    throw PermanentFailure("no-template", "there is no template for it")
+  }
+}
+
 /// Takes reports in the order they come.
 private final class Reports: Sendable {
   private let all = Mutex<[OperationReport]>([])
@@ -81,61 +93,129 @@ private final class Reports: Sendable {
     }
   }
 
-  @Test func `a plain replay does nothing twice; one that reapplies publishes what differs`() async throws {
+  @Test func `what is put aside stays where it is, and nobody can requeue it any more`() async throws {
     try await WorkerHarness.run(Moody.self) { harness in
-      let fixture = try await harness.receive(.expired, .voluntary)
-      let topic = fixture.producerRecord.topic
-      let stored = try #require(harness.log.records(in: topic).last)
+      try await harness.receive(.gracePeriodExpired)
       let ann = try operations(harness.log, by: "ann")
-      var request = ReplayRequest(
-        topic: topic, partition: stored.partition, from: stored.offset, to: stored.offset + 1)
-
-      let plain = Reports()
-      #expect(try await ann.replay(request, patience: Self.patience, report: plain.take).status == .success)
-      #expect(plain.events == [.accepted, .done])
+      let id = try #require(try await ann.deadLetters().first?.id)
+      let reports = Reports()
+      let summary = try await ann.settle(
+        [id], by: .discard, why: "a test purchase", patience: Self.patience, report: reports.take)
+      #expect(reports.events == [.accepted, .done] && summary.sentence == "1 discarded.")
+      let late = try await operations(harness.log, by: "bob").requeue(
+        [id], why: "x", patience: Self.patience, report: Reports().take)
+      #expect(late.lost == 1)
       try await harness.settle()
-      #expect(harness.log.records(in: harness.topics.replay).count == 1)
-      let before = try await harness.events()
-      #expect(before.map(\.name) == ["told"])
-
-      request.reapply = "the text was wrong"
-      #expect(try await ann.replay(request, patience: Self.patience, report: Reports().take).status == .success)
-      try await harness.settle()
-      #expect(harness.log.records(in: harness.topics.replay).count == 2)
-      let after = try await harness.events()
-      #expect(after.count == 2)
-      let new = try #require(after.first { $0.id != before.first?.id })
-      let supersedes = new.record.headers.last { $0.name == "ce_supersedes" }?.value
-      #expect(supersedes.map { String(decoding: $0, as: UTF8.self) } == before.first?.id)
+      #expect(harness.log.records(in: harness.topics.replay).isEmpty)
+      let sheet = try await ann.deadLetter(id)
+      #expect(sheet.entry.state == "discarded" && sheet.why == "a test purchase" && sheet.wayBack.contains("nothing"))
     }
   }
 
-  @Test func `a long replay tells how far it is`() async throws {
-    var setup = WorkerHarness.Setup()
-    setup.lanes = 1
-    try await WorkerHarness.run(Moody.self, setup) { harness in
-      let fixture = try await harness.receive(.didRenew)
-      for _ in 1..<500 { try harness.log.append(fixture.producerRecord) }
+  @Test func `a selection chooses dead letters, they are counted in groups, and one is shown without whose it is`()
+    async throws
+  {
+    try await WorkerHarness.run(Moody.self) { harness in
+      for _ in 0..<3 { try await harness.receive(.gracePeriodExpired) }
+      let ann = try operations(harness.log, by: "ann")
+      var selection = RecordSelection()
+      selection.types = ["GRACE_PERIOD_EXPIRED"]
+      #expect(try await ann.deadLetters(selection).count == 3)
+      #expect(try await ann.deadLetters(selection, limit: 2).count == 2)
+      selection.types = ["EXPIRED"]
+      #expect(try await ann.deadLetters(selection).isEmpty)
+      var elsewhere = RecordSelection()
+      elsewhere.topics = ["appstore.notifications.refunds"]
+      #expect(try await ann.deadLetters(elsewhere).isEmpty)
+      elsewhere.topics = ["appstore.notifications.subscriptions"]
+      let letters = try await ann.deadLetters(elsewhere)
+      #expect(letters.count == 3)
+
+      _ = try await ann.requeue([letters[0].id], why: "y", patience: Self.patience, report: Reports().take)
+      let groups = try await ann.deadLetterGroups()
+      #expect(groups.groups.map(\.key.reason) == ["no-template"] && groups.count == 3 && groups.open == 2)
+      #expect(groups.groups.first?.key.app == letters[0].bundleId && groups.summary == "3 dead letters, 2 open.")
+      #expect(try await ann.deadLetterGroups(isOpenOnly: true).count == 2)
+
+      let sheet = try await ann.deadLetter(letters[1].id)
+      #expect(sheet.wayBack == "millrace dead-letters requeue \(letters[1].id) --worker moody --why …")
+      let buyer = try #require(sheet.view.originalTransactionId)
+      let (shown, hidden) = (sheet.jsonLine(withPayload: true), sheet.jsonLine(withPayload: false))
+      #expect(shown.contains(buyer) && !hidden.contains(buyer))
+      let lines = sheet.lines(withPayload: false, usesColor: false).joined(separator: "\n")
+      #expect(!lines.contains(buyer) && lines.contains("no-template") && lines.contains("the way back"))
+      #expect(sheet.lines(withPayload: true, usesColor: false).joined().contains(buyer))
+    }
+  }
+
+  @Test func `two operators at once settle every dead letter exactly once, and the audit trail knows both`()
+    async throws
+  {
+    try await WorkerHarness.run(Moody.self) { harness in
+      for _ in 0..<40 { try await harness.receive(.gracePeriodExpired) }
+      let ids = try await operations(harness.log, by: "ann").deadLetters().map(\.id)
+      #expect(ids.count == 40)
+      async let one = operations(harness.log, by: "ann").requeue(
+        ids, why: "mended", patience: Self.patience, report: Reports().take)
+      async let two = operations(harness.log, by: "bob").settle(
+        ids.reversed(), by: .discard, why: "useless", patience: Self.patience, report: Reports().take)
+      let (requeued, discarded) = try await (one, two)
+      #expect(requeued.done + discarded.done == 40 && requeued.lost == discarded.done)
+      #expect(discarded.lost == requeued.done && requeued.unanswered + discarded.unanswered == 0)
       try await harness.settle()
-      let reports = Reports()
-      let summary = try await operations(harness.log, by: "ann").replay(
-        ReplayRequest(topic: fixture.producerRecord.topic, partition: 0, from: 0, to: 500), patience: Self.patience,
-        report: reports.take)
-      #expect(summary.done == 1)
-      let sent = reports.events.compactMap { event in
-        if case .progress(_, let sent, let total) = event, total == 500 { sent } else { nil }
-      }
-      #expect(!sent.isEmpty && sent == sent.sorted())
+      let copies = harness.log.records(in: harness.topics.replay).map { Provenance($0).first }
+      #expect(copies.count == requeued.done && Set(copies).count == copies.count)
+      #expect(try await harness.events().count == requeued.done)
+      let entries = try await AuditLog(on: harness.log, prefix: "").trail().entries
+      #expect(Set(entries.map(\.by)) == ["ann", "bob"] && entries.allSatisfy(\.isOver))
+      let sums = Dictionary(uniqueKeysWithValues: entries.map { ($0.action, $0.counts.first?.count) })
+      #expect(sums == [.requeue: Int64(requeued.done), .discard: Int64(discarded.done)])
+    }
+  }
+
+  @Test func `a requeued record that dies again comes back with its history`() async throws {
+    try await WorkerHarness.run(Hopeless.self) { harness in
+      try await harness.receive(.gracePeriodExpired)
+      let ann = try WorkerOperations(worker: Hopeless.name, prefix: "", on: harness.log, author: "ann")
+      let first = try #require(try await ann.deadLetters().first)
+      let summary = try await ann.requeue(
+        [first.id], why: "there is one now", patience: Self.patience, report: Reports().take)
       try await harness.settle()
-      #expect(harness.log.records(in: harness.topics.replay).count == 500)
-      #expect(try await harness.events().count == 1)
+      let letters = try await ann.deadLetters()
+      #expect(letters.map(\.state) == ["sent again", "open"])
+      let again = try #require(letters.last)
+      #expect(again.causes.count == 2 && again.causes.first == first.causes.first && again.first == first.first)
+      let sheet = try await ann.deadLetter(again.id)
+      #expect(sheet.sentBy == "requeue \(summary.run ?? "") there is one now")
+    }
+  }
+
+  @Test func `a stop leaves open what was not asked for yet`() async throws {
+    try await WorkerHarness.run(Moody.self) { harness in
+      for _ in 0..<5 { try await harness.receive(.gracePeriodExpired) }
+      let ann = try operations(harness.log, by: "ann")
+      let ids = try await ann.deadLetters().map(\.id)
+      let log = harness.log
+      // One a minute by the system's clock: the stop comes long before the second.
+      let summary = try await ann.settle(
+        ids, by: .requeue, why: "x", rate: 1, patience: Self.patience,
+        begun: { run in
+          let stop = RunControl(run: run, .stop, by: "bob", at: Timestamp(millisecondsSince1970: 0))
+          try log.append(OperationsRecord.control(stop).producerRecord("millrace.operations"))
+        }, report: Reports().take)
+      #expect(summary.withheld + summary.done == 5 && summary.withheld > 0)
+      try await harness.settle()
+      #expect(try await ann.deadLetters(isOpenOnly: true).count == summary.withheld)
+      let entry = try #require(try await AuditLog(on: log, prefix: "").trail().entries.first)
+      #expect(entry.result == .stopped && entry.run == summary.run)
+      await #expect(throws: OperationError.self) { try await ann.control(entry.run, .pause) }
     }
   }
 
   @Test func `without a worker the command stands and is reported unanswered`() async throws {
     let log = InMemoryLog(clock: ManualClock().clock)
     for name in ["millrace.moody.dead-letters", "millrace.moody.replay"] { try log.createTopic(name, partitions: 2) }
-    try log.createTopic("millrace.operations", partitions: 1)
+    for name in ["millrace.operations", "millrace.audit"] { try log.createTopic(name, partitions: 1) }
     try log.append(
       ProducerRecord(topic: "millrace.moody.dead-letters", partition: 1, key: [1], value: [1], headers: []))
     let reports = Reports()
@@ -149,23 +229,11 @@ private final class Reports: Sendable {
     let log = InMemoryLog(clock: ManualClock().clock)
     let ann = try operations(log, by: "ann")
     await #expect(throws: OperationError.self) { try await ann.deadLetters() }
-    for name in ["millrace.moody.dead-letters", "millrace.moody.replay", "two"] {
-      try log.createTopic(name, partitions: 2)
-    }
-    for name in ["millrace.operations", "one"] { try log.createTopic(name, partitions: 1) }
+    for name in ["millrace.moody.dead-letters", "millrace.moody.replay"] { try log.createTopic(name, partitions: 2) }
+    try log.createTopic("millrace.operations", partitions: 1)
     for id in [DeadLetterID(lane: 1, offset: 0), DeadLetterID(lane: 7, offset: 0)] {
       await #expect(throws: OperationError.self) {
         try await ann.requeue([id], why: "x", patience: .seconds(1), report: Reports().take)
-      }
-    }
-    let table: [(String, Int32, Int64, Int64)] = [
-      ("none", 0, 0, 1), ("one", 0, 0, 1), ("two", 2, 0, 1), ("two", -1, 0, 1), ("two", 0, 1, 1), ("two", 0, 0, 1),
-    ]
-    for (topic, partition, from, to) in table {
-      await #expect(throws: OperationError.self, "\(topic)[\(partition)] \(from) \(to)") {
-        try await ann.replay(
-          ReplayRequest(topic: topic, partition: partition, from: from, to: to), patience: .seconds(1),
-          report: Reports().take)
       }
     }
     #expect(log.records(in: "millrace.operations").isEmpty)

@@ -15,6 +15,8 @@ package struct OperationsLog: Sendable {
     case advanced
     /// The command is finished.
     case finished
+    /// A run is to wait, go on or end.
+    case controlled
     /// Of another worker, said before, or about nothing that is open.
     case ignored
   }
@@ -25,20 +27,31 @@ package struct OperationsLog: Sendable {
     package var command: OperationCommand
     /// Its last result.
     package var outcome: OperationResult.Outcome?
+    /// How many records it has sent, where it is a replay.
+    package var sent: Int64 = 0
+
+    /// Where a replay goes on; nil where nothing was noted of it, or it is finished.
+    package var place: ReplayPlace? {
+      guard case .progress(let next)? = outcome else { return nil }
+      return ReplayPlace(next: next, sent: sent)
+    }
 
     /// Whether its lane's owner still has to do something.
     package var isOpen: Bool {
       switch outcome {
       case nil, .progress: true
-      case .done, .failed: false
+      case .done, .failed, .stopped: false
       }
     }
   }
 
   private let worker: String
   private var standings: [String: Standing] = [:]
-  // In the log's order.
+  // In the log's order; finished ones are taken out when they are the larger part.
   private var openItems: [String] = []
+  private var finished = 0
+  private var openParts: [String: Int] = [:]
+  private var words: [String: RunControl.Verb] = [:]
 
   package init(worker: String) { self.worker = worker }
 
@@ -52,23 +65,47 @@ package struct OperationsLog: Sendable {
       }
       standings[command.item] = Standing(command: command)
       openItems.append(command.item)
+      if let run = command.run { openParts[run, default: 0] += 1 }
       return .accepted
     case .result(let result):
       guard result.worker == worker, let standing = standings[result.item], standing.isOpen,
         standing.command.id == result.command
       else { return .ignored }
       standings[result.item]?.outcome = result.outcome
+      standings[result.item]?.sent = result.sent
       guard standings[result.item]?.isOpen == false else { return .advanced }
-      openItems.removeAll { $0 == result.item }
+      if let run = standing.command.run { openParts[run, default: 1] -= 1 }
+      finished += 1
+      if finished > 64, finished * 2 > openItems.count {
+        openItems.removeAll { standings[$0]?.isOpen != true }
+        finished = 0
+      }
       return .finished
+    case .control(let control):
+      // Whoever ends a run ends it for good.
+      guard words[control.run] != .stop, words[control.run] != control.verb else { return .ignored }
+      words[control.run] = control.verb
+      return .controlled
     }
   }
+
+  /// The last word about a run; nil: nobody said anything.
+  package func word(on run: String) -> RunControl.Verb? { words[run] }
+
+  /// How many parts of a run are not finished.
+  package func openParts(of run: String) -> Int { openParts[run] ?? 0 }
+
+  /// Whether nobody has said anything about any item.
+  package var isEmpty: Bool { standings.isEmpty }
 
   /// Where an item stands; nil: nobody said anything about it.
   package func standing(of item: String) -> Standing? { standings[item] }
 
   /// What the owner of a lane has to execute, in the log's order.
   func open(lane: Int32) -> [Standing] {
-    openItems.compactMap { standings[$0] }.filter { $0.command.lane == lane }
+    openItems.compactMap { standings[$0] }.filter { $0.isOpen && $0.command.lane == lane }
   }
+
+  /// The items that somebody has a command for, with where they stand.
+  package var all: [String: Standing] { standings }
 }

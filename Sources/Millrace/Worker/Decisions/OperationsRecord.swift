@@ -1,6 +1,7 @@
 // Operators' commands and what became of them, as records of `millrace.operations`: JSON, the item as key.
 
 package import AppStore
+package import Kafka
 
 /// Something an operator wants done to one item of one worker.
 package struct OperationCommand: Sendable, Hashable {
@@ -10,13 +11,18 @@ package struct OperationCommand: Sendable, Hashable {
     case requeue
     /// Leave a dead letter for good.
     case discard
-    /// Send records `from..<to` of the lane's partition of a topic to the worker again.
-    case replay(topic: String, from: Int64, to: Int64, isReapply: Bool)
+    /// Send records of one partition again.
+    case replay(ReplayPart)
   }
+
+  /// Instead of a worker's name: the command is carried out by the program that gave it.
+  package static let noWorker = ""
 
   /// Names the command: a UUID its author made.
   package var id: String
-  /// What it is about, one command for each: ``OperationCommand/deadLetter(lane:offset:)`` or the id of a replay.
+  /// The run it is part of; nil: it stands for itself.
+  package var run: String?
+  /// What it is about, one command for each: ``OperationCommand/deadLetter(lane:offset:)`` or the command's own id.
   package var item: String
   /// Whose lane executes it.
   package var worker: String
@@ -32,14 +38,66 @@ package struct OperationCommand: Sendable, Hashable {
   package var at: Timestamp
 
   package init(
-    id: String, item: String, worker: String, lane: Int32, action: Action, why: String, by: String, at: Timestamp
+    id: String, run: String? = nil, item: String, worker: String, lane: Int32, action: Action, why: String, by: String,
+    at: Timestamp
   ) {
-    (self.id, self.item, self.worker, self.lane, self.action) = (id, item, worker, lane, action)
+    (self.id, self.run, self.item, self.worker, self.lane, self.action) = (id, run, item, worker, lane, action)
     (self.why, self.by, self.at) = (why, by, at)
   }
 
   /// The item that a dead letter is, by its place in the worker's dead-letter topic.
   package static func deadLetter(lane: Int32, offset: Int64) -> String { "dead-letters/\(lane)/\(offset)" }
+}
+
+/// What of one partition is sent again, and how.
+package struct ReplayPart: Sendable, Hashable {
+  /// The topic; its partition is the command's lane.
+  package var topic: String
+  /// The first offset.
+  package var from: Int64
+  /// The offset behind the last.
+  package var to: Int64
+  /// Whether handlers run again for what is done.
+  package var isReapply = false
+  /// Which of the records between.
+  package var selection = RecordSelection()
+  /// Records a second of the whole run at most; nil: as fast as it goes.
+  package var rate: Int?
+  /// How many parts the run has.
+  package var parts = 1
+  /// The topic that the copies go to, where it is no worker's.
+  package var target: String?
+
+  /// Records `from..<to`.
+  package init(topic: String, from: Int64, to: Int64, isReapply: Bool = false) {
+    (self.topic, self.from, self.to, self.isReapply) = (topic, from, to, isReapply)
+  }
+}
+
+/// An operator's word about a whole run.
+package struct RunControl: Sendable, Hashable {
+  /// What is to become of it.
+  package enum Verb: String, Sendable, Hashable, CaseIterable {
+    /// Wait.
+    case pause
+    /// Go on.
+    case resume
+    /// End where it stands. The last word.
+    case stop
+  }
+
+  /// The run.
+  package var run: String
+  /// What is to become of it.
+  package var verb: Verb
+  /// Who said so.
+  package var by: String
+  /// When.
+  package var at: Timestamp
+
+  package init(run: String, _ verb: Verb, by: String, at: Timestamp) {
+    (self.run, self.verb, self.by, self.at) = (run, verb, by, at)
+  }
 }
 
 /// What became of a command; written by the lane's owner together with what it did.
@@ -50,6 +108,8 @@ package struct OperationResult: Sendable, Hashable {
     case progress(next: Int64)
     /// Done.
     case done
+    /// An operator ended it before this offset.
+    case stopped(next: Int64)
     /// It cannot be done; says why.
     case failed(String)
   }
@@ -62,20 +122,29 @@ package struct OperationResult: Sendable, Hashable {
   package var worker: String
   /// How far it is.
   package var outcome: Outcome
+  /// How many records a replay has sent so far.
+  package var sent: Int64 = 0
   /// When.
   package var at: Timestamp
+
+  package init(_ command: OperationCommand, _ outcome: Outcome, sent: Int64 = 0, at: Timestamp) {
+    (self.command, item, worker) = (command.id, command.item, command.worker)
+    (self.outcome, self.sent, self.at) = (outcome, sent, at)
+  }
 }
 
 /// One record of the topic.
 package enum OperationsRecord: Sendable, Hashable {
   case command(OperationCommand)
   case result(OperationResult)
+  case control(RunControl)
 
   /// The record's key.
   package var key: [UInt8] {
     switch self {
     case .command(let command): Array("\(command.worker)/\(command.item)".utf8)
     case .result(let result): Array("\(result.worker)/\(result.item)".utf8)
+    case .control(let control): Array("runs/\(control.run)".utf8)
     }
   }
 
@@ -84,7 +153,21 @@ package enum OperationsRecord: Sendable, Hashable {
     switch self {
     case .command(let command): .object(command.members)
     case .result(let result): .object(result.members)
+    case .control(let control): .object(control.members)
     }
+  }
+
+  /// The record for Kafka.
+  package func producerRecord(_ topic: String) -> ProducerRecord {
+    ProducerRecord(
+      topic: topic, partition: 0, key: key, value: json.serialized(),
+      headers: [RecordHeader("content-type", "application/json")])
+  }
+
+  /// Reads a record; nil for anything else: the topic is for people, too.
+  package init?(_ record: ConsumerRecord) {
+    guard let value = record.value, let json = try? JSON(parsing: value) else { return nil }
+    self.init(json)
   }
 
   /// Reads a record's value; nil for anything else: the topic is for people, too.
@@ -94,6 +177,8 @@ package enum OperationsRecord: Sendable, Hashable {
       self = .command(command)
     } else if let result = OperationResult(object) {
       self = .result(result)
+    } else if let control = RunControl(object) {
+      self = .control(control)
     } else {
       return nil
     }
@@ -110,13 +195,11 @@ extension OperationCommand {
     case "requeue": action = .requeue
     case "discard": action = .discard
     case "replay", "reapply":
-      guard let topic = object.text("topic"), let from = object.number("from"), let to = object.number("to"),
-        from >= 0, to >= from
-      else { return nil }
-      action = .replay(topic: topic, from: from, to: to, isReapply: name == "reapply")
+      guard let part = ReplayPart(object, isReapply: name == "reapply") else { return nil }
+      action = .replay(part)
     default: return nil
     }
-    (self.id, self.item, self.worker, self.lane) = (id, item, worker, lane)
+    (self.id, self.run, self.item, self.worker, self.lane) = (id, object.text("run"), item, worker, lane)
     why = object.text("why") ?? ""
     by = object.text("by") ?? ""
     self.at = Timestamp(millisecondsSince1970: at)
@@ -129,16 +212,57 @@ extension OperationCommand {
     switch action {
     case .requeue: object["action"] = "requeue"
     case .discard: object["action"] = "discard"
-    case .replay(let topic, let from, let to, let isReapply):
-      object["action"] = isReapply ? "reapply" : "replay"
-      object["topic"] = .string(topic)
-      object["from"] = .integer(from)
-      object["to"] = .integer(to)
+    case .replay(let part):
+      object["action"] = part.isReapply ? "reapply" : "replay"
+      object.members += part.members
     }
+    object["run"] = run.map { .string($0) }
     object["why"] = .string(why)
     object["by"] = .string(by)
     object["at"] = .integer(at.millisecondsSince1970)
     return object
+  }
+}
+
+extension ReplayPart {
+  fileprivate init?(_ object: JSONObject, isReapply: Bool) {
+    guard let topic = object.text("topic"), let from = object.number("from"), let to = object.number("to"),
+      from >= 0, to >= from
+    else { return nil }
+    self.init(topic: topic, from: from, to: to, isReapply: isReapply)
+    rate = object.number("rate").flatMap { Int(exactly: $0) }
+    parts = object.number("parts").flatMap { Int(exactly: $0) } ?? 1
+    target = object.text("target")
+    // A choice that is not understood must not become none at all.
+    if let json = object["selection"] {
+      guard case .object(let chosen) = json, let selection = RecordSelection(chosen) else { return nil }
+      self.selection = selection
+    }
+  }
+
+  fileprivate var members: [JSONObject.Member] {
+    var object: JSONObject = ["topic": .string(topic), "from": .integer(from), "to": .integer(to)]
+    if selection != RecordSelection() { object["selection"] = .object(selection.json) }
+    object["rate"] = rate.map { .integer(Int64($0)) }
+    if parts != 1 { object["parts"] = .integer(Int64(parts)) }
+    object["target"] = target.map { .string($0) }
+    return object.members
+  }
+}
+
+extension RunControl {
+  fileprivate init?(_ object: JSONObject) {
+    guard let run = object.text("run"), let verb = object.text("control").flatMap({ Verb(rawValue: $0) }),
+      let at = object.number("at")
+    else { return nil }
+    self.init(run: run, verb, by: object.text("by") ?? "", at: Timestamp(millisecondsSince1970: at))
+  }
+
+  fileprivate var members: JSONObject {
+    [
+      "run": .string(run), "control": .string(verb.rawValue), "by": .string(by),
+      "at": .integer(at.millisecondsSince1970),
+    ]
   }
 }
 
@@ -153,8 +277,12 @@ extension OperationResult {
     case "progress":
       guard let next = object.number("next") else { return nil }
       outcome = .progress(next: next)
+    case "stopped":
+      guard let next = object.number("next") else { return nil }
+      outcome = .stopped(next: next)
     default: return nil
     }
+    sent = object.number("sent") ?? 0
     (self.command, self.item, self.worker) = (command, item, worker)
     self.at = Timestamp(millisecondsSince1970: at)
   }
@@ -169,7 +297,11 @@ extension OperationResult {
     case .progress(let next):
       object["outcome"] = "progress"
       object["next"] = .integer(next)
+    case .stopped(let next):
+      object["outcome"] = "stopped"
+      object["next"] = .integer(next)
     }
+    if sent > 0 { object["sent"] = .integer(sent) }
     object["at"] = .integer(at.millisecondsSince1970)
     return object
   }

@@ -73,8 +73,10 @@ public struct DeadLetter: Sendable, Hashable {
   /// When it died.
   public var at: Timestamp
 
+  /// The header that says ``reason``.
+  static let reasonHeader = "millrace-reason"
+
   private enum Name {
-    static let reason = "millrace-reason"
     static let detail = "millrace-detail"
     static let remedy = "millrace-remedy"
     static let at = "millrace-died-at"
@@ -93,16 +95,21 @@ public struct DeadLetter: Sendable, Hashable {
     func text(_ name: String) -> String? {
       headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
     }
-    guard let reason = text(Name.reason) else { return nil }
+    guard let reason = text(Self.reasonHeader) else { return nil }
     self.init(
       reason: reason, detail: text(Name.detail) ?? "", remedy: text(Name.remedy) ?? "",
       at: Timestamp(millisecondsSince1970: text(Name.at).flatMap { Int64($0) } ?? 0))
   }
 
+  /// When a dead letter died, milliseconds since 1970, without reading anything else; nil for a record that is none.
+  package static func diedAt(_ headers: [RecordHeader]) -> Int64? {
+    headers.last { $0.name == Name.at }?.value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+  }
+
   /// The headers that say it.
   var headers: [RecordHeader] {
     [
-      RecordHeader(Name.reason, reason), RecordHeader(Name.detail, String(detail.prefix(1_000))),
+      RecordHeader(Self.reasonHeader, reason), RecordHeader(Name.detail, String(detail.prefix(1_000))),
       RecordHeader(Name.remedy, remedy), RecordHeader(Name.at, String(at.millisecondsSince1970)),
     ]
   }

@@ -49,6 +49,9 @@ public struct Provenance: Sendable, Hashable {
   /// Older causes are dropped: a record that fails for a week must not outgrow its topic.
   static let maximumCauses = 16
 
+  /// The header that names the run a copy was sent by.
+  package static let replayIDHeader = "ce_replayid"
+
   private enum Name {
     static let prefix = "millrace-"
     static let topic = "millrace-first-topic"
@@ -63,34 +66,47 @@ public struct Provenance: Sendable, Hashable {
     static let cause = "millrace-cause"
     static let replayMode = "millrace-replay-mode"
     static let replayWhy = "millrace-replay-why"
-    static let replayID = "ce_replayid"
   }
 
   /// Reads the history a record carries. What is missing or garbled reads as the beginning: a history is never a reason
   /// to refuse a record.
   public init(_ record: ConsumerRecord) {
+    var (topic, partition, offset): (String?, Int32?, Int64?)
+    var (timestamp, mode, why): (Int64?, ReplayMode?, String?)
+    var id = ""
     causes = []
-    var texts: [String: String] = [:]
+    attempt = 0
+    // Asked for every record that is read: no table of the headers, one look at each.
     for header in record.headers where Self.isHistory(header) {
       guard let value = header.value, let text = String(validating: value, as: UTF8.self) else { continue }
-      if header.name == Name.cause { causes.append(text) } else { texts[header.name] = text }
+      switch header.name {
+      case Name.cause: causes.append(text)
+      case Name.topic: topic = text
+      case Name.partition: partition = Int32(text)
+      case Name.offset: offset = Int64(text)
+      case Name.timestamp: timestamp = Int64(text)
+      case Name.attempt: attempt = Int(text).map { max(0, $0) } ?? 0
+      case Name.parkedAt: parkedAt = Self.moment(text)
+      case Name.due: due = Self.moment(text)
+      case Name.deadline: deadline = Self.moment(text)
+      case Name.behind: behind = text
+      case Name.replayMode: mode = ReplayMode(rawValue: text)
+      case Name.replayWhy: why = text
+      case Self.replayIDHeader: id = text
+      default: break
+      }
     }
-    if let topic = texts[Name.topic], let partition = texts[Name.partition].flatMap({ Int32($0) }),
-      let offset = texts[Name.offset].flatMap({ Int64($0) })
-    {
+    if let topic, let partition, let offset {
       first = RecordPosition(topic: topic, partition: partition, offset: offset)
     } else {
       first = RecordPosition(topic: record.topic, partition: record.partition, offset: record.offset)
     }
-    firstTimestamp = texts[Name.timestamp].flatMap { Int64($0) } ?? record.timestamp ?? 0
-    attempt = texts[Name.attempt].flatMap { Int($0) }.map { max(0, $0) } ?? 0
-    parkedAt = texts[Name.parkedAt].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
-    due = texts[Name.due].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
-    deadline = texts[Name.deadline].flatMap { Int64($0) }.map { Timestamp(millisecondsSince1970: $0) }
-    behind = texts[Name.behind]
-    if let mode = texts[Name.replayMode].flatMap({ ReplayMode(rawValue: $0) }) {
-      replay = Replay(id: texts[Name.replayID] ?? "", mode: mode, why: texts[Name.replayWhy])
-    }
+    firstTimestamp = timestamp ?? record.timestamp ?? 0
+    if let mode { replay = Replay(id: id, mode: mode, why: why) }
+  }
+
+  private static func moment(_ text: String) -> Timestamp? {
+    Int64(text).map { Timestamp(millisecondsSince1970: $0) }
   }
 
   /// The headers that carry this history.
@@ -106,7 +122,7 @@ public struct Provenance: Sendable, Hashable {
     if let behind { headers.append(RecordHeader(Name.behind, behind)) }
     headers += causes.suffix(Self.maximumCauses).map { RecordHeader(Name.cause, $0) }
     if let replay {
-      headers.append(RecordHeader(Name.replayID, replay.id))
+      headers.append(RecordHeader(Self.replayIDHeader, replay.id))
       headers.append(RecordHeader(Name.replayMode, replay.mode.rawValue))
       if let why = replay.why { headers.append(RecordHeader(Name.replayWhy, why)) }
     }
@@ -120,7 +136,7 @@ public struct Provenance: Sendable, Hashable {
     // Most records have no history, so their headers are told from it by a byte.
     switch header.name.utf8.first {
     case UInt8(ascii: "m"): header.name.hasPrefix(Name.prefix)
-    case UInt8(ascii: "c"): header.name == Name.replayID
+    case UInt8(ascii: "c"): header.name == replayIDHeader || header.name == SentCopy.sourceHeader
     default: false
     }
   }

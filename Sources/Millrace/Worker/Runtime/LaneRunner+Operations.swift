@@ -1,132 +1,212 @@
-// An operator's command, carried out by the lane that owns its item: what it does and the result are one write.
+// Operators' commands, carried out by the lane that owns their items: what a command does and its result are one write.
 
 internal import AppStore
 internal import Clocks
 internal import Kafka
 internal import Logging
+internal import Synchronization
 
 extension LaneRunner {
-  private static let replayPage: Int64 = 200
+  /// Most commands, and most bytes of copies, in one write.
+  static var commandsPerWrite: Int { 200 }
+  static var bytesPerWrite: Int { 8 << 20 }
+  /// Dead letters so far apart are read by two scans rather than one.
+  private static var gap: Int64 { 2_000 }
 
-  /// Carries out commands until the lane ends.
+  /// Carries out commands until the lane ends. Dead letters do not wait for replays, nor one run for another.
   nonisolated func obey(_ desk: OperationsDesk) async throws {
-    for await command in try await desk.commands(for: epoch) {
-      try Task.checkCancellation()
-      while await desk.isOpen(command), await !isDraining {
-        do {
-          try await carryOut(command, from: await desk.progress(of: command))
-          break
-        } catch let error as KafkaError where error.isRetriable {
-          parts.logger.warning(
-            "a command waits for Kafka", metadata: ["command": "\(command.id)", "error": "\(error)"])
-          try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
-        } catch let error as KafkaError where error.code != .closed {
-          // A topic or partition that is not there is the operator's to mend; the lane goes on.
-          try await conclude(command, .failed("\(error)"), [])
-          break
-        }
-      }
-    }
-  }
-
-  private nonisolated func carryOut(_ command: OperationCommand, from progress: Int64?) async throws {
-    switch command.action {
-    case .discard: try await conclude(command, .done, [])
-    case .requeue:
-      guard let position = command.deadLetterOffset else {
-        return try await conclude(command, .failed("the item names no dead letter"), [])
-      }
-      guard case .found(let page, _) = try await read(parts.topics.deadLetters, position, limit: 1),
-        let letter = page.first, letter.offset == position
-      else {
-        return try await conclude(command, .failed("the dead letter is gone: its topic's retention is over"), [])
-      }
-      guard letter.value != nil else {
-        let why = "the letter holds no copy; replay \(Provenance(letter).first) instead"
-        return try await conclude(command, .failed(why), [])
-      }
-      try await conclude(command, .done, [copy(of: letter, for: command, mode: .requeue)])
-    case .replay(let topic, let from, let to, let isReapply):
-      var next = max(from, progress ?? from)
-      while next < to {
-        switch try await read(topic, next, limit: Int(clamping: min(to - next, Self.replayPage))) {
-        case .gone(let oldest):
-          let why = "offsets \(next) to \(min(oldest, to) - 1) are gone, retention is over; the oldest is \(oldest)"
-          return try await conclude(command, .failed(why), [])
-        case .end: next = to
-        case .found(let page, let end):
-          next = end
-          let copies = page.map { copy(of: $0, for: command, mode: isReapply ? .reapply : .plain) }
-          if next < to {
-            try await conclude(command, .progress(next: next), copies)
+    let commands = try await desk.commands(for: epoch)
+    let earlier = try await copiesOfEarlierOwners(desk)
+    try await withThrowingDiscardingTaskGroup { runs in
+      for await new in commands {
+        try Task.checkCancellation()
+        var parts: [String: [(OperationCommand, ReplayPart)]] = [:]
+        var letters: [OperationCommand] = []
+        for command in new {
+          if case .replay(let part) = command.action {
+            parts[command.run ?? command.id, default: []].append((command, part))
           } else {
-            return try await conclude(command, .done, copies)
+            letters.append(command)
           }
         }
+        for run in parts.values {
+          runs.addTask {
+            for (command, part) in run { try await self.replay(command, part, desk, leavingOut: earlier) }
+          }
+        }
+        try await settle(letters, desk, leavingOut: earlier)
       }
-      try await conclude(command, .done, [])
+      runs.cancelAll()
     }
   }
 
-  private enum Page {
-    /// What is left there of at most as many offsets as were asked for, and the offset behind them.
-    case found([ConsumerRecord], next: Int64)
-    /// It was there once; the oldest record that is.
-    case gone(oldest: Int64)
-    /// Nothing is there yet.
-    case end
+  /// What an earlier owner of the lane sent again and could not tell: without transactions a copy may be in Kafka and its
+  /// result not. With them there is nothing to look for, nor where every command has its result.
+  private nonisolated func copiesOfEarlierOwners(_ desk: OperationsDesk) async throws -> Set<SentCopy> {
+    guard !parts.isTransactional, await desk.hasOpenCommands(for: epoch) else { return [] }
+    let replay = TopicPartition(topic: parts.topics.replay, partition: epoch.lane)
+    return try await SentCopy.all(in: replay, from: .earliest, of: parts.log)
   }
 
-  /// The records of this lane's partition at `limit` offsets. Offsets may be without one: aborted transactions leave
-  /// gaps of any length.
-  private nonisolated func read(_ topic: String, _ offset: Int64, limit: Int) async throws -> Page {
-    let partition = TopicPartition(topic: topic, partition: epoch.lane)
-    let range = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition]
-    guard let range, offset < range.upperBound else { return .end }
-    guard range.lowerBound <= offset else { return .gone(oldest: range.lowerBound) }
-    let page = RecordPage()
-    let end = min(range.upperBound, offset + Int64(limit))
-    try await parts.log.scan(partition, from: .offset(offset), to: .offset(end), upTo: limit) { await page.append($0) }
-    return .found(await page.records, next: end)
+  /// Waits and goes on where Kafka is away; whatever else is wrong with a command is its result.
+  nonisolated func untilKafkaAnswers(
+    _ body: () async throws -> Void, failed: (String) async throws -> Void
+  ) async throws {
+    while await !isDraining {
+      do {
+        return try await body()
+      } catch let error as KafkaError where error.isRetriable {
+        parts.logger.warning("a command waits for Kafka", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
+      } catch let error as KafkaError where error.code != .closed {
+        // A topic or partition that is not there is the operator's to mend; the lane goes on.
+        return try await failed("\(error)")
+      }
+    }
   }
 
-  private nonisolated func copy(
+  // MARK: - Dead letters
+
+  private nonisolated func settle(
+    _ commands: [OperationCommand], _ desk: OperationsDesk, leavingOut earlier: Set<SentCopy>
+  ) async throws {
+    var rest = commands[...]
+    while !rest.isEmpty, await !isDraining {
+      let batch = Array(rest.prefix(Self.commandsPerWrite))
+      rest = rest.dropFirst(batch.count)
+      // What is written and not read back yet is open to the desk still.
+      let settled = Settled()
+      try await untilKafkaAnswers {
+        try await self.settleBatch(batch.filter { !settled.contains($0) }, desk, settled, leavingOut: earlier)
+      } failed: { why in
+        try await self.conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed(why)) })
+      }
+    }
+  }
+
+  private nonisolated func settleBatch(
+    _ batch: [OperationCommand], _ desk: OperationsDesk, _ settled: Settled, leavingOut earlier: Set<SentCopy>
+  ) async throws {
+    var steps: [CarriedOut] = []
+    var wanted: [Int64: OperationCommand] = [:]
+    for command in batch where await desk.isOpen(command) {
+      switch (command.action, command.deadLetterOffset) {
+      case (.discard, _): steps.append(CarriedOut(command, .done))
+      case (_, let offset?): wanted[offset] = command
+      case (_, nil): steps.append(CarriedOut(command, .failed("the item names no dead letter")))
+      }
+    }
+    try await conclude(steps)
+    settled.add(steps)
+    for span in try await spans(of: wanted.keys.sorted()) {
+      let topic = TopicPartition(topic: parts.topics.deadLetters, partition: epoch.lane)
+      let asked = wanted
+      try await parts.log.scan(topic, from: .offset(span.lowerBound), to: .offset(span.upperBound), upTo: 100) { page in
+        let letters = page.compactMap { letter in asked[letter.offset].map { (letter, $0) } }
+        let steps = letters.map { self.requeue($0, for: $1, leavingOut: earlier) }
+        try await self.conclude(steps)
+        settled.add(steps)
+      }
+    }
+    let gone = wanted.values.filter { !settled.contains($0) }
+    try await conclude(
+      gone.map { CarriedOut($0, .failed("the dead letter is gone: its topic's retention is over")) })
+  }
+
+  private nonisolated func requeue(
+    _ letter: ConsumerRecord, for command: OperationCommand, leavingOut earlier: Set<SentCopy>
+  ) -> CarriedOut {
+    guard letter.value != nil else {
+      let why = "the letter holds no copy; replay \(Provenance(letter).first) instead"
+      return CarriedOut(command, .failed(why))
+    }
+    let copy = copy(of: letter, for: command, mode: .requeue)
+    if copy.isTooLarge {
+      return CarriedOut(
+        command, .failed("a record of \(copy.bytes) bytes is too large to be sent again with its history"))
+    }
+    let isSent = earlier.contains(SentCopy(run: command.replayID, first: Provenance(letter).first))
+    return CarriedOut(command, .done, records: isSent ? [] : [copy])
+  }
+
+  /// Ranges of the lane's dead letters that hold these offsets and are still there.
+  private nonisolated func spans(of offsets: [Int64]) async throws -> [Range<Int64>] {
+    guard !offsets.isEmpty else { return [] }
+    let partition = TopicPartition(topic: parts.topics.deadLetters, partition: epoch.lane)
+    let held = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition] ?? 0..<0
+    var spans: [Range<Int64>] = []
+    for offset in offsets where held.contains(offset) {
+      if let last = spans.last, offset - last.upperBound < Self.gap {
+        spans[spans.count - 1] = last.lowerBound..<offset + 1
+      } else {
+        spans.append(offset..<offset + 1)
+      }
+    }
+    return spans
+  }
+
+  // MARK: - Writing
+
+  nonisolated func copy(
     of record: ConsumerRecord, for command: OperationCommand, mode: Provenance.ReplayMode
   ) -> ProducerRecord {
     var history = Provenance(record)
-    history.replay = Provenance.Replay(id: command.id, mode: mode, why: command.why)
+    history.replay = Provenance.Replay(id: command.replayID, mode: mode, why: command.why)
     // The history of attempts stays in the causes; the count begins anew, or a requeue would die at once.
     history.attempt = 0
     history.due = nil
     history.parkedAt = nil
-    return parts.planner.records.parked(record, on: parts.topics.replay, history: history)
+    var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
+    copy.headers = NotificationOrigin.replay.marking(copy.headers)
+    return copy
   }
 
-  /// Writes what a step does together with its result, and waits until both are in Kafka.
-  private nonisolated func conclude(
-    _ command: OperationCommand, _ outcome: OperationResult.Outcome, _ records: [ProducerRecord]
-  ) async throws {
-    if let large = records.first(where: \.isTooLarge) {
-      return try await conclude(
-        command, .failed("a record of \(large.bytes) bytes is too large to be sent again with its history"), [])
+  /// Writes what steps do together with their results, and waits until all of it is in Kafka.
+  nonisolated func conclude(_ steps: [CarriedOut]) async throws {
+    var rest = steps[...]
+    while !rest.isEmpty {
+      var bytes = 0
+      let fitting = rest.prefix { step in
+        bytes += step.records.reduce(0) { $0 + $1.bytes }
+        return bytes <= Self.bytesPerWrite
+      }
+      let batch = Array(rest.prefix(max(1, fitting.count)))
+      rest = rest.dropFirst(batch.count)
+      let receipt = WriteReceipt()
+      let records = batch.flatMap { step in
+        let result = OperationResult(step.command, step.outcome, sent: step.sent, at: parts.clock.wallTime)
+        return step.records + [OperationsRecord.result(result).producerRecord(parts.topics.operations)] + step.notes
+      }
+      await submit(LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt))
+      guard await receipt.fate() != .dropped else { throw CancellationError() }
     }
-    let result = OperationsRecord.result(
-      OperationResult(
-        command: command.id, item: command.item, worker: command.worker, outcome: outcome, at: parts.clock.wallTime))
-    let note = ProducerRecord(
-      topic: parts.topics.operations, partition: 0, key: result.key, value: result.json.serialized(),
-      headers: [RecordHeader("content-type", "application/json")])
-    let receipt = WriteReceipt()
-    await submit(LaneWrite(lane: epoch, records: records + [note], isUrgent: true, receipt: receipt))
-    guard await receipt.fate() != .dropped else { throw CancellationError() }
   }
 }
 
-/// Gathers what a scan hands out.
-private actor RecordPage {
-  private(set) var records: [ConsumerRecord] = []
+/// What a step of a command did.
+struct CarriedOut: Sendable {
+  var command: OperationCommand
+  var outcome: OperationResult.Outcome
+  /// How many records a replay has sent, these included.
+  var sent: Int64 = 0
+  /// The copies.
+  var records: [ProducerRecord]
+  /// What else is to be written with them.
+  var notes: [ProducerRecord] = []
 
-  func append(_ page: [ConsumerRecord]) { records += page }
+  init(
+    _ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64 = 0, records: [ProducerRecord] = []
+  ) {
+    (self.command, self.outcome, self.sent, self.records) = (command, outcome, sent, records)
+  }
+}
+
+/// Commands that have their results.
+private final class Settled: Sendable {
+  private let ids = Mutex<Set<String>>([])
+
+  func add(_ steps: [CarriedOut]) { ids.withLock { $0.formUnion(steps.map(\.command.id)) } }
+  func contains(_ command: OperationCommand) -> Bool { ids.withLock { $0.contains(command.id) } }
 }
 
 extension OperationCommand {
@@ -136,4 +216,7 @@ extension OperationCommand {
     guard parts.count == 3, parts[0] == "dead-letters", Int32(parts[1]) == lane else { return nil }
     return Int64(parts[2])
   }
+
+  /// `ce_replayid` of what is sent again because of it.
+  package var replayID: String { run ?? id }
 }

@@ -11,6 +11,8 @@ struct LaneParts: Sendable {
   var log: any RecordLog
   var desk: OperationsDesk
   var policy: WorkerPolicy
+  /// Whether what a lane writes together is seen together.
+  var isTransactional: Bool
   var topics: WorkerTopics
   var planner: OutcomePlanner
   var handler: any LaneHandling

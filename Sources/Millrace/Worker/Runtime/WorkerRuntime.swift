@@ -69,7 +69,8 @@ package struct WorkerRuntime: Service {
     let starter = LaneStarter(
       reader: reader,
       parts: LaneParts(
-        log: parts.log, desk: desk, policy: parts.policy, topics: parts.topics,
+        log: parts.log, desk: desk, policy: parts.policy,
+        isTransactional: parts.commit == .transactional, topics: parts.topics,
         planner: OutcomePlanner(
           records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
         handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,

@@ -16,7 +16,11 @@ import Testing
   private func result(
     _ command: String, _ item: String = "dead-letters/3/7", _ outcome: OperationResult.Outcome = .done
   ) -> OperationsRecord {
-    .result(OperationResult(command: command, item: item, worker: "w", outcome: outcome, at: .second(1)))
+    .result(
+      OperationResult(
+        OperationCommand(
+          id: command, item: item, worker: "w", lane: 3, action: .requeue, why: "", by: "", at: .second(0)), outcome,
+        at: .second(1)))
   }
 
   @Test func `the first command for an item wins`() {
@@ -41,11 +45,42 @@ import Testing
 
   @Test func `a replay goes on where it was`() {
     var log = OperationsLog(worker: "w")
-    let action = OperationCommand.Action.replay(topic: "t", from: 0, to: 100, isReapply: true)
+    let action = OperationCommand.Action.replay(ReplayPart(topic: "t", from: 0, to: 100, isReapply: true))
     check(log.fold(command("1", "replays/1", action: action)) == .accepted)
     check(log.fold(result("1", "replays/1", .progress(next: 50))) == .advanced)
     #expect(log.open(lane: 3).map(\.outcome) == [.progress(next: 50)])
     check(log.fold(result("1", "replays/1", .done)) == .finished)
+  }
+
+  @Test func `a run waits and goes on by the last word, and a stop is the last word`() {
+    func say(_ verb: RunControl.Verb) -> OperationsRecord {
+      .control(RunControl(run: "r", verb, by: "b", at: .second(3)))
+    }
+    var log = OperationsLog(worker: "w")
+    let part = OperationCommand.Action.replay(ReplayPart(topic: "t", from: 0, to: 9))
+    for id in ["1", "2"] {
+      var command = OperationCommand(
+        id: id, run: "r", item: id, worker: "w", lane: 3, action: part, why: "", by: "", at: .second(0))
+      command.lane = 3
+      check(log.fold(.command(command)) == .accepted)
+    }
+    #expect(log.openParts(of: "r") == 2 && log.word(on: "r") == nil)
+    check(log.fold(say(.pause)) == .controlled)
+    check(log.fold(say(.pause)) == .ignored)
+    check(log.fold(say(.resume)) == .controlled)
+    #expect(log.word(on: "r") == .resume)
+    check(log.fold(result("1", "1", .stopped(next: 4))) == .finished)
+    #expect(log.openParts(of: "r") == 1)
+    check(log.fold(say(.stop)) == .controlled)
+    check(log.fold(say(.resume)) == .ignored)
+    #expect(log.word(on: "r") == .stop)
+  }
+
+  @Test func `a hundred thousand items settle in time that grows with their number`() {
+    var log = OperationsLog(worker: "w")
+    for number in 0..<100_000 { _ = log.fold(command("c\(number)", "i\(number)")) }
+    for number in 0..<100_000 { _ = log.fold(result("c\(number)", "i\(number)")) }
+    #expect(log.open(lane: 3).isEmpty)
   }
 
   @Test func `commands of other workers are theirs`() {
@@ -56,11 +91,15 @@ import Testing
 
   @Test func `records come back from JSON as they were`() {
     let actions: [OperationCommand.Action] = [
-      .requeue, .discard, .replay(topic: "t", from: 1, to: 2, isReapply: false),
-      .replay(topic: "t", from: 1, to: 1, isReapply: true),
+      .requeue, .discard, .replay(ReplayPart(topic: "t", from: 1, to: 2, isReapply: false)),
+      .replay(ReplayPart(topic: "t", from: 1, to: 1, isReapply: true)),
     ]
-    let outcomes: [OperationResult.Outcome] = [.done, .failed("why"), .progress(next: 9)]
-    let records = actions.map { command("1", action: $0) } + outcomes.map { result("1", "i", $0) }
+    var part = ReplayPart(topic: "t", from: 1, to: 9)
+    (part.rate, part.parts, part.target) = (10, 3, "u")
+    part.selection.types = ["REFUND"]
+    let outcomes: [OperationResult.Outcome] = [.done, .failed("why"), .progress(next: 9), .stopped(next: 4)]
+    var records = (actions + [.replay(part)]).map { command("1", action: $0) } + outcomes.map { result("1", "i", $0) }
+    records += RunControl.Verb.allCases.map { .control(RunControl(run: "r", $0, by: "bob", at: .second(2))) }
     for record in records { #expect(OperationsRecord(record.json) == record) }
     #expect(String(decoding: command("1").key, as: UTF8.self) == "w/dead-letters/3/7")
   }
@@ -75,6 +114,11 @@ import Testing
         "at": 0,
       ],
       ["command": "1", "item": "i", "worker": "w", "outcome": "progress", "at": 0],
+      ["control": "explode", "run": "r", "at": 0],
+      [
+        "command": "1", "item": "i", "worker": "w", "lane": 3, "action": "replay", "topic": "t", "from": 5, "to": 6,
+        "selection": ["colour": "red"], "at": 0,
+      ],
     ]
     for value in values { #expect(OperationsRecord(value) == nil) }
   }

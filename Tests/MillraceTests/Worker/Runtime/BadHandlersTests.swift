@@ -204,9 +204,9 @@ import Testing
         ProducerRecord(
           topic: mill.topics.operations, partition: 0, key: record.key, value: record.json.serialized()))
     }
-    try order("1", .replay(topic: "no.such.topic", from: 0, to: 5, isReapply: false))
+    try order("1", .replay(ReplayPart(topic: "no.such.topic", from: 0, to: 5, isReapply: false)))
     try mill.log.trim(TopicPartition(topic: Mill.live, partition: 0), before: 1)
-    try order("2", .replay(topic: Mill.live, from: 0, to: 1, isReapply: false))
+    try order("2", .replay(ReplayPart(topic: Mill.live, from: 0, to: 1, isReapply: false)))
     func outcomes() throws -> [String: OperationResult.Outcome] {
       var found: [String: OperationResult.Outcome] = [:]
       for record in mill.log.records(in: mill.topics.operations) {

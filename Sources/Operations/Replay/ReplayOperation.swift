@@ -1,0 +1,245 @@
+// `millrace replay`: plans, begins, follows and steers runs. Copies to a worker are sent by the worker itself; copies to
+// a topic by whoever calls ``carryOut(_:)``.
+
+internal import AppStore
+public import Clocks
+public import Kafka
+public import Millrace
+
+/// Runs of one deployment.
+public struct ReplayOperation: Sendable {
+  let log: any RecordLog
+  let prefix: String
+  let author: String
+  let source: String
+  let clock: MillraceClock
+
+  private static let pageSize = 1_000
+
+  /// Runs on a log.
+  ///
+  /// - Parameters:
+  ///   - prefix: Put before every topic's name.
+  ///   - author: Who asks.
+  ///   - source: How the audit trail names this program.
+  public init(
+    on log: any RecordLog, prefix: String, author: String, source: String = "millrace", clock: MillraceClock = .system
+  ) {
+    (self.log, self.prefix, self.author, self.source, self.clock) = (log, prefix, author, source, clock)
+  }
+
+  /// Runs of a deployment.
+  /// - Throws: `KafkaError` where the cluster did not answer.
+  public static func connect(
+    _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace"
+  ) async throws -> ReplayOperation {
+    let cluster = try await kafka.describeCluster(timeout: ReplayPlanner.timeout)
+    return ReplayOperation(
+      on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix, author: author, source: source)
+  }
+
+  // MARK: - Planning
+
+  /// Which offsets a request means, as of now.
+  /// - Throws: ``OperationError`` that names the flag; `KafkaError`.
+  public func plan(_ request: ReplayRequest) async throws -> ReplayPlan {
+    if case .worker(let name) = request.target, !WorkerTopics.isName(name) {
+      throw OperationError(
+        .usage, "`\(name)` is no name of a worker", at: "--worker",
+        remedy: "use the name that the worker has under `workers` in the configuration")
+    }
+    return try await planner.plan(request)
+  }
+
+  /// Counts what a plan would send, and shows a few; sends nothing.
+  public func survey(_ plan: ReplayPlan) async throws -> ReplaySurvey { try await planner.survey(plan).0 }
+
+  private var planner: ReplayPlanner { ReplayPlanner(log: log, prefix: prefix) }
+  private var operations: TopicPartition { TopicPartition(topic: prefix + "millrace.operations", partition: 0) }
+
+  // MARK: - Beginning
+
+  /// Begins a run: says so in the audit trail, then gives the commands. A limit is turned into offsets first, by reading
+  /// as far as it goes.
+  /// - Returns: the run; nil where nothing is to be sent.
+  public func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
+    let plan = plan.request.limit == nil ? plan : try await planner.survey(plan).1
+    guard !plan.parts.isEmpty else { return nil }
+    let (request, run, now) = (plan.request, CommandID.new(), clock.wallTime)
+    let why = request.reapply ?? ""
+    var book = RunBook()
+    var records: [ProducerRecord] = []
+    for planned in plan.parts {
+      var part = ReplayPart(
+        topic: planned.partition.topic, from: planned.offsets.lowerBound, to: planned.offsets.upperBound,
+        isReapply: request.reapply != nil)
+      (part.selection, part.rate, part.parts) = (request.selection, request.rate, plan.parts.count)
+      var worker = OperationCommand.noWorker
+      switch request.target {
+      case .worker(let name): worker = name
+      case .topic(let name): part.target = name
+      }
+      let id = CommandID.new()
+      let command = OperationCommand(
+        id: id, run: run, item: id, worker: worker, lane: planned.partition.partition, action: .replay(part), why: why,
+        by: author, at: now)
+      records.append(OperationsRecord.command(command).producerRecord(operations.topic))
+      book.fold(command)
+    }
+    var selection = request.selection.json
+    selection["limit"] = request.limit.map { .integer(Int64($0)) }
+    selection["rate"] = request.rate.map { .integer(Int64($0)) }
+    try await AuditLog(on: log, prefix: prefix).append([
+      AuditRecord(
+        run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
+        source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection)
+    ])
+    try await log.append(records)
+    return book[run]
+  }
+
+  // MARK: - Going on
+
+  /// Sends what a run to a topic has not sent yet; nothing for a run to a worker, which sends by itself. Where another
+  /// program does the same, this one takes over, so that each record is sent once whoever dies when.
+  /// - Throws: `KafkaError`, also where another program has taken over.
+  public func carryOut(_ id: String) async throws {
+    try await TopicReplay(on: log, prefix: prefix, source: source, clock: clock).run(id)
+  }
+
+  /// Ends a run to a topic that was stopped, where whoever carried it out is not there to do it.
+  /// - Parameter patience: How long it may take to hear of the stop.
+  public func concludeStop(of run: ReplayRun, patience: Duration = .seconds(5)) async throws {
+    guard case .topic = run.target else { return }
+    let end = try await follow(run.id, patience: patience) { _ in }
+    if end?.isOver != true { try await carryOut(run.id) }
+  }
+
+  /// Follows a run until it is over or paused for good.
+  ///
+  /// - Parameters:
+  ///   - patience: How long nothing may be heard of it; a run that waits on an operator's word is not silent.
+  ///   - report: Hears of every change.
+  /// - Returns: the run as it was last heard of.
+  public func follow(
+    _ id: String, patience: Duration, report: @escaping @Sendable (ReplayRun) throws -> Void
+  ) async throws -> ReplayRun? {
+    let follower = RunFollower(id, clock: clock, report: report)
+    struct Over: Error {}
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { [log, operations] in
+        do {
+          try await log.scan(operations, from: .earliest, to: .never, upTo: Self.pageSize) { page in
+            if try await follower.fold(page) { throw Over() }
+          }
+        } catch is Over {
+          // Nothing more will come.
+        }
+      }
+      group.addTask { try await follower.waitForSilence(of: patience) }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    return await follower.run
+  }
+
+  /// Lets a run wait, go on or end.
+  /// - Returns: the run as it was before.
+  /// - Throws: ``OperationError`` for a run that is not there, or is over.
+  public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun {
+    let run = try await book().run(named: name)
+    guard !run.isOver, run.state != .stopping else {
+      throw OperationError(
+        .usage, "the run is \(run.state.rawValue)", at: run.id, remedy: "see millrace replay list")
+    }
+    let now = clock.wallTime
+    let control = RunControl(run: run.id, verb.verb, by: author, at: now)
+    try await AuditLog(on: log, prefix: prefix).append([
+      AuditRecord(run: run.id, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.id)
+    ])
+    try await log.append([OperationsRecord.control(control).producerRecord(operations.topic)])
+    return run
+  }
+
+  /// All runs there were.
+  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  public func book() async throws -> RunBook {
+    guard try await log.partitionCounts(of: [operations.topic], timeout: ReplayPlanner.timeout)[operations.topic] != nil
+    else {
+      throw OperationError(
+        .failed, "no such topic in the cluster", at: operations.topic, remedy: "create it with millrace topics apply")
+    }
+    return try await table().current()
+  }
+
+  /// A table of runs that follows the topic, for a process that stays.
+  public func table() -> TopicTable<RunBook> {
+    TopicTable(operations.topic, in: log, RunBook()) { $0.fold($1) }
+  }
+}
+
+/// What an operator may say about a run.
+public enum RunVerb: String, Sendable, Hashable, CaseIterable {
+  /// Wait.
+  case pause
+  /// Go on.
+  case resume
+  /// End where it stands.
+  case stop
+
+  var verb: RunControl.Verb {
+    switch self {
+    case .pause: .pause
+    case .resume: .resume
+    case .stop: .stop
+    }
+  }
+
+  var action: AuditRecord.Action {
+    switch self {
+    case .pause: .pause
+    case .resume: .resume
+    case .stop: .stop
+    }
+  }
+}
+
+/// Tells of one run.
+private actor RunFollower {
+  private(set) var run: ReplayRun?
+  private let id: String
+  private let clock: MillraceClock
+  private let report: @Sendable (ReplayRun) throws -> Void
+  private var book = RunBook()
+  private var heardAt: MillraceClock.Instant
+
+  init(_ id: String, clock: MillraceClock, report: @escaping @Sendable (ReplayRun) throws -> Void) {
+    (self.id, self.clock, self.report) = (id, clock, report)
+    heardAt = clock.now
+  }
+
+  /// - Returns: whether the run is over.
+  func fold(_ page: [ConsumerRecord]) throws -> Bool {
+    for record in page where book.fold(record) == id {
+      run = book[id]
+      heardAt = clock.now
+    }
+    if let run { try report(run) }
+    return run?.isOver ?? false
+  }
+
+  /// A slow run is not silent: at its rate the next record of a part may be minutes away.
+  private var pause: Duration {
+    guard let run, let rate = run.rate else { return .zero }
+    return .seconds(Double(2 * max(1, run.parts.count)) / Double(max(1, rate)))
+  }
+
+  func waitForSilence(of patience: Duration) async throws {
+    while true {
+      if run?.state == .paused { heardAt = clock.now }
+      let end = heardAt.advanced(by: max(patience, pause))
+      guard end > clock.now else { return }
+      try await clock.sleep(until: end)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Dead letters in groups: by worker, reason, app and age. Holds no letters: there may be more than fit into memory. Pure.
+
+public import AppStore
+internal import Kafka
+internal import Millrace
+
+/// How many dead letters there are of what kind.
+public struct DeadLetterGroups: Sendable, Hashable {
+  /// How long ago something died.
+  public enum Age: String, Sendable, Hashable, CaseIterable, Comparable {
+    /// Less than an hour.
+    case hour = "1h"
+    /// Less than a day.
+    case day = "1d"
+    /// Less than a week.
+    case week = "7d"
+    /// A week or more.
+    case older
+
+    init(_ age: Duration) {
+      switch age {
+      case ..<Duration.seconds(3_600): self = .hour
+      case ..<Duration.seconds(86_400): self = .day
+      case ..<Duration.seconds(7 * 86_400): self = .week
+      default: self = .older
+      }
+    }
+
+    /// Younger before older.
+    public static func < (left: Age, right: Age) -> Bool {
+      (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
+    }
+
+    /// `< 1h`, `< 1d`, `< 7d`, `older`.
+    public var text: String { self == .older ? rawValue : "< \(rawValue)" }
+  }
+
+  /// What letters of one group have in common.
+  public struct Key: Sendable, Hashable {
+    /// The worker.
+    public var worker: String
+    /// Why they died.
+    public var reason: String
+    /// The app they claim to be for; empty: none.
+    public var app: String
+    /// How long ago.
+    public var age: Age
+  }
+
+  /// One group.
+  public struct Group: Sendable, Hashable {
+    /// What its letters have in common.
+    public var key: Key
+    /// All of them.
+    public var count = 0
+    /// Those that nobody has done anything about.
+    public var open = 0
+    /// When the first one died.
+    public var oldest: Timestamp
+    /// When the last one died.
+    public var newest: Timestamp
+  }
+
+  private var byKey: [Key: Group] = [:]
+
+  /// No groups.
+  public init() {}
+
+  mutating func add(_ letter: DeadLetter, app: String, isOpen: Bool, worker: String, now: Timestamp) {
+    let key = Key(worker: worker, reason: letter.reason, app: app, age: Age(now - letter.at))
+    var group = byKey[key] ?? Group(key: key, oldest: letter.at, newest: letter.at)
+    group.count += 1
+    if isOpen { group.open += 1 }
+    (group.oldest, group.newest) = (min(group.oldest, letter.at), max(group.newest, letter.at))
+    byKey[key] = group
+  }
+
+  /// Takes the groups of another worker in.
+  public mutating func add(_ other: DeadLetterGroups) { byKey.merge(other.byKey) { first, _ in first } }
+
+  /// The groups: by worker, then the largest first.
+  public var groups: [Group] {
+    byKey.values.sorted { left, right in
+      if left.key.worker != right.key.worker { return left.key.worker < right.key.worker }
+      if left.open != right.open { return left.open > right.open }
+      if left.count != right.count { return left.count > right.count }
+      return (left.key.reason, left.key.app, left.key.age) < (right.key.reason, right.key.app, right.key.age)
+    }
+  }
+
+  /// All letters.
+  public var count: Int { byKey.values.reduce(0) { $0 + $1.count } }
+  /// Those that nobody has done anything about.
+  public var open: Int { byKey.values.reduce(0) { $0 + $1.open } }
+
+  /// The list in a sentence.
+  public var summary: String {
+    count == 0 ? "No dead letters." : "\(HumanText.count(count, "dead letter")), \(open) open."
+  }
+
+  /// A table with a sentence below.
+  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+    let columns = [
+      TextColumn("WORKER"), TextColumn("REASON"), TextColumn("APP"), TextColumn("AGE"),
+      TextColumn("OPEN", alignment: .right), TextColumn("ALL", alignment: .right), TextColumn("OLDEST"),
+      TextColumn("NEWEST"),
+    ]
+    let rows = groups.map { group in
+      [
+        TextCell(group.key.worker), TextCell(group.key.reason, .red), TextCell(group.key.app),
+        TextCell(group.key.age.text, .dim), TextCell("\(group.open)", group.open > 0 ? .yellow : .dim),
+        TextCell("\(group.count)"), TextCell(RecordView.seconds(group.oldest), .dim),
+        TextCell(RecordView.seconds(group.newest), .dim),
+      ]
+    }
+    let table = TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
+    return table + (table.isEmpty ? [] : [""]) + [summary]
+  }
+
+  /// One object for each group, for scripts.
+  public var jsonLines: [String] { groups.map { String(decoding: $0.json.serialized(), as: UTF8.self) } }
+}
+
+extension DeadLetterGroups.Group {
+  /// The group as a JSON object.
+  public var json: JSONObject {
+    [
+      "worker": .string(key.worker), "reason": .string(key.reason), "bundleId": .string(key.app),
+      "age": .string(key.age.rawValue), "open": .integer(Int64(open)), "count": .integer(Int64(count)),
+      "oldest": .string(oldest.rfc3339), "newest": .string(newest.rfc3339),
+    ]
+  }
+}

@@ -1,0 +1,206 @@
+// Copies to a topic through crashes at every point, and two programs at once.
+
+import AppStore
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Operations
+
+/// A log whose process dies when something was asked of its writers for the n-th time: right before it is done, or right
+/// after and before anybody is told.
+private struct DyingLog: RecordLog {
+  struct Fuse: Sendable {
+    private final class Count: Sendable {
+      let left: Mutex<Int>
+      init(_ left: Int) { self.left = Mutex(left) }
+    }
+    private let count: Count
+    let log: InMemoryLog
+    let isBefore: Bool
+
+    init(_ log: InMemoryLog, after calls: Int, isBefore: Bool) {
+      (self.log, self.isBefore) = (log, isBefore)
+      count = Count(calls)
+    }
+
+    func burn<Value: Sendable>(_ body: () async throws(KafkaError) -> Value) async throws(KafkaError) -> Value {
+      let isLast = count.left.withLock { left in
+        left -= 1
+        return left == 0
+      }
+      if isLast, isBefore { log.crash() }
+      let value = try await body()
+      if isLast { log.crash() }
+      return value
+    }
+  }
+
+  let inner: InMemoryLog
+  let fuse: Fuse
+  let hasTransactions: Bool
+
+  var description: LogDescription {
+    LogDescription(clusterID: "dying", capabilities: hasTransactions ? .all : .embeddedCluster)
+  }
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
+    try await inner.partitionCounts(of: topics, timeout: timeout)
+  }
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    try await inner.highWatermarks(of: partitions, timeout: timeout)
+  }
+  func offsets(
+    of partitions: [TopicPartition], since time: Int64, timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Int64] {
+    try await inner.offsets(of: partitions, since: time, timeout: timeout)
+  }
+  func makeReader(group: String, topics: [String], options: LogReaderOptions) throws(KafkaError) -> any LogReader {
+    try inner.makeReader(group: group, topics: topics, options: options)
+  }
+  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(inner: try inner.makeWriter(), fuse: fuse) }
+  func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
+    Transactions(inner: try inner.makeTransactionalWriter(id: id, timeout: timeout), fuse: fuse)
+  }
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    // Small pages: many points to die at.
+    try await inner.scan(partition, from: start, to: end, upTo: min(limit, 5), body)
+  }
+
+  struct Writer: LogWriter {
+    let inner: any LogWriter
+    let fuse: Fuse
+    func run() async throws(KafkaError) { try await inner.run() }
+    func shutDown() { inner.shutDown() }
+    func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {}
+    func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+      try await fuse.burn { () async throws(KafkaError) in try await inner.send(record) }
+    }
+  }
+
+  struct Transactions: TransactionalLogWriter {
+    let inner: any TransactionalLogWriter
+    let fuse: Fuse
+    func run() async throws(KafkaError) { try await inner.run() }
+    func shutDown() { inner.shutDown() }
+    func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {}
+    func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+      try await fuse.burn { () async throws(KafkaError) in try await inner.send(record) }
+    }
+    func initialize(timeout: Duration) async throws(KafkaError) {
+      try await fuse.burn { () async throws(KafkaError) in try await inner.initialize(timeout: timeout) }
+    }
+    func begin() async throws(KafkaError) { try await inner.begin() }
+    func sendOffsets(
+      _ offsets: [CommittedOffset], group: GroupMetadata, timeout: Duration
+    ) async throws(KafkaError) { try await inner.sendOffsets(offsets, group: group, timeout: timeout) }
+    func commit(timeout: Duration) async throws(KafkaError) {
+      try await fuse.burn { () async throws(KafkaError) in try await inner.commit(timeout: timeout) }
+    }
+    func abort(timeout: Duration) async throws(KafkaError) { try await inner.abort(timeout: timeout) }
+  }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct TopicReplayTests {
+  private static let (source, target) = ("appstore.notifications.refunds", "copies")
+  private static let count = 24
+
+  private func stage() async throws -> (InMemoryLog, ReplayOperation, ReplayRun) {
+    let log = InMemoryLog(clock: ManualClock().clock)
+    try log.createTopic(Self.source, partitions: 2)
+    try log.createTopic(Self.target, partitions: 3)
+    for name in ["millrace.operations", "millrace.audit"] { try log.createTopic(name, partitions: 1) }
+    for number in 0..<Self.count {
+      let type = number.isMultiple(of: 3) ? "REVOKE" : "REFUND"
+      try log.append(
+        ProducerRecord(
+          topic: Self.source, partition: Int32(number % 2), key: Array("k\(number)".utf8), value: [UInt8(number)],
+          headers: [
+            RecordHeader("ce_id", "n\(number)"), RecordHeader("ce_origin", "post"),
+            RecordHeader("ce_type", "com.apple.appstore.notification.v2.\(type)"),
+          ]))
+    }
+    let replay = ReplayOperation(on: log, prefix: "", author: "ann", clock: ManualClock().clock)
+    var selection = RecordSelection()
+    (selection.topics, selection.types) = ([Self.source], ["REFUND"])
+    let run = try #require(
+      try await replay.begin(try await replay.plan(ReplayRequest(selection, to: .topic(Self.target)))))
+    return (log, replay, run)
+  }
+
+  private func ids(_ log: InMemoryLog) -> [String] {
+    log.records(in: Self.target).map { record in
+      record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+  }
+
+  private static let chosen = Set((0..<count).filter { !$0.isMultiple(of: 3) }.map { "n\($0)" })
+
+  @Test func `copies are what they are copies of, marked, and the end is in the audit trail`() async throws {
+    let (log, replay, run) = try await stage()
+    #expect(run.state == .running && run.target == .topic(Self.target))
+    try await replay.carryOut(run.id)
+    #expect(ids(log).count == Self.chosen.count && Set(ids(log)) == Self.chosen)
+    let copy = try #require(log.records(in: Self.target).first)
+    func text(_ name: String) -> [String] {
+      copy.headers.filter { $0.name == name }.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+    }
+    #expect(text("ce_origin") == ["replay"] && text("ce_replayid") == [run.id])
+    #expect(text("ce_replayof").first?.hasPrefix("\(Self.source)/") == true)
+    #expect(try await replay.book()[run.id]?.state == .done)
+    let entry = try #require(try await AuditLog(on: log, prefix: "").trail().entries.first)
+    #expect(entry.isOver && entry.counts == [.init("sent", Int64(Self.chosen.count))] && entry.target == Self.target)
+    // Carried out once more, nothing is left to do.
+    try await replay.carryOut(run.id)
+    #expect(ids(log).count == Self.chosen.count)
+  }
+
+  @Test(arguments: [true, false], [true, false])
+  func `whoever dies, at any point, no record is copied twice and none is left out`(
+    hasTransactions: Bool, isBefore: Bool
+  ) async throws {
+    var (calls, survived) = (1, false)
+    while !survived {
+      let (log, _, run) = try await stage()
+      let process = log.process("first")
+      let fuse = DyingLog.Fuse(process, after: calls, isBefore: isBefore)
+      let dying = DyingLog(inner: process, fuse: fuse, hasTransactions: hasTransactions)
+      let first = ReplayOperation(on: dying, prefix: "", author: "ann", clock: ManualClock().clock)
+      do {
+        try await first.carryOut(run.id)
+        survived = !process.isCrashed
+      } catch {
+        #expect(process.isCrashed, "\(calls): \(error)")
+      }
+      let again = DyingLog(
+        inner: log.process("second"), fuse: .init(log, after: .max, isBefore: false), hasTransactions: hasTransactions)
+      let second = ReplayOperation(on: again, prefix: "", author: "bob", clock: ManualClock().clock)
+      try await second.carryOut(run.id)
+      let copies = ids(log)
+      #expect(Set(copies) == Self.chosen && copies.count == Self.chosen.count, "call \(calls): \(copies)")
+      #expect(try await second.book()[run.id]?.state == .done, "call \(calls)")
+      calls += 1
+    }
+    #expect(calls > 10, "it died at too few points to say anything")
+  }
+
+  @Test func `a stop that comes first ends the run before anything is sent`() async throws {
+    let (log, replay, run) = try await stage()
+    _ = try await ReplayOperation(on: log, prefix: "", author: "bob").control(run.id, .stop)
+    #expect(try await replay.book()[run.id]?.state == .stopping)
+    // Nobody carries it out: whoever stops it ends it.
+    let bob = ReplayOperation(on: log, prefix: "", author: "bob")
+    try await bob.concludeStop(of: run, patience: .milliseconds(1))
+    #expect(ids(log).isEmpty)
+    let end = try #require(try await replay.book()[run.id])
+    #expect(end.state == .stopped && end.sent == 0 && end.offsetsDone == 0)
+  }
+}
