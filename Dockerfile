@@ -16,7 +16,7 @@ COPY Tests Tests
 RUN swift build --configuration release --static-swift-stdlib --product millrace \
   && install -D --strip \
     "$(swift build --configuration release --static-swift-stdlib --show-bin-path)/millrace" /out/usr/local/bin/millrace \
-  && for name in ingress refunds renewal-extensions forward; do \
+  && for name in ingress refunds renewal-extensions consumption forward console; do \
     ln -s millrace "/out/usr/local/bin/millrace-$name"; \
   done
 COPY topics /out/etc/millrace/topics

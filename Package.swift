@@ -161,8 +161,8 @@ let package = Package(
     library(
       "Console",
       [
-        "Operations", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", crypto,
-        httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, nioCore,
+        "Operations", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks",
+        argumentParser, crypto, httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, metrics, nioCore,
       ],
       resources: [
         .embedInCode("Resources/console.css"), .embedInCode("Resources/console.js"),
@@ -171,7 +171,8 @@ let package = Package(
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Forward", "Ingress", "Refunds", "RenewalExtensions", "Millrace", "Kafka", "AppStore",
+        "Operations", "Console", "Consumption", "Forward", "Ingress", "Refunds", "RenewalExtensions", "Millrace",
+        "Kafka", "AppStore",
         "AppStoreServerAPI", "Clocks", argumentParser, lifecycle, logging, unixSignals,
       ]),
     command("millrace-renewal-extensions", ["RenewalExtensions", "Millrace"]),
@@ -179,8 +180,7 @@ let package = Package(
       "appstore-simulator",
       ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
     command("millrace-ingress", ["Ingress", argumentParser]),
-    command(
-      "millrace-console", ["Console", "Millrace", "Kafka", "Clocks", argumentParser, logging, metrics]),
+    command("millrace-console", ["Console", argumentParser]),
     command("millrace-consumption", ["Consumption", "Millrace"]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),

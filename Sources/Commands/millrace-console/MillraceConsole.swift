@@ -1,95 +1,9 @@
-// The operator's console: arguments in, services wired, run.
+// The operator's console.
 
-import Clocks
 internal import ArgumentParser
 internal import Console
-internal import Foundation
-internal import Kafka
-internal import Logging
-internal import Metrics
-internal import Millrace
 
 @main
-struct MillraceConsole: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "millrace-console",
-    abstract: "Shows a deployment to its operators: what flows, what waits, what died, who did what.",
-    discussion: """
-      Stands behind a proxy that authenticates and names the user (console.userHeader); console.proxy: none does without, \
-      on this machine only. Shows and does nothing unless started with --allow-actions.
-
-      Examples:
-        millrace-console --config millrace.yaml
-        MILLRACE_CONSOLE_PROXY=none millrace-console --config millrace.yaml
-        millrace-console --config millrace.yaml --allow-actions
-      """,
-    version: MillraceVersion.current)
-
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
-  var config: String?
-
-  @Flag(
-    help: """
-      Let users requeue and discard dead letters, pause and stop runs. Every action is in millrace.audit with the \
-      user's name.
-      """)
-  var allowActions = false
-
-  @Flag(help: "Show payloads of notifications. They are personal data.")
-  var showPayloads = false
-
-  @Option(help: ArgumentHelp("Write the address to this file once the console answers.", valueName: "path"))
-  var addressFile: String?
-
-  @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
-  var printConfig = false
-
-  func run() async throws {
-    let status: ExitStatus
-    do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
-      if printConfig {
-        print(loaded.rendered(), terminator: "")
-        return
-      }
-      status = try await serve(loaded.configuration)
-    } catch {
-      status = ProcessRunner.explain(error, name: "millrace-console")
-    }
-    throw ExitCode(status.rawValue)
-  }
-
-  private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
-    let clock = MillraceClock(configuration.clock)
-    let logger = configuration.logging.logger(label: "millrace-console", clock: clock)
-    let registry = PrometheusRegistry()
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
-    MetricsSystem.bootstrap(registry)
-    let catalog = try TopicCatalog.load(configuration)
-    let kafka = try configuration.kafka.client(clientID: "millrace-console")
-    let heartbeat = Heartbeat(clock: .system)
-    registry.add(heartbeat.collector)
-    let readiness = ReadinessBoard(
-      [], clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
-    let admin = AdminServer(
-      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-    var options = ConsoleOptions()
-    options.allowsActions = allowActions
-    options.showsPayloads = showPayloads
-    options.localUser = NSUserName()
-    let (host, file) = (configuration.console.host, addressFile)
-    let server = ConsoleServer(
-      configuration, catalog: catalog, kafka: kafka, options: options, clock: clock, logger: logger
-    ) { port in
-      guard let file else { return }
-      do {
-        try Data("http://\(host):\(port)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
-      } catch {
-        logger.error("the address could not be written", metadata: ["file": "\(file)", "error": "\(error)"])
-      }
-    }
-    let runner = ProcessRunner(
-      name: "millrace-console", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
-    return await runner.run([admin, heartbeat, server])
-  }
+enum MillraceConsole {
+  static func main() async { await ConsoleCommand.main() }
 }

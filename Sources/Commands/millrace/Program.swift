@@ -2,6 +2,8 @@
 // there is one, and every process is a link to it. Started as `millrace-ingress` it is the ingress.
 
 import ArgumentParser
+import Console
+import Consumption
 import Forward
 import Ingress
 import Millrace
@@ -16,6 +18,8 @@ enum Program {
     case "millrace-refunds": await RefundsWorker.main()
     case "millrace-renewal-extensions": await RenewalExtensionsWorker.main()
     case "millrace-forward": await Forwarder.main()
+    case "millrace-consumption": await ConsumptionWorker.main()
+    case "millrace-console": await ConsoleCommand.main()
     default: await MillraceCommand.main()
     }
   }

@@ -2,7 +2,7 @@
 
 import AppStore
 import Kafka
-
+import MillraceTesting
 import Testing
 
 @testable import Millrace
