@@ -93,7 +93,9 @@ public struct ConsumptionWorker: NotificationWorker {
       }
       return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
     } catch let error as APIError where error.kind != .cancelled {
-      context.logger.info("Apple did not take an answer yet", metadata: ["error": "\(error)"])
+      context.logger.log(
+        level: error.kind == .budget ? .debug : .info, "Apple did not take an answer yet",
+        metadata: ["error": "\(error)"])
       let wish = error.retryAt.map { ConsumptionDeadline.Wish.turn(in: $0 - context.clock.wallTime) }
       return try await postpone(question, error.postponement, "\(error)", wish ?? .none, in: context)
     }

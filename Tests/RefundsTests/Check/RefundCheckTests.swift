@@ -176,19 +176,19 @@ import Testing
   @Test func `a check keeps to its part of the budget`() async throws {
     let time = ManualClock()
     let stage = try RefundStage(clock: time.clock)
-    let customers = try (0..<12).map { _ in customer(try refunded(1, on: stage)[0]) }
+    let customers = try (0..<7).map { _ in customer(try refunded(1, on: stage)[0]) }
     let summary = try await run(customers, on: stage, time, Self.budget(time.clock))
     try stage.tearDown()
-    #expect(summary == .init(asked: 12, refunds: 12, published: 12))
+    #expect(summary == .init(asked: 7, refunds: 7, published: 7))
     let asked = moments(stage)
-    #expect(asked.count == 12)
+    #expect(asked.count == 7)
     // Two a second, of which two may come at once.
     for (index, moment) in asked.enumerated() {
       for later in asked.indices.dropFirst(index + 2) {
         #expect(asked[later] - moment >= .milliseconds(500) * (later - index - 1) - .milliseconds(1))
       }
     }
-    #expect(asked[11] - asked[0] <= .seconds(6))
+    #expect(asked[6] - asked[0] <= .seconds(4))
     #expect(stage.simulator.services.report.broken.isEmpty)
   }
 
