@@ -238,7 +238,8 @@ let package = Package(
     tests(
       "Ingress",
       [
-        "Ingress", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "Clocks", "millrace-ingress", asyncHTTPClient,
+        "Ingress", "Operations", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "Clocks", "millrace-ingress",
+        asyncHTTPClient,
         crypto,
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
       ]),
@@ -266,7 +267,7 @@ let package = Package(
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
         "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", coreMetrics, crypto, httpTypes, lifecycle,
-        logging,
+        logging, metrics,
       ]),
     tests(
       "Console",

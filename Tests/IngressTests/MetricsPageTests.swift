@@ -6,6 +6,7 @@ import Testing
 
 @testable import Ingress
 @testable import Millrace
+@testable import Operations
 
 @Suite struct MetricsPageTests {
   private struct Row: Hashable {
@@ -29,6 +30,7 @@ import Testing
     let collectors = ProcessMetrics.collectors + [Heartbeat(clock: .system).collector]
     let texts =
       WorkerMetrics.helpTexts + KafkaMetrics.helpTexts + BudgetMetrics.helpTexts + IngressMetrics.helpTexts
+      + FollowMetrics.helpTexts
       + collectors.map { ($0.name, $0.help) }
       + [
         (IngressServer.certificateEndName, IngressServer.certificateEndHelp),

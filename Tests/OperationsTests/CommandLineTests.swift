@@ -27,13 +27,16 @@ struct CommandLineTests {
       ["dead-letters", "discard"], ["dead-letters", "pause"], ["dead-letters", "resume"], ["dead-letters", "stop"],
       ["new"], ["new", "consumer"], ["compare"],
       ["refunds"], ["refunds", "check"], ["campaigns"], ["campaigns", "list"], ["campaigns", "start"],
-      ["campaigns", "show"], ["campaigns", "resolve"], ["campaigns", "cancel"],
+      ["campaigns", "show"], ["campaigns", "resolve"], ["campaigns", "cancel"], ["backfill"], ["backfill", "run"],
+      ["backfill", "list"], ["backfill", "pause"], ["backfill", "resume"], ["backfill", "stop"], ["doctor"],
     ]
     for command in commands {
       let result = try await CommandProcess.run(command + ["--help"])
       #expect(result.status == 0, "\(command): \(result.err)")
       #expect(result.out.contains("Examples:") && result.out.contains("millrace \(command[0])"), "\(command)")
-      let hasParts = ["topics", "quarantine", "api", "dead-letters", "refunds", "campaigns", "replay"].contains(
+      let hasParts = [
+        "topics", "quarantine", "api", "dead-letters", "refunds", "campaigns", "replay", "backfill",
+      ].contains(
         command[0])
       if command.count == 2 || !hasParts, command[0] != "new" {
         #expect(result.out.contains("--config"), "\(command)")
@@ -88,6 +91,14 @@ struct CommandLineTests {
       (["campaigns", "start", "--resume", "x", "--days", "7"], "--resume"),
       (["campaigns", "cancel", "x"], "--why"),
       (["campaigns", "resolve", "x", "three", "--why", "y"], "three"),
+      (["backfill"], "--from"),
+      (["backfill", "--from", "3d", "--run", "x"], "--run"),
+      (["backfill", "--follow", "--from", "3d"], "--follow"),
+      (["backfill", "--from", "3d", "--parallel", "0"], "--parallel"),
+      (["backfill", "--from", "3d", "--slice", "long"], "--slice"),
+      (["backfill", "stop"], "id"),
+      (["doctor", "--skip", "kafka"], "kafka"),
+      (["doctor", "--wait", "0s"], "--wait"),
       (["nonsense"], "nonsense"),
     ]
     for (arguments, part) in table {

@@ -100,6 +100,27 @@ import Testing
     #expect(exchange.requests.allSatisfy { $0.body == request.serialized() })
   }
 
+  @Test func `An unverified history hides nothing of a page, whatever stands in it`() async throws {
+    let notification = JSON.string(try fixture.notification())
+    let items: [JSON] = [
+      ["signedPayload": notification, "sendAttempts": [["attemptDate": 1, "sendAttemptResult": "SUCCESS"], 7]],
+      ["signedPayload": "eyJhbGciOiJub25lIn0.e30."], ["signedPayload": 5], "no object",
+    ]
+    let exchange = ScriptedExchange(answer: .json(200, ["notificationHistory": .array(items), "hasMore": false]))
+    let client = try fixture.client(exchange)
+    let now = fixture.clock.wallTime
+    let request = NotificationHistoryRequest(startDate: now - .seconds(60), endDate: now)
+    var found: [UnverifiedNotification] = []
+    for try await item in client.getUnverifiedNotificationHistory(request, in: .production).items { found.append(item) }
+    #expect(found.map(\.json) == items)
+    #expect(found.map { $0.jws != nil } == [true, true, false, false])
+    #expect(found.map(\.sendAttempts.count) == [1, 0, 0, 0])
+    // The same page, verified, is refused as a whole.
+    await #expect(throws: APIError.self) {
+      for try await _ in client.getNotificationHistory(request, in: .production) {}
+    }
+  }
+
   @Test(arguments: [nil, "r1"])
   func `A page that leads nowhere or to itself ends the iteration`(revision: String?) async throws {
     let answer = try page(["1"], revision, hasMore: true)

@@ -1,0 +1,277 @@
+// Runs against the simulated App Store: everything arrives, whatever ends in between.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Operations
+
+@Suite("millrace backfill", .timeLimit(.minutes(5)))
+struct BackfillOperationTests {
+  private final class Reports: Sendable {
+    private let all = Mutex<[BackfillReport]>([])
+    var list: [BackfillReport] { all.withLock { $0 } }
+    var take: @Sendable (BackfillReport) -> Void { { report in self.all.withLock { $0.append(report) } } }
+  }
+
+  /// A stage on which so many purchases an hour were told to nobody, for so many hours.
+  private func missed(
+    _ purchases: Int = 9, hours: Int = 6, environments: [AppStoreEnvironment] = [.production],
+    _ change: (inout SimulatorSettings) -> Void = { _ in }
+  ) async throws -> BackfillStage {
+    let stage = try BackfillStage(environments: environments, change)
+    stage.set(.down)
+    try await stage.delivering {
+      for _ in 0..<hours {
+        try stage.buy(purchases)
+        try await stage.pass(.seconds(3_600))
+      }
+    }
+    return stage
+  }
+
+  private func selection(_ stage: BackfillStage) -> BackfillSelection {
+    BackfillSelection(targets: stage.targets, from: stage.now - .seconds(6 * 3_600 + 1_800), to: stage.now)
+  }
+
+  @Test("what nobody was told is in its topics, as the ingress would have written it, and the run is kept")
+  func whole() async throws {
+    let stage = try await missed(25, environments: [.production, .sandbox])
+    let reports = Reports()
+    let parts = try stage.parts()
+    let operation = BackfillOperation(parts, report: reports.take)
+    let run = try await operation.carryOut(
+      try await operation.start(selection(stage), sliceLength: .seconds(7_200), by: "ann"))
+    #expect(run.state == .done && run.status == .success)
+    #expect(Set(stage.published()) == stage.told() && stage.told().count == 300)
+    #expect(run.counts.published == stage.published().count && run.counts.quarantined == 0)
+    for record in stage.catalog.notificationTopics.flatMap({ stage.log.records(in: $0.topic) }) {
+      let envelope = NotificationEnvelope(record)
+      #expect(envelope.problems.isEmpty && envelope.origin == .history && envelope.traceParent != nil)
+      // The very bytes that Apple signs make the same record when they are posted.
+      let posted = try await stage.admission.v2(jws: try #require(record.value)).record(
+        origin: .history, traceParent: envelope.traceParent, receivedAt: stage.now, router: stage.catalog.router)
+      #expect(posted.producerRecord.headers == record.headers && posted.producerRecord.key == record.key)
+      #expect(posted.topic == record.topic)
+    }
+    let table = try await parts.log.table()
+    #expect(table.runs == [run] && table.marks(of: run.id).isEmpty)
+    let trail = try await AuditLog(on: stage.log, prefix: "").trail()
+    let entry = try #require(trail.entry(of: run.id, .backfill))
+    #expect(entry.by == "ann" && entry.result == .done && entry.selection == run.selection.json)
+    #expect(entry.counts.first { $0.name == "published" }?.count == Int64(run.counts.published))
+    guard case .ended(run)? = reports.list.last else {
+      Issue.record("\(reports.list.count) reports, the last is no end")
+      return
+    }
+  }
+
+  @Test("a process that dies in the middle of its slices: the next one goes on where each was")
+  func crash() async throws {
+    let stage = try await missed(45, hours: 4)
+    let first = try stage.parts("first")
+    let operation = BackfillOperation(first) { _ in }
+    let begun = try await operation.start(selection(stage), sliceLength: .seconds(7_200), by: "ann")
+    stage.appStore.interfere { interference in
+      interference.before = { call in if call == 6, let log = first.log.log as? InMemoryLog { log.crash() } }
+    }
+    await #expect(throws: (any Error).self) { try await operation.carryOut(begun) }
+    let before = stage.appStore.calls
+    let left = try await stage.parts("look").log.table()
+    #expect(left.marks(of: begun.id).values.contains { $0.token != nil && !$0.isDone }, "no slice was in its middle")
+    #expect(Set(stage.published()) != stage.told())
+
+    let second = BackfillOperation(try stage.parts("second")) { _ in }
+    // As long as the first may be alive nobody takes its run over.
+    await #expect(throws: OperationError.self) { try await second.goOn(with: begun.id, by: "bob") }
+    stage.pulse.advance(by: .seconds(16))
+    let ended = try await second.carryOut(try await second.goOn(with: begun.id, by: "bob"))
+    #expect(ended.state == .done && ended.id == begun.id)
+    #expect(Set(stage.published()) == stage.told())
+    // Three hundred sixty items and the slices' ends are at least as many pages; what was read is not read again, but for
+    // the page that each slice was at.
+    let pages = ended.counts.pages
+    #expect(stage.appStore.calls - before < pages, "everything was read again")
+    #expect(ended.counts.published - stage.told().count <= 20 * 4)
+    await #expect(throws: OperationError.self) { try await second.goOn(with: begun.id, by: "bob") }
+  }
+
+  @Test("a page token that Apple no longer takes begins its slice anew")
+  func expired() async throws {
+    let stage = try await missed(50, hours: 2) { $0.paginationTokenLifetime = .seconds(600) }
+    stage.appStore.interfere { interference in
+      interference.before = { call in if call == 3 { stage.time.advance(by: .seconds(700)) } }
+    }
+    let reports = Reports()
+    var parts = try stage.parts()
+    parts.parallel = 1
+    let operation = BackfillOperation(parts, report: reports.take)
+    let run = try await operation.carryOut(
+      try await operation.start(selection(stage), sliceLength: .seconds(86_400), by: "ann"))
+    #expect(run.state == .done && run.counts.restarts == 1)
+    #expect(reports.list.contains { if case .restarted = $0 { true } else { false } })
+    #expect(Set(stage.published()) == stage.told())
+  }
+
+  @Test("tokens that Apple never takes end the run with an error, which is kept")
+  func neverTaken() async throws {
+    let stage = try await missed(50, hours: 2) { $0.paginationTokenLifetime = .zero }
+    let operation = BackfillOperation(try stage.parts()) { _ in }
+    let begun = try await operation.start(selection(stage), by: "ann")
+    let error = await #expect(throws: OperationError.self) { try await operation.carryOut(begun) }
+    #expect(error?.what.contains("page tokens") == true)
+    let kept = try #require(try await stage.parts().log.table()[begun.id])
+    #expect(kept.state == .failed && kept.detail?.contains("page tokens") == true && kept.status == .failure)
+    #expect(kept.sentence.contains("--run \(begun.id)"))
+  }
+
+  @Test("forged and unreadable items are in the quarantine, the others of their page in their topics")
+  func forged() async throws {
+    let stage = try await missed(10, hours: 1)
+    stage.appStore.interfere { interference in
+      interference.after = { _, answer in
+        guard var body = try? JSONObject(parsing: answer.body), case .array(var items)? = body["notificationHistory"],
+          items.count > 3
+        else { return answer }
+        items[0] = .object(["signedPayload": "eyJhbGciOiJub25lIn0.e30."])
+        items[1] = "no object"
+        items[2] = .object(["sendAttempts": []])
+        body["notificationHistory"] = .array(items)
+        return ExchangeAnswer(status: answer.status, headers: answer.headers, body: body.serialized())
+      }
+    }
+    let operation = BackfillOperation(try stage.parts()) { _ in }
+    let run = try await operation.carryOut(
+      try await operation.start(selection(stage), sliceLength: .seconds(86_400), by: "ann"))
+    #expect(run.state == .done && run.status == .failure)
+    #expect(run.counts.quarantined == 3 && run.counts.published == 7)
+    #expect(
+      stage.quarantined().map(\.reason) == [.malformed, .malformed, .malformed] || stage.quarantined().count == 3)
+    #expect(Set(stage.published()).count == 7 && Set(stage.published()).isSubset(of: stage.told()))
+    #expect(run.sentence.contains("quarantine"))
+  }
+
+  @Test("Apple's failing and its limits are waited out, and a 429 is told to the others")
+  func waited() async throws {
+    let stage = try await missed(10, hours: 1)
+    stage.services.inject(
+      Fault(.failure(status: 503, body: .html), from: stage.now, until: stage.now + .seconds(10)))
+    stage.services.inject(
+      Fault(
+        .tooManyRequests(.milliseconds(from: .seconds(90))), from: stage.now + .seconds(10),
+        until: stage.now + .seconds(86_400),
+        count: 1))
+    let reports = Reports()
+    let pauses = Mutex<[BudgetPause]>([])
+    let operation = BackfillOperation(
+      try stage.parts(onPause: { pause in pauses.withLock { $0.append(pause) } }), report: reports.take)
+    let begun = try await operation.start(selection(stage), sliceLength: .seconds(86_400), by: "ann")
+    let running = Task { try await operation.carryOut(begun) }
+    let isOver = Mutex(false)
+    let watch = Task {
+      _ = await running.result
+      isOver.withLock { $0 = true }
+    }
+    try await stage.until {
+      // Time limits are not to pass while an answer is being made.
+      if stage.appStore.inFlight == 0 { stage.time.advance(by: .milliseconds(200)) }
+      return isOver.withLock { $0 }
+    }
+    await watch.value
+    #expect(try await running.value.state == .done)
+    #expect(Set(stage.published()) == stage.told())
+    #expect(pauses.withLock { $0.count } == 1)
+    #expect(reports.list.contains { if case .waiting(_, let words, _) = $0 { words.contains("503") } else { false } })
+    #expect(stage.services.report.broken.isEmpty)
+  }
+
+  @Test("a key that Apple refuses ends the run: waiting would not mend it")
+  func unauthorized() async throws {
+    let stage = try await missed(1, hours: 1)
+    stage.services.inject(Fault(.unauthorized, from: stage.now, until: stage.now + .seconds(86_400)))
+    let operation = BackfillOperation(try stage.parts()) { _ in }
+    let begun = try await operation.start(selection(stage), by: "ann")
+    let error = await #expect(throws: APIError.self) { try await operation.carryOut(begun) }
+    #expect(FailureReport(try #require(error)).status == .configuration)
+  }
+
+  @Test("a run is held, goes on and ends on the word of another terminal")
+  func wishes() async throws {
+    let stage = try await missed(45, hours: 4)
+    let operation = BackfillOperation(try stage.parts()) { _ in }
+    let look = BackfillLog(on: stage.log.process("look"), prefix: "")
+    let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
+    try await look.wish(.pause, for: begun, by: "bob", at: stage.now)
+    let running = Task { try await operation.carryOut(begun) }
+    // Held from the beginning: it says so, and asks nothing.
+    while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
+    #expect(stage.appStore.calls == 0)
+    // Somebody else's run on the same history has to wait for this one.
+    let rival = BackfillOperation(try stage.parts("rival")) { _ in }
+    let error = await #expect(throws: OperationError.self) { try await rival.start(selection(stage), by: "bob") }
+    #expect(error?.what.contains(begun.id) == true)
+
+    try await look.wish(.stop, for: begun, by: "bob", at: stage.now)
+    let isOver = Mutex(false)
+    let watch = Task {
+      _ = await running.result
+      isOver.withLock { $0 = true }
+    }
+    try await stage.until {
+      stage.pulse.advance(by: .seconds(1))
+      return isOver.withLock { $0 }
+    }
+    await watch.value
+    #expect(try await running.value.state == .stopped)
+    let trail = try await AuditLog(on: stage.log, prefix: "").trail()
+    #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped)
+    #expect(trail.entry(of: begun.id, .pause)?.by == "bob" && trail.entry(of: begun.id, .stop)?.by == "bob")
+    await #expect(throws: OperationError.self) {
+      try await look.wish(.resume, for: running.value, by: "b", at: stage.now)
+    }
+  }
+
+  @Test("what Apple keeps no longer when its turn comes is told, and the rest is fetched")
+  func outOfReach() async throws {
+    let stage = try await missed(5, hours: 2)
+    let reports = Reports()
+    let operation = BackfillOperation(try stage.parts(), report: reports.take)
+    let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
+    // A run that was left for half a year: all of it but the last hour and a half is gone.
+    stage.time.advance(by: .seconds(180 * 86_400 - 5_400))
+    let run = try await operation.carryOut(begun)
+    #expect(run.state == .done)
+    #expect(reports.list.contains { if case .outOfReach = $0 { true } else { false } })
+    #expect(!stage.published().isEmpty && Set(stage.published()) != stage.told())
+  }
+
+  @Test("a transaction that no customer of a history made is no error")
+  func customer() async throws {
+    let stage = try await missed(3, hours: 1, environments: [.production, .sandbox])
+    let id = try #require(stage.world.withState { state in state.transactions.keys.min() })
+    var selection = selection(stage)
+    selection.transactionId = "\(id)"
+    let operation = BackfillOperation(try stage.parts()) { _ in }
+    let run = try await operation.carryOut(try await operation.start(selection, by: "ann"))
+    #expect(run.state == .done && stage.published().count == 1)
+  }
+
+  @Test("a topic that is missing is named before anything is asked")
+  func topics() async throws {
+    let stage = try await missed(1, hours: 1)
+    let empty = InMemoryLog(clock: stage.clock)
+    var parts = try stage.parts()
+    parts.log = BackfillLog(on: empty, prefix: "")
+    let operation = BackfillOperation(parts) { _ in }
+    let error = await #expect(throws: OperationError.self) { try await operation.start(selection(stage), by: "ann") }
+    #expect(error?.place == "millrace.backfills" && error?.remedy.contains("topics apply") == true)
+    #expect(stage.appStore.calls == 0)
+  }
+}

@@ -1,0 +1,259 @@
+// A deployment inside a test: the simulated App Store with its own courier, an ingress that can be down, a log in memory,
+// and time that the test lets pass.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSignature
+import AppStoreSigning
+import Clocks
+import Crypto
+import Foundation
+import Kafka
+import Logging
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Millrace
+@testable import Operations
+
+final class BackfillStage: Sendable {
+  static let bundleId = "com.example.app"
+  static let coins = "com.example.app.coins"
+  static let quiet = Logger(label: "backfill") { _ in SwiftLogNoOpLogHandler() }
+
+  /// How the ingress answers.
+  enum Ingress: Sendable {
+    case up
+    /// Nobody answers: Apple tries again.
+    case down
+    /// Something in front of it answers so.
+    case status(Int)
+  }
+
+  /// The time that notifications live in.
+  let time = ManualClock()
+  /// The time that operators live in.
+  let pulse = ManualClock()
+  let world: World
+  let services: APIServices
+  let appStore: SimulatedAppStore
+  let log: InMemoryLog
+  let catalog: TopicCatalog
+  let configuration: MillraceConfiguration
+  let verifier: SignedDataVerifier
+  let admission: NotificationAdmission
+  let chain: SigningChain
+  private let courier: Courier
+  private let ingress = Mode()
+  private let files: URL
+
+  var clock: MillraceClock { time.clock }
+  var now: Timestamp { clock.wallTime }
+
+  init(
+    environments: [AppStoreEnvironment] = [.production], workers: [TopicCatalog.Worker] = [], seed: UInt64 = 1,
+    _ change: (inout SimulatorSettings) -> Void = { _ in }
+  ) throws {
+    let origin = time.clock.wallTime
+    var settings = SimulatorSettings()
+    settings.limits = .unlimited
+    settings.seed = seed
+    change(&settings)
+    files = FileManager.default.temporaryDirectory.appending(path: "backfill-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+    let key = P256.Signing.PrivateKey()
+    try Data(key.pemRepresentation.utf8).write(to: files.appending(path: "apple.p8"))
+    let names = Scenario.madeKey
+    let app = SimulatedApp(
+      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: environments,
+      credentials: [
+        AppStoreSimulator.APICredentials(
+          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
+      ], products: [Product(productId: Self.coins, type: .consumable)])
+    world = World(apps: [app], seed: seed, beginning: origin)
+    chain = try SigningChain.generate(at: origin, seed: seed)
+    let signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
+    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+    appStore = SimulatedAppStore(services)
+
+    try Data(chain.rootDER).write(to: files.appending(path: "root.der"))
+    var mine = AppSettings()
+    mine.bundleId = Self.bundleId
+    mine.appAppleId = 1_234_567_890
+    mine.environments = environments
+    mine.api.issuerId = names.issuerId
+    mine.api.keyId = names.keyId
+    mine.api.privateKeyFile = files.appending(path: "apple.p8").path
+    var configuration = MillraceConfiguration()
+    configuration.apps = [mine]
+    configuration.trust.roots = [files.appending(path: "root.der").path]
+    configuration.appStore.productionURL = SimulatedAppStore.production
+    configuration.appStore.sandboxURL = SimulatedAppStore.sandbox
+    self.configuration = configuration
+    verifier = try SignedDataVerifier.configured(configuration.trust, clock: time.clock)
+    let admission = try NotificationAdmission(configuration, clock: time.clock)
+    self.admission = admission
+    let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 2, workers: workers)
+    self.catalog = catalog
+    let log = InMemoryLog(clock: time.clock)
+    self.log = log
+    for topic in catalog.topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
+
+    var delivery = DeliverySettings()
+    delivery.retriesAfterClientError = false
+    let destinations = world.withState { state in
+      Dictionary(state.realms.indices.map { ($0, Destination(url: "https://example.invalid/v2")) }) { first, _ in first
+      }
+    }
+    let clock = time.clock
+    let mode = ingress
+    courier = Courier(
+      world: world, signatory: signatory, destinations: destinations, settings: delivery, clock: clock,
+      post: { _, body in
+        switch mode.value {
+        case .down: return PostOutcome(.socketIssue)
+        case .status(let status): return PostOutcome(status: status)
+        case .up:
+          do {
+            // What the ingress does.
+            let record = try await admission.v2(body: body).record(
+              origin: .post, traceParent: nil, receivedAt: clock.wallTime, router: catalog.router)
+            try log.append(record.producerRecord)
+            return PostOutcome(status: 200)
+          } catch {
+            return PostOutcome(status: 503)
+          }
+        }
+      }, logger: Self.quiet)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(at: files) } catch { print("left behind: \(files.path)") }
+  }
+
+  // MARK: - The world
+
+  func set(_ mode: Ingress) { ingress.value = mode }
+
+  /// So many purchases happen now, in every environment.
+  func buy(_ count: Int) throws {
+    let now = now
+    try world.withState { state in
+      for realm in state.realms.indices {
+        for _ in 0..<count {
+          let customer = try state.addCustomer(to: realm, at: now)
+          _ = try state.purchase(Self.coins, by: customer, at: now)
+        }
+      }
+    }
+  }
+
+  /// Everything that the world has told or tried to tell, by `notificationUUID`.
+  func told(in environment: AppStoreEnvironment? = nil) -> Set<String> {
+    world.withState { state in
+      Set(
+        state.realms.indices.filter { environment == nil || state.realms[$0].environment == environment }.flatMap {
+          state.realms[$0].log.records.map(\.facts.uuid.text)
+        })
+    }
+  }
+
+  /// Lets Apple's couriers run beside `body`.
+  func delivering(_ body: () async throws -> Void) async throws {
+    let courier = self.courier
+    let running = Task { try await courier.run() }
+    let result: Result<Void, any Error>
+    do {
+      try await body()
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    running.cancel()
+    _ = await running.result
+    try result.get()
+  }
+
+  /// Lets time pass in steps, until every notification has been attempted that happened before.
+  func pass(_ duration: Duration, step: Duration = .seconds(3_600)) async throws {
+    let end = clock.now.advanced(by: duration)
+    while clock.now < end {
+      time.advance(by: min(step, clock.now.duration(to: end)))
+      try world.run(until: now)
+      for _ in 0..<20 { await Task.yield() }
+    }
+    try await until { self.attempted() }
+  }
+
+  /// Lets time pass until Apple tries nothing any more.
+  func exhaust() async throws {
+    try await until {
+      if self.courier.tally.waiting == 0 { return true }
+      self.time.advance(by: .seconds(3_600))
+      return false
+    }
+  }
+
+  private func attempted() -> Bool {
+    let isThere = world.withState { state in
+      state.outbox.isEmpty && state.realms.allSatisfy { $0.log.records.allSatisfy { !$0.attempts.isEmpty } }
+    }
+    // The first attempt comes within a second.
+    if !isThere { time.advance(by: .milliseconds(100)) }
+    return isThere
+  }
+
+  /// Waits, without a limit of its own, for what others do.
+  func until(_ holds: () -> Bool) async throws {
+    while !holds() {
+      try Task.checkCancellation()
+      for _ in 0..<20 { await Task.yield() }
+    }
+  }
+
+  // MARK: - Backfill
+
+  var targets: [BackfillTarget] {
+    configuration.apps[0].environments.map { BackfillTarget(bundleId: Self.bundleId, environment: $0) }
+  }
+
+  func parts(
+    _ process: String = "backfill", limits: RateLimits = .divided(by: 0.000_1), exchange: (any HTTPExchange)? = nil,
+    onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
+  ) throws -> BackfillOperation.Parts {
+    let apps = [try APIApp(app: nil, environment: nil, in: configuration)]
+    let clients = try APIAccess.clients(
+      of: apps, configuration, verifier: verifier, exchange: exchange ?? appStore,
+      budget: APIBudget(limits: limits, share: 0.8, part: BackfillOperation.budgetPart, clock: clock, onPause: onPause),
+      clock: clock)
+    var parts = BackfillOperation.Parts(
+      log: BackfillLog(on: log.process(process), prefix: ""), clients: clients, admission: admission, catalog: catalog,
+      clock: clock)
+    parts.pulse = pulse.clock
+    parts.parallel = 4
+    return parts
+  }
+
+  /// What `ce_id`s the topics of notifications hold, as often as they do; nil: of any origin.
+  func published(_ origin: NotificationOrigin? = nil) -> [String] {
+    catalog.notificationTopics.flatMap { log.records(in: $0.topic) }.compactMap { record in
+      let envelope = NotificationEnvelope(record)
+      return origin == nil || envelope.origin == origin ? envelope.id : nil
+    }
+  }
+
+  func quarantined() -> [QuarantineRecord] {
+    log.records(in: QuarantineRecord.topic).compactMap { QuarantineRecord($0) }
+  }
+}
+
+/// How the ingress answers now.
+private final class Mode: Sendable {
+  private let mode = Mutex(BackfillStage.Ingress.up)
+  var value: BackfillStage.Ingress {
+    get { mode.withLock { $0 } }
+    set { mode.withLock { $0 = newValue } }
+  }
+}

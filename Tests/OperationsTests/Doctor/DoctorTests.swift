@@ -1,0 +1,382 @@
+// Every finding of the doctor has its fault.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSigning
+import Clocks
+import Foundation
+import Kafka
+import Millrace
+import MillraceTesting
+import Testing
+
+@testable import Operations
+
+@Suite("What the doctor says of a configuration")
+struct DoctorConfigurationTests {
+  private let fixture: APIFixture
+
+  init() throws { fixture = try APIFixture() }
+
+  /// As production should be.
+  private func sound() throws -> MillraceConfiguration {
+    var configuration = try fixture.configuration()
+    configuration.trust.roots = []
+    configuration.appStore = AppStoreSettings()
+    return configuration
+  }
+
+  @Test("a production has nothing to be told")
+  func good() throws {
+    let findings = ConfigurationChecks.findings(try sound()) + ConfigurationChecks.files(try sound(), clock: .system)
+    #expect(findings.map(\.severity) == [.good, .good])
+    #expect(DoctorSummary(findings).status == .success && DoctorSummary(findings).sentence.contains("sound"))
+  }
+
+  @Test("what is right for a rehearsal is a warning")
+  func warnings() throws {
+    let table: [(String, (inout MillraceConfiguration) -> Void)] = [
+      ("apps", { $0.apps = [] }), ("apps[0].api", { $0.apps[0].api.keyId = nil }),
+      ("trust.roots", { $0.trust.roots = ["root.pem"] }), ("clock", { $0.clock.rate = 60 }),
+      ("appStore.productionURL", { $0.appStore.productionURL = "http://127.0.0.1:9999" }),
+      ("appStore.sandboxURL", { $0.appStore.sandboxURL = "http://127.0.0.1:9999" }),
+      ("kafka.durability", { $0.kafka.durability = .relaxed }),
+    ]
+    for (key, change) in table {
+      var configuration = try sound()
+      change(&configuration)
+      let findings = ConfigurationChecks.findings(configuration)
+      #expect(findings.map(\.subject) == [key] && findings.map(\.severity) == [.warning])
+      #expect(findings.allSatisfy { $0.remedy?.isEmpty == false })
+      #expect(DoctorSummary(findings).status == .success)
+    }
+  }
+
+  @Test("a file that cannot be read is named with the key that leads to it")
+  func files() throws {
+    let table: [(String, (inout MillraceConfiguration) -> Void)] = [
+      ("topics.directory", { $0.topics.directory = "/nowhere" }),
+      ("kafka.propertyFiles", { $0.kafka.propertyFiles = ["sasl.password": "/nowhere"] }),
+      ("sharedSecretFiles", { $0.apps[0].sharedSecretFiles = ["/nowhere"] }),
+      ("trust.roots", { $0.trust.roots = ["/nowhere"] }),
+      ("apps[0].api.privateKeyFile", { $0.apps[0].api.privateKeyFile = "/nowhere" }),
+      ("/nowhere", { ($0.ingress.tls.certificate, $0.ingress.tls.key) = ("/nowhere", "/dev/null") }),
+    ]
+    for (place, change) in table {
+      var configuration = try sound()
+      change(&configuration)
+      let findings = ConfigurationChecks.files(configuration, clock: .system)
+      #expect(findings.allSatisfy { $0.check == .files && $0.severity == .configuration && $0.remedy != nil })
+      #expect(findings.contains { $0.subject?.contains(place) == true }, "\(findings)")
+      #expect(DoctorSummary(findings).status == .configuration)
+    }
+  }
+
+  @Test("a configuration that cannot be loaded is one finding for each problem")
+  func unreadable() {
+    let error = MillraceError(
+      .configuration,
+      [.init("unknown key", at: "a.yaml:1", remedy: "x"), .init("no number", at: "a.yaml:2", remedy: "y")])
+    let findings = Doctor.findings(of: error)
+    #expect(findings.map(\.subject) == ["a.yaml:1", "a.yaml:2"] && DoctorSummary(findings).status == .configuration)
+  }
+
+  @Test("rows for people, lines for scripts, and what to do in both")
+  func printing() throws {
+    let finding = DoctorFinding(
+      .topics, .failure, "the topic is missing", of: "t", remedy: "run it", time: .milliseconds(7))
+    #expect(
+      finding.jsonLine
+        == #"{"check":"topics","result":"failure","of":"t","detail":"the topic is missing","do":"run it","milliseconds":7}"#
+    )
+    let out = CollectedOutput()
+    let table = DoctorPrinter(out.output(isTerminal: true), asJSON: false)
+    try table.print(finding)
+    try table.print(DoctorFinding(.probe, .skipped, "as asked"))
+    #expect(out.lines.count == 4 && out.lines[0].hasPrefix("CHECK") && out.lines[2].hasSuffix("→ run it"))
+    let json = CollectedOutput()
+    try DoctorPrinter(json.output(), asJSON: true).print(finding)
+    #expect(json.lines == [finding.jsonLine])
+    let order = DoctorFinding.Severity.allCases
+    #expect(order == order.sorted() && order.max() == .configuration)
+  }
+}
+
+@Suite("What the doctor says of a cluster", .timeLimit(.minutes(5)))
+struct DoctorClusterTests {
+  private let fixture: Fixture
+
+  init() throws { fixture = try Fixture() }
+
+  private func present(_ change: (inout TopicState) -> Void = { _ in }) -> [TopicState] {
+    fixture.catalog.topics.map { topic in
+      var state = TopicState(
+        topic: topic.topic, partitions: topic.lanes, replication: topic.replication, settings: topic.settings)
+      if topic.name == NotificationFamily.refunds.topic { change(&state) }
+      return state
+    }
+  }
+
+  private func findings(_ present: [TopicState]) -> [DoctorFinding] {
+    let survey = TopicsSurvey(
+      plan: TopicPlan(
+        declared: fixture.catalog.topics, actual: present, brokerCount: 3, durability: .strict),
+      cluster: ClusterDescription(clusterID: "c", brokerCount: 3))
+    return ClusterChecks.topics(survey) + ClusterChecks.durability(fixture.catalog, present, .strict)
+  }
+
+  @Test("as declared")
+  func good() { #expect(findings(present()).map(\.severity) == [.good, .good]) }
+
+  @Test("a missing topic is told once, by the topics")
+  func missing() {
+    let found = findings(present().filter { $0.topic != NotificationFamily.refunds.topic })
+    #expect(found.map(\.severity) == [.failure, .good] && found[0].what == "the topic is missing")
+    #expect(found[0].subject == NotificationFamily.refunds.topic && found[0].remedy == "run millrace topics apply")
+  }
+
+  @Test("whatever is weaker than declared has its finding and its remedy")
+  func weaker() {
+    let table: [(String, (inout TopicState) -> Void)] = [
+      ("partitions", { $0.partitions = 7 }), ("replicas", { $0.replication = 1 }),
+      ("min.insync.replicas", { $0.settings?["min.insync.replicas"] = "1" }),
+      ("unclean", { $0.settings?["unclean.leader.election.enable"] = "true" }),
+      ("max.message.bytes", { $0.settings?["max.message.bytes"] = "1000" }),
+      ("retention.ms", { $0.settings?["retention.ms"] = "1000" }),
+    ]
+    for (word, change) in table {
+      let found = findings(present(change)).filter { $0.severity == .failure }
+      #expect(!found.isEmpty && found.allSatisfy { $0.remedy?.isEmpty == false })
+      #expect(found.contains { $0.what.contains(word) || $0.what.contains("lean") && word == "unclean" }, "\(found)")
+    }
+  }
+
+  @Test("relaxed durability compares nothing, and says so")
+  func relaxed() {
+    let found = ClusterChecks.durability(fixture.catalog, [], .relaxed)
+    #expect(found.map(\.severity) == [.skipped] && found[0].remedy != nil)
+  }
+
+  private func log() throws -> InMemoryLog {
+    let log = InMemoryLog(clock: .system)
+    try log.createTopic("millrace.control", partitions: 1)
+    return log
+  }
+
+  @Test("a record comes back, and harms nobody who reads the topic")
+  func probe() async throws {
+    let log = try log()
+    let found = await ClusterChecks.probe(log, prefix: "", clock: .system, limit: .seconds(30))
+    #expect(found.severity == .good && found.time != nil && found.what.contains("written in"))
+    let record = try #require(log.records(in: "millrace.control").first)
+    #expect(try JSONObject(parsing: try #require(record.value)) == ["kind": "probe"])
+  }
+
+  @Test("a record that is not taken")
+  func unwritten() async throws {
+    let log = try log()
+    log.fail(.send, with: [KafkaError(code: .messageTooLarge, operation: "send", reason: "too large")])
+    let found = await ClusterChecks.probe(log, prefix: "", clock: .system, limit: .seconds(30))
+    #expect(found.severity == .failure && found.what.contains("too large") && found.remedy != nil)
+  }
+
+  @Test("a record that does not come back")
+  func unread() async throws {
+    let found = await ClusterChecks.probe(
+      BlindLog(log: try log()), prefix: "", clock: .system, limit: .milliseconds(20))
+    #expect(found.severity == .failure && found.what.contains("did not come back") && found.remedy != nil)
+  }
+
+  @Test("a cluster that does not answer leaves the rest not looked at")
+  func unreachable() async throws {
+    var configuration = fixture.configuration()
+    configuration.kafka.bootstrapServers = "127.0.0.1:1"
+    var options = Doctor.Options()
+    options.timeout = .milliseconds(100)
+    let summary = try await Doctor(configuration, options, clock: .system) { _ in }.run()
+    let cluster = try #require(summary.findings.first { $0.check == .cluster })
+    #expect(cluster.severity == .failure && cluster.remedy?.contains("kafka.bootstrapServers") == true)
+    let skipped = summary.findings.filter { $0.severity == .skipped }.map(\.check)
+    #expect(skipped == [.topics, .durability, .probe, .apple, .testNotification])
+    #expect(summary.status == .failure && summary.sentence.contains("not looked at"))
+  }
+
+  @Test("the whole of it, as a process on the embedded cluster")
+  func process() async throws {
+    let cluster = try TestCluster(fixture.catalog)
+    let arguments = ["doctor", "--skip", "apple", "--json"]
+    let environment = [
+      "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": cluster.embedded.bootstrapServers, "MILLRACE_TOPICS_LANES": "3",
+      "MILLRACE_KAFKA_DURABILITY": "relaxed",
+    ]
+    let result = try await CommandProcess.run(arguments, environment: environment)
+    #expect(result.status == 0, "\(result.out) \(result.err)")
+    let checks = try result.out.split(separator: "\n").map { line in
+      try JSONObject(parsing: Array(line.utf8))["check"].flatMap { String(jsonValue: $0) } ?? ""
+    }
+    #expect(Set(checks) == Set(DoctorFinding.Check.allCases.map(\.rawValue)))
+    #expect(result.err.contains("The whole way is sound, 3 warnings"))
+    // Another number of lanes than the cluster has.
+    let wrong = try await CommandProcess.run(
+      arguments, environment: environment.merging(["MILLRACE_TOPICS_LANES": "5"]) { $1 })
+    #expect(wrong.status == 1 && wrong.out.contains("topics.lanes"))
+    let broken = try await CommandProcess.run(arguments, environment: ["MILLRACE_NO_SUCH_KEY": "1"])
+    #expect(broken.status == 78 && broken.out.contains(#""check":"configuration","result":"configuration""#))
+  }
+}
+
+/// A log whose records nobody gets to read.
+private struct BlindLog: RecordLog {
+  let log: InMemoryLog
+  var description: LogDescription { log.description }
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
+    try await log.partitionCounts(of: topics, timeout: timeout)
+  }
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    try await log.highWatermarks(of: partitions, timeout: timeout)
+  }
+  func offsets(
+    of partitions: [TopicPartition], since time: Int64, timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Int64] {
+    try await log.offsets(of: partitions, since: time, timeout: timeout)
+  }
+  func makeReader(
+    group: String, topics: [String], options: LogReaderOptions
+  ) throws(KafkaError) -> any LogReader {
+    try log.makeReader(group: group, topics: topics, options: options)
+  }
+  func makeWriter() throws(KafkaError) -> any LogWriter { try log.makeWriter() }
+  func makeTransactionalWriter(
+    id: String, timeout: Duration
+  ) throws(KafkaError) -> any TransactionalLogWriter {
+    try log.makeTransactionalWriter(id: id, timeout: timeout)
+  }
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    // Until it is cancelled.
+    try await MillraceClock.system.sleep(for: .seconds(3_600))
+    return 0
+  }
+}
+
+@Suite("What the doctor says of Apple", .timeLimit(.minutes(5)))
+struct DoctorAppleTests {
+  private let fixture: APIFixture
+  private let history = "POST production /inApps/v1/notifications/history"
+  private let test = "inApps/v1/notifications/test"
+  private let topic = NotificationFamily.tests.topic
+
+  init() throws { fixture = try APIFixture() }
+
+  private func checks() throws -> AppleChecks {
+    let (app, client) = try fixture.client()
+    return AppleChecks(
+      client: client, target: BackfillTarget(bundleId: app.settings.bundleId, environment: .production),
+      clock: fixture.time.clock)
+  }
+
+  @Test("an answer with this key is all that is asked")
+  func reached() async throws {
+    fixture.store.answer(history, .init(body: ["notificationHistory": [], "hasMore": false]))
+    let found = try await checks().reach()
+    #expect(found.severity == .good && found.subject?.hasSuffix("in Production") == true && found.time != nil)
+  }
+
+  @Test("a key that is refused, an app that is none, an Apple that fails: each says what to do")
+  func unreached() async throws {
+    let table: [(FakeAppStore.Answer, DoctorFinding.Severity, String)] = [
+      (.init(status: 401), .configuration, "key"), (.error(.invalidAppIdentifier), .configuration, "App Store Connect"),
+      (.error(.generalInternalRetryable), .failure, "again"), (.error(.rateLimitExceeded), .failure, "again"),
+      (.init(status: 502), .failure, "again"),
+    ]
+    for (answer, severity, word) in table {
+      fixture.store.answer(history, answer)
+      let found = try await checks().reach()
+      #expect(found.severity == severity && found.remedy?.contains(word) == true, "\(found)")
+    }
+  }
+
+  // MARK: - A test notification
+
+  private func log() throws -> InMemoryLog {
+    let log = InMemoryLog(clock: fixture.time.clock)
+    try log.createTopic(topic, partitions: 3)
+    return log
+  }
+
+  private func status(_ result: SendAttemptResult?) throws -> FakeAppStore.Answer {
+    guard let result else { return .error(.testNotificationNotFound) }
+    var response = CheckTestNotificationResponse()
+    response.signedPayload = String(decoding: try fixture.fixture.sample(.test).jws, as: UTF8.self)
+    var attempt = SendAttemptItem()
+    attempt.attemptDate = APIFixture.now
+    attempt.sendAttemptResult = result
+    response.sendAttempts = [attempt]
+    return .init(body: response.json)
+  }
+
+  /// Runs the check while time passes; `arrive` puts the notification into Kafka.
+  private func arrival(_ result: SendAttemptResult?, arrive: Bool) async throws -> DoctorFinding {
+    fixture.store.answer("POST production /\(test)", .init(body: ["testNotificationToken": "t-1"]))
+    fixture.store.answer("GET production /\(test)/t-1", try status(result))
+    let log = try log()
+    // Whatever was there before is not what is waited for.
+    let record = try await fixture.fixture.record(v2: try fixture.fixture.sample(.test, seed: 2)).producerRecord
+    try log.append(record)
+    let (checks, topic) = (try checks(), topic)
+    let finding = Task { await checks.arrival(in: topic, of: log, waiting: .seconds(60)) }
+    if arrive {
+      while fixture.store.asked.isEmpty { await Task.yield() }
+      try log.append(try await fixture.fixture.record(v2: try fixture.fixture.sample(.test)).producerRecord)
+    }
+    let ended = Task { await finding.value }
+    let time = fixture.time
+    return await withTaskGroup(of: DoctorFinding?.self) { group in
+      group.addTask { await ended.value }
+      group.addTask {
+        while !Task.isCancelled {
+          time.advance(by: .milliseconds(20))
+          for _ in 0..<50 { await Task.yield() }
+        }
+        return nil
+      }
+      let first = await group.next() ?? nil
+      group.cancelAll()
+      return first ?? DoctorFinding(.testNotification, .skipped, "no finding")
+    }
+  }
+
+  @Test("requested, posted, and in Kafka")
+  func arrived() async throws {
+    let found = try await arrival(.success, arrive: true)
+    #expect(found.severity == .good && found.what.contains("in Kafka after") && found.time != nil, "\(found)")
+  }
+
+  @Test("answered with success by somebody, and not in Kafka")
+  func elsewhere() async throws {
+    let found = try await arrival(.success, arrive: false)
+    #expect(found.severity == .failure && found.remedy?.contains("URL in App Store Connect") == true, "\(found)")
+  }
+
+  @Test("Apple did not get through, or has not tried")
+  func failed() async throws {
+    let tls = try await arrival(.tlsIssue, arrive: false)
+    #expect(tls.severity == .failure && tls.what.contains("TLS_ISSUE") && tls.remedy?.contains("certificate") == true)
+    let pending = try await arrival(nil, arrive: false)
+    #expect(pending.severity == .failure && pending.what.contains("has not tried within 1m") && pending.remedy != nil)
+  }
+
+  @Test("no URL is set, or no topic is there")
+  func missing() async throws {
+    fixture.store.answer("POST production /\(test)", .error(.serverNotificationUrlNotFound))
+    let url = try await checks().arrival(in: topic, of: try log(), waiting: .seconds(60))
+    #expect(url.severity == .configuration && url.remedy?.contains("App Store Connect") == true, "\(url)")
+    let none = try await checks().arrival(in: "t", of: try log(), waiting: .seconds(60))
+    #expect(none.severity == .failure && none.what.contains("missing"), "\(none)")
+  }
+}
