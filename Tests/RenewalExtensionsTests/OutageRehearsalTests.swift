@@ -163,7 +163,7 @@ import Testing
       await rehearsal.waitForWorkers(living)
       // After a 429 there is no budget to use.
       let isBusy = living.allSatisfy { $0.callersInLine > 0 && !$0.isPaused }
-      meter.look(isBusy: isBusy, turns: living.reduce(0) { $0 + $1.turns })
+      meter.look(isBusy: isBusy)
       let elapsed = began.duration(to: rehearsal.clock.now)
       if mayCrash(elapsed) {
         living[0].log.crash()
@@ -258,9 +258,8 @@ private struct BudgetMeter: CustomStringConvertible {
   init(_ rehearsal: Rehearsal) { self.rehearsal = rehearsal }
 
   /// Looks before time passes: whether what passes then is time in which work waits.
-  /// - Parameter made: turns taken so far: a call may take longer to be made than time takes to pass.
-  mutating func look(isBusy: Bool, turns made: Int) {
-    let now = rehearsal.clock.now
+  mutating func look(isBusy: Bool) {
+    let (now, made) = (rehearsal.clock.now, rehearsal.exchange.extensionCalls)
     if let last {
       busy += last.at.duration(to: now)
       calls += made - last.calls

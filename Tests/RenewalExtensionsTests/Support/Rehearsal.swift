@@ -199,8 +199,6 @@ extension Rehearsal {
     let runtime: WorkerRuntime
     let task: Task<(any Error)?, Never>
 
-    /// Turns taken at the endpoint for one subscription.
-    var turns: Int { Int(metric("millrace_api_turns_total")) }
     /// Callers that wait for their turn at the endpoint for one subscription.
     var callersInLine: Int { Int(metric("millrace_api_callers_waiting")) }
     /// Whether a 429 keeps them there.
@@ -215,25 +213,11 @@ extension Rehearsal {
     /// Whether it has read what there is, and nothing is with a handler or on its way to Kafka.
     var isAtRest: Bool {
       get async {
-        guard let rest = await runtime.rest() else { return false }
-        return rest.isQuiet && isRead(rest) { _ in true }
-      }
-    }
-
-    /// Whether no turn is lost when time passes: calls wait for turns that have not come, or it has nothing to call for.
-    /// Nil while lanes come or go. How far it reads ahead on its retry tiers does not matter: what waits there waits for
-    /// time.
-    func isStill(_ topics: WorkerTopics) async -> Bool? {
-      guard let rest = await runtime.rest() else { return nil }
-      if callersInLine > 0 { return rest.isIdle }
-      return rest.isQuiet && isRead(rest) { !topics.retries.contains($0) }
-    }
-
-    private func isRead(_ rest: WorkerRest, _ isMeant: (String) -> Bool) -> Bool {
-      rest.taken.allSatisfy { partition, offset in
-        guard isMeant(partition.topic) else { return true }
-        let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
-        return offset > newest
+        guard let rest = await runtime.rest(), rest.isQuiet else { return false }
+        return rest.taken.allSatisfy { partition, offset in
+          let newest = log.records(in: partition.topic).last { $0.partition == partition.partition }?.offset ?? -1
+          return offset > newest
+        }
       }
     }
   }
@@ -303,15 +287,14 @@ extension Rehearsal {
 
   struct NeverHeld: Error {}
 
-  /// Waits, in real time, until nothing happens in any worker before time passes: calls wait for turns that have not come,
-  /// and a worker without such calls has read what there is.
-  ///
-  /// - Parameter patience: For what needs time that only the caller can let pass: lanes that come or go, and commits while
-  ///   they do.
+  /// Waits, in real time, until every worker has a caller in line or nothing to do: whatever time passes then, no turn of
+  /// the budget is lost to the machine's slowness.
   func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
     let end = ContinuousClock.now + patience
+    // A turn that has come is taken by a task that time has woken: it goes first.
+    for _ in 0..<50 { await Task.yield() }
     for worker in workers {
-      while await worker.isStill(topics) != true, ContinuousClock.now < end { await Task.yield() }
+      while worker.callersInLine == 0, await !worker.isAtRest, ContinuousClock.now < end { await Task.yield() }
     }
   }
 

@@ -162,18 +162,14 @@ actor LaneRunner {
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
   /// How far the lane has read, and whether it came to rest there; how many calls wait for their turn.
-  var rest: (taken: [String: Int64], isQuiet: Bool, isIdle: Bool, waits: Int) {
-    (taken, isIdle && !isAnythingDue, isIdle, recordWaits + timerWaits)
-  }
+  var rest: (taken: [String: Int64], isQuiet: Bool, waits: Int) { (taken, isQuiet, recordWaits + timerWaits) }
 
-  /// Whether nothing is with a handler that works, ready for one, or on its way to Kafka.
-  private var isIdle: Bool {
-    keys.count == keys.waiting && firing.count <= timerWaits && moving == 0 && ledger.stagedCount == 0
-  }
-
-  private var isAnythingDue: Bool {
+  /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
+  private var isQuiet: Bool {
     let now = parts.clock.wallTime
-    return (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
+    let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
+    return keys.count == keys.waiting && firing.count <= timerWaits && moving == 0 && ledger.stagedCount == 0
+      && !isAnythingDue
   }
 
   private var runningHandlers: Int { keys.working + keys.waiting + firing.count }

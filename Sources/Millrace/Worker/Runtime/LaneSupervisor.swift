@@ -81,16 +81,12 @@ actor LaneSupervisor {
       // Asked in one go: what was taken between two questions would count as read and be with nobody.
       let lane = await runner.rest
       rest.isQuiet = rest.isQuiet && lane.isQuiet
-      rest.isIdle = rest.isIdle && lane.isIdle
       waits += lane.waits
       for (topic, offset) in lane.taken {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
       }
     }
-    if let budget {
-      let isInLine = budget.isAtRest(callers: waits)
-      (rest.isQuiet, rest.isIdle) = (rest.isQuiet && isInLine, rest.isIdle && isInLine)
-    }
+    if let budget { rest.isQuiet = rest.isQuiet && budget.isAtRest(callers: waits) }
     return rest
   }
 

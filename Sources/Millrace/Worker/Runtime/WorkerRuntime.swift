@@ -174,8 +174,6 @@ package struct WorkerRest: Sendable, Hashable {
   package var taken: [TopicPartition: Int64] = [:]
   /// Whether nothing is with a handler or on its way to Kafka. What waits for its time is at rest.
   package var isQuiet = true
-  /// The same, whatever is due and finds no place: nothing happens before a call that waits for its turn gets it.
-  package var isIdle = true
 }
 
 /// The writer of a worker, by how it commits.
