@@ -102,6 +102,7 @@ public struct BackfillOperation: Sendable {
     // Whatever was wished of the process that is gone.
     try await parts.log.wish(.resume, for: run, by: by, at: parts.clock.wallTime)
     run.owner = Self.newOwner()
+    run.claim += 1
     run.detail = nil
     return run
   }

@@ -47,6 +47,8 @@ public struct BackfillRun: Sendable, Hashable {
   public var state = State.running
   /// The process that works on it. Another one that goes on with the run takes it over.
   public var owner: String
+  /// Which owner that is, from 1: what an earlier one still writes does not count.
+  public var claim = 1
   /// When the owner was last heard of.
   public var updatedAt: Timestamp
   /// Slices that are done, of how many.
@@ -88,7 +90,7 @@ extension BackfillRun {
       "kind": "run", "run": .string(id), "state": .string(state.rawValue), "selection": .object(selection.json),
       "sliceMilliseconds": .integer(Int64(sliceLength / .milliseconds(1))), "slices": .integer(Int64(slices.count)),
       "slicesDone": .integer(Int64(slicesDone)), "by": .string(by), "startedAt": startedAt.jsonValue,
-      "owner": .string(owner), "updatedAt": updatedAt.jsonValue,
+      "owner": .string(owner), "claim": .integer(Int64(claim)), "updatedAt": updatedAt.jsonValue,
     ]
     for (name, count) in counts.members { json[name] = .integer(Int64(count)) }
     json["detail"] = detail.map { .string($0) }
@@ -104,6 +106,7 @@ extension BackfillRun {
       id: id, selection, sliceLength: .milliseconds(length), by: json.value("by") ?? "", owner: owner, at: startedAt)
     state = (json.value("state") as String?).flatMap { State(rawValue: $0) } ?? .failed
     updatedAt = json.value("updatedAt") ?? startedAt
+    claim = json.value("claim") ?? 1
     slicesDone = json.value("slicesDone") ?? 0
     counts = BackfillCounts(json: json)
     detail = json.value("detail")
@@ -136,7 +139,7 @@ enum BackfillRecord: Sendable, Hashable {
 
   var key: String {
     switch self {
-    case .run(let run): "run/\(run.id)"
+    case .run(let run): "run/\(run.id)/\(run.claim)"
     case .mark(let run, let slice, _): "slice/\(run)/\(slice)"
     case .wish(let run, _, _, _): "wish/\(run)"
     case .follow(let target, _): "follow/\(target.environment)/\(target.bundleId)"
@@ -234,7 +237,9 @@ public struct BackfillTable: Sendable, Hashable {
     }
     guard case .success(let json) = Result(catching: { try JSONObject(parsing: value) }) else { return }
     switch BackfillRecord(json) {
-    case .run(let run)?: byID[run.id] = run
+    case .run(let run)?:
+      // A process that was away for long does not know yet that its run has another owner.
+      if run.claim >= byID[run.id]?.claim ?? 0 { byID[run.id] = run }
     case .mark(let run, let slice, let mark)?: marks[run, default: [:]][slice] = mark
     case .wish(let run, let wish, _, _)?: wishes[run] = wish
     case .follow(let target, let mark)?: follows[target] = mark
@@ -246,7 +251,8 @@ public struct BackfillTable: Sendable, Hashable {
     let parts = key.split(separator: "/", maxSplits: 2).map(String.init)
     guard parts.count > 1 else { return }
     switch parts[0] {
-    case "run": byID[parts[1]] = nil
+    case "run":
+      if parts.count == 3, byID[parts[1]]?.claim == Int(parts[2]) { byID[parts[1]] = nil }
     case "slice":
       if parts.count == 3, let slice = Int(parts[2]) { marks[parts[1]]?[slice] = nil }
     case "wish": wishes[parts[1]] = nil

@@ -103,6 +103,39 @@ struct BackfillOperationTests {
     await #expect(throws: OperationError.self) { try await second.goOn(with: begun.id, by: "bob") }
   }
 
+  @Test("a process that was thought dead sees that its run is another's, and leaves it alone")
+  func zombie() async throws {
+    let stage = try await missed(9, hours: 2)
+    let first = try stage.parts("first")
+    let zombie = BackfillOperation(first) { _ in }
+    let begun = try await zombie.start(selection(stage), by: "ann")
+    let look = BackfillLog(on: stage.log.process("look"), prefix: "")
+    try await look.wish(.pause, for: begun, by: "ann", at: stage.now)
+    let running = Task { try await zombie.carryOut(begun) }
+    while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
+    let log = try #require(first.log.log as? InMemoryLog)
+    log.pause()
+    stage.pulse.advance(by: .seconds(16))
+    let second = BackfillOperation(try stage.parts("second")) { _ in }
+    let ended = try await second.carryOut(try await second.goOn(with: begun.id, by: "bob"))
+    #expect(ended.state == .done && Set(stage.published()) == stage.told())
+    log.resume()
+    // What it was about to write when it was stopped does not count; it hears so at its next heartbeat.
+    let isOver = Mutex(false)
+    let watch = Task {
+      _ = await running.result
+      isOver.withLock { $0 = true }
+    }
+    try await stage.until {
+      stage.pulse.advance(by: .seconds(1))
+      return isOver.withLock { $0 }
+    }
+    await watch.value
+    let error = await #expect(throws: OperationError.self) { try await running.value }
+    #expect(error?.what.contains("another process") == true)
+    #expect(try await look.table()[begun.id]?.state == .done)
+  }
+
   @Test("a page token that Apple no longer takes begins its slice anew")
   func expired() async throws {
     let stage = try await missed(50, hours: 2) { $0.paginationTokenLifetime = .seconds(600) }
