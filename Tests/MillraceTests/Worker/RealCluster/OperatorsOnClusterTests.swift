@@ -3,6 +3,7 @@
 import AppStore
 import Kafka
 import MillraceTesting
+import Synchronization
 import Testing
 
 @testable import Millrace
