@@ -11,8 +11,7 @@ internal import Synchronization
 struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
-  /// Names this process beside the offsets it commits.
-  let owner: UInt32
+  let farewells: LaneFarewells
 
   private var log: any RecordLog { parts.log }
 
@@ -55,12 +54,14 @@ struct LaneStarter: Sendable {
       let entries = try records.map { try LedgerRecord.entry(of: $0) }
       restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
     }
+    let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
+    let survivors = try await farewells.survivors(of: Array(marks.values))
     try Task.checkCancellation()
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
       watch: PoisonWatch(
-        metadata: Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }, owner: owner,
+        metadata: marks, owner: farewells.newOwner(), survivors: survivors,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 
