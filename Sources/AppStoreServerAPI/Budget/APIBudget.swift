@@ -170,7 +170,8 @@ public final class APIBudget: Sendable {
     return state.withLock { $0.lines[key]?.pausedUntil }.flatMap { $0 > wallTime ? BudgetPause(key, until: $0) : nil }
   }
 
-  /// What a 429 does: pauses here and tells others. Returns when calls may begin again.
+  /// What a 429 does: pauses here and tells others. Returns when calls may begin again, which is later than it says where
+  /// a longer pause holds.
   func limitReached(_ key: BudgetKey, retryAt: Timestamp?) -> Timestamp {
     let wallTime = clock.wallTime
     let until = max(retryAt ?? wallTime + Self.pauseWithoutTime, wallTime + Self.shortestPause)
@@ -179,7 +180,7 @@ public final class APIBudget: Sendable {
     let isNews = self.pause(of: key).map { $0.until < until } ?? true
     self.pause(pause)
     if isNews { onPause(pause) }
-    return until
+    return max(until, self.pause(of: key)?.until ?? until)
   }
 }
 
