@@ -36,16 +36,20 @@ struct NotificationDecoder: NotificationDecoding {
     case .v2:
       return try await decodeV2(bytes, record, envelope, provenance)
     case .found:
-      return try await decodeFound(bytes, id, envelope, provenance)
+      return try await decodeFound(bytes, id, record, envelope, provenance)
     case .v1:
       do {
         let body = try ResponseBodyV1(parsing: bytes)
+        let key = OrderingKey.of(body) ?? id
+        try Self.check(key, record, envelope)
         var notification = Notification(
           id: id, event: body.notification_type.map { .v1($0) } ?? .unrecognized(nil, nil), content: .v1(body),
-          key: envelope.subject ?? id, bundleId: envelope.bundleId, environment: envelope.environment,
+          key: key, bundleId: envelope.bundleId, environment: envelope.environment,
           signedDate: envelope.time, bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
         notification.passwordPlace = envelope.passwordPlace
         return notification
+      } catch let error as UndecodableRecord {
+        throw error
       } catch {
         throw UndecodableRecord(reason: .malformed, description: "not a version 1 body: \(error)")
       }
@@ -53,7 +57,8 @@ struct NotificationDecoder: NotificationDecoding {
   }
 
   private func decodeFound(
-    _ bytes: [UInt8], _ id: String, _ envelope: NotificationEnvelope, _ provenance: Provenance
+    _ bytes: [UInt8], _ id: String, _ record: ConsumerRecord, _ envelope: NotificationEnvelope,
+    _ provenance: Provenance
   ) async throws(UndecodableRecord) -> Notification {
     let transaction: JWSTransactionDecodedPayload
     do {
@@ -66,6 +71,7 @@ struct NotificationDecoder: NotificationDecoding {
     guard let key = FoundRefundRecord.key(of: transaction), id == FoundRefundRecord.id(of: transaction) else {
       throw UndecodableRecord(reason: .headers, description: "ce_id is not that of the transaction that Apple signed")
     }
+    try Self.check(key, record, envelope)
     return Notification(
       id: id, event: .foundRefund, content: .found(transaction), key: key, bundleId: transaction.bundleId,
       environment: transaction.environment, signedDate: transaction.signedDate, bytes: bytes, provenance: provenance,
@@ -100,12 +106,27 @@ struct NotificationDecoder: NotificationDecoding {
     guard id == envelope.id else {
       throw UndecodableRecord(reason: .headers, description: "ce_id is not the notificationUUID that Apple signed")
     }
-    let key = OrderingKey.of(
-      payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
-      appTransaction: verified.appTransaction)
+    let key =
+      OrderingKey.of(
+        payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
+        appTransaction: verified.appTransaction) ?? id
+    try Self.check(key, record, envelope)
     return Notification(
       id: id, event: NotificationEvent(payload.notificationType, payload.subtype), content: .v2(verified),
-      key: key ?? id, bundleId: payload.bundleId, environment: payload.environment, signedDate: payload.signedDate,
+      key: key, bundleId: payload.bundleId, environment: payload.environment, signedDate: payload.signedDate,
       bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+  }
+
+  /// What ordered the record, and will name what follows from it, has to be what the value says: neither a record's key
+  /// nor its headers are signed.
+  private static func check(
+    _ key: String, _ record: ConsumerRecord, _ envelope: NotificationEnvelope
+  ) throws(UndecodableRecord) {
+    guard let own = record.key, own.elementsEqual(key.utf8) else {
+      throw UndecodableRecord(reason: .headers, description: "the record's key is not that of its value")
+    }
+    guard envelope.subject == key else {
+      throw UndecodableRecord(reason: .headers, description: "ce_subject is not the key of the record's value")
+    }
   }
 }
