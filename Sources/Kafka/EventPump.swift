@@ -5,6 +5,8 @@ internal import CRDKafka
 struct EventPump {
   let handle: ClientHandle
   let observer: ClientObserver
+  /// When it turned last.
+  let turns = PumpTurns()
 
   /// Events served before the task lets others run.
   static let budgetPerTurn = 1024
@@ -30,7 +32,9 @@ struct EventPump {
       }
     }
     defer { ticker.cancel() }
+    defer { turns.end() }
     while !isFinished() {
+      turns.note()
       var served = 0
       while served < Self.budgetPerTurn, let event = rd_kafka_queue_poll(handle.queue, 0) {
         served += 1

@@ -63,6 +63,9 @@ public final class KafkaConsumer: Sendable {
     if let fatal = handle.fatalError { throw fatal }
   }
 
+  /// How long ago ``run()`` served the group last: about a second at most while all is well. Nil where it does not run.
+  public var sinceLastTurn: Duration? { pump.turns.age }
+
   /// Leaves the group: the assignment is revoked through ``events`` first, so that what is in flight can be finished
   /// and committed. ``run()`` returns when that is done.
   public func shutDown() {

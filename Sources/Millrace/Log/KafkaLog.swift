@@ -147,6 +147,7 @@ struct KafkaLogReader: LogReader {
     }
   }
 
+  var sinceLastTurn: Duration? { consumer.sinceLastTurn }
   func run() async throws(KafkaError) { try await consumer.run() }
   func shutDown() { consumer.shutDown() }
   func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) { try await consumer.commit(offsets) }

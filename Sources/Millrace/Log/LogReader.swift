@@ -21,6 +21,9 @@ public protocol LogReader: Sendable {
   /// - Throws: ``KafkaError`` that ended the client.
   func run() async throws(KafkaError)
 
+  /// How long ago ``run()`` served the group last; nil where it does not run, or cannot tell.
+  var sinceLastTurn: Duration? { get }
+
   /// Leaves the group: the assignment is revoked through ``events`` first.
   func shutDown()
 
@@ -36,6 +39,11 @@ public protocol LogReader: Sendable {
   /// What a transaction needs in order to commit offsets for this member. Ask again after each assignment: the log
   /// refuses the metadata of a generation that has passed.
   func groupMetadata() async throws(KafkaError) -> GroupMetadata
+}
+
+extension LogReader {
+  /// Cannot tell.
+  public var sinceLastTurn: Duration? { nil }
 }
 
 /// One assigned partition. Records are taken from it; not taking them is its back-pressure.

@@ -30,4 +30,13 @@ import Testing
     running.cancel()
     try await running.value
   }
+
+  @Test func `a pump that does not turn is as bad as a heart that does not beat; one that does not run is not judged`()
+  {
+    let ages: [(Duration?, Bool)] = [(nil, true), (.seconds(1), true), (.seconds(15), true), (.seconds(16), false)]
+    for (age, isHealthy) in ages {
+      let heartbeat = Heartbeat(clock: ManualClock().clock, pumps: [("worker", { age })])
+      #expect(heartbeat.report().isHealthy == isHealthy, "\(String(describing: age))")
+    }
+  }
 }

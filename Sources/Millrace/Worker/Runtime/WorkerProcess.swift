@@ -51,7 +51,9 @@ package enum WorkerProcess {
       throw error
     }
 
-    let heartbeat = Heartbeat(clock: .system)
+    let heartbeat = Heartbeat(
+      clock: .system,
+      pumps: zip(identities, runtimes).map { identity, runtime in (identity.name, { runtime.sinceLastTurn }) })
     registry.add(heartbeat.collector)
     for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
     let readiness = ReadinessBoard(

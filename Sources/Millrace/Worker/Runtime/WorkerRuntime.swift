@@ -47,6 +47,9 @@ package struct WorkerRuntime: Service {
   /// Measures how far lanes are behind, which otherwise happens every few seconds.
   package func measureLag() async { await state.supervisor.withLock { $0 }?.measureLag() }
 
+  /// How long ago the pump of its group turned; nil where none runs.
+  var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
+
   /// What is used of Apple's budgets.
   var collectors: [MetricCollector] { parts.budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
 
@@ -80,7 +83,11 @@ package struct WorkerRuntime: Service {
     let supervisor = LaneSupervisor(
       starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
     state.supervisor.withLock { $0 = supervisor }
-    defer { state.supervisor.withLock { $0 = nil } }
+    state.reader.withLock { $0 = reader }
+    defer {
+      state.supervisor.withLock { $0 = nil }
+      state.reader.withLock { $0 = nil }
+    }
     try await farewells.whileRunning {
       try await writer.whileRunning { client in
         try await writer.initialize(client)

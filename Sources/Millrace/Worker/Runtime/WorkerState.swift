@@ -17,6 +17,8 @@ final class WorkerState: Sendable {
   private let value = Mutex(WorkerReadiness())
   /// The lanes while the worker runs; for tests that ask when it came to rest.
   let supervisor = Mutex<LaneSupervisor?>(nil)
+  /// The group's reader while the worker runs.
+  let reader = Mutex<(any LogReader)?>(nil)
 
   var readiness: WorkerReadiness { value.withLock { $0 } }
 
