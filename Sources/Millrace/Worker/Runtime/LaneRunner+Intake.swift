@@ -42,6 +42,9 @@ extension LaneRunner {
         item.deadline = nil
       } else if item.deadline == nil {
         item.deadline = parts.deadline(item.envelope, item.firstWritten)
+        if DeadlineDanger.hasBegun(at: parts.clock.wallTime, written: item.firstWritten, deadline: item.deadline) {
+          parts.metrics.endangered(type: item.typeLabel)
+        }
       }
       // What waits as long as it is to wait is no lag.
       ages.take(item.position, since: max(item.written, item.awaited ?? item.written))

@@ -53,6 +53,11 @@ extension LaneRunner: CommitLane {
       // A notification that is done stays done while it waits to be run again.
       if replacing == nil { write.entries += parking(id, item, attempt: plan.attempt, tier: tier) }
       parts.metrics.parked(tier: parts.topics.retries[tier], reason: reason, type: item.typeLabel)
+      if DeadlineDanger.begins(
+        after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
+      {
+        parts.metrics.endangered(type: item.typeLabel)
+      }
     case .dead(let reason):
       // Whatever claims an id without being that notification must not keep the genuine one out.
       let isKnown = ledger[id] != nil

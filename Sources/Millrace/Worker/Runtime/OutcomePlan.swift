@@ -21,6 +21,8 @@ struct OutcomePlan: Sendable {
   var ending: Ending
   /// Runs of the handler so far, as parking notes them.
   var attempt = 0
+  /// When a parked record is to run.
+  var due: Timestamp?
   var records: [ProducerRecord] = []
   /// Names of the events among the records, one for each.
   var events: [String] = []
@@ -183,7 +185,8 @@ struct OutcomePlanner: Sendable {
         item, Failure("too-large-to-park", "\(record.bytes) bytes with its history, and it had to wait: \(reason)"),
         remedy: "requeue it once what it waited for is there", history: history, now: now)
     }
-    return OutcomePlan(ending: .parked(tier: tier, reason: reason), attempt: history.attempt, records: [record])
+    return OutcomePlan(
+      ending: .parked(tier: tier, reason: reason), attempt: history.attempt, due: history.due, records: [record])
   }
 
   private func later(

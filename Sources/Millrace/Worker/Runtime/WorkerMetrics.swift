@@ -21,6 +21,7 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_handlers_stuck", "Handlers that run on although their time limit is over."),
     ("millrace_worker_retries_total", "Records parked, by tier and reason."),
     ("millrace_worker_retry_lateness_seconds", "From when a parked record was due to when its handler started."),
+    ("millrace_worker_deadlines_endangered_total", "Records that entered the last quarter of their time, by type."),
     ("millrace_worker_dead_letters_total", "Dead letters made, by reason."),
     ("millrace_worker_events_total", "Events emitted, by name."),
     ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
@@ -81,6 +82,9 @@ struct WorkerMetrics: Sendable {
   }
 
   func late(by duration: Duration) { lateness.record(duration: max(.zero, duration)) }
+
+  /// A record's deadline is near, and the record is not done.
+  func endangered(type: String) { count("millrace_worker_deadlines_endangered_total", [("type", type)]) }
 
   func died(reason: String, type: String) {
     ended(.dead, type: type)
