@@ -10,14 +10,19 @@ internal import AppStore
 struct RetrySchedule: Sendable, Hashable {
   /// The tiers' delays, ascending; each longer than zero.
   let delays: [Duration]
+  /// The shortest of them.
+  let shortest: Duration
   /// Runs of a handler before a dead letter is made; at least 1.
   let maximumAttempts: Int
+
+  private static let standard = Duration.seconds(10)
 
   /// Sorts the delays, drops what is not longer than zero, and falls back to ten seconds where nothing is left: a worker
   /// without tiers would have nowhere to put what waits.
   init(delays: [Duration], maximumAttempts: Int) {
     let usable = Set(delays.filter { $0 > .zero }).sorted()
-    self.delays = usable.isEmpty ? [.seconds(10)] : usable
+    self.delays = usable.isEmpty ? [Self.standard] : usable
+    shortest = usable.first ?? Self.standard
     self.maximumAttempts = max(1, maximumAttempts)
   }
 
@@ -62,12 +67,12 @@ struct RetrySchedule: Sendable, Hashable {
   /// Decides about a run that failed at `now`.
   func decide(_ run: FailedRun, now: Timestamp) -> Decision {
     guard run.attempt < maximumAttempts else { return .deadLetter(.attemptsExhausted) }
-    let wanted = max(run.requested ?? delays[min(max(run.attempt, 1), delays.count) - 1], delays[0])
+    let wanted = max(run.requested ?? delays[min(max(run.attempt, 1), delays.count) - 1], shortest)
     guard let deadline = run.deadline else { return park(wanted, now: now) }
     let left = deadline - now
-    if delays[0] <= left { return park(min(wanted, left), now: now) }
+    if shortest <= left { return park(min(wanted, left), now: now) }
     // Too late to wait. One more try, unless the one that just failed was already that.
-    let hadRoom = delays[0] <= deadline - run.began
+    let hadRoom = shortest <= deadline - run.began
     return hadRoom && left > .zero ? .runNow : .deadLetter(.deadlineMissed)
   }
 
@@ -77,12 +82,12 @@ struct RetrySchedule: Sendable, Hashable {
   ///   - turn: The earliest time it may run.
   ///   - began: When the run began that was sent away.
   func wait(until turn: Timestamp, began: Timestamp, deadline: Timestamp?, now: Timestamp) -> Decision {
-    let wanted = max(turn - now, delays[0])
+    let wanted = max(turn - now, shortest)
     guard let deadline else { return park(wanted, now: now) }
     let left = deadline - now
-    if delays[0] <= left { return park(min(wanted, left), now: now) }
+    if shortest <= left { return park(min(wanted, left), now: now) }
     // No tier ends before it: one more run, which waits for its turn in the lane, unless this one did already.
-    let hadRoom = delays[0] <= deadline - began
+    let hadRoom = shortest <= deadline - began
     return hadRoom && turn < deadline ? .runNow : .deadLetter(.deadlineMissed)
   }
 

@@ -84,7 +84,7 @@ extension LaneRunner: CommitLane {
       let plan = parts.planner.plan(fired, outcome, now: now)
     else {
       // A timer has no record to park: it is set again, and stands in the ledger until it has worked.
-      let again = now + parts.planner.schedule.delays[0]
+      let again = now + parts.planner.schedule.shortest
       parts.logger.warning(
         "a timer failed and is tried again", metadata: ["timer": "\(fired.name)", "result": "\(result)"])
       return expect(fired.name, due: again)

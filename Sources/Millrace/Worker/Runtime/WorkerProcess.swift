@@ -112,7 +112,7 @@ package enum WorkerProcess {
         staticMember: configuration.workers.first { $0.name == identity.name }?.staticMember,
         handler: LaneHandler(
           worker: worker, name: identity.name, decoder: decoder, policy: policy,
-          shortestDelay: policy.schedule.delays[0],
+          shortestDelay: policy.schedule.shortest,
           clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), clock: clock, metrics: metrics,
           logger: logger),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,

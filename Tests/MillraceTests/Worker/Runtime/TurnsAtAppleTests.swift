@@ -20,7 +20,7 @@ import Testing
     MillHandler(Book()) { item, journal in
       guard item.group == "com.example.a" else { return try await MillHandler.answer(item, journal) }
       let limit = TurnWait.limit(
-        isReturning: item.due != nil, shortestDelay: mill.policy.schedule.delays[0], left: nil)
+        isReturning: item.due != nil, shortestDelay: mill.policy.schedule.shortest, left: nil)
       let patience = TurnPatience(atMost: limit) {
         await journal.beginWaiting()
       } end: {
