@@ -76,6 +76,20 @@ import Testing
     }
   }
 
+  @Test func `the worker's budget is the configured share of the divided limit`() async throws {
+    var setup = WorkerHarness.Setup()
+    let apple = Apple()
+    setup.appStore = apple
+    setup.configuration.appStore.share = 0.5
+    setup.configuration.appStore.limitDivisor = 2
+    try await WorkerHarness.run(Caller.self, setup) { harness in
+      for _ in 0..<100 { try await harness.receive(.didRenew) }
+      for _ in 0..<400 { try await harness.advance(by: .milliseconds(500)) }
+      // Half of half of one a second.
+      #expect((30...51).contains(apple.calls.withLock { $0 }))
+    }
+  }
+
   @Test func `a 429 parks until the time that Apple says`() async throws {
     var setup = WorkerHarness.Setup()
     setup.appStore = Apple(retryAfter: ManualClock().clock.wallTime + .seconds(100))
