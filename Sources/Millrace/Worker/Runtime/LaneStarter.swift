@@ -12,6 +12,8 @@ struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
   let farewells: LaneFarewells
+  /// Each restore has a client that reads ahead, and more of them than processors are no faster.
+  let restores = Turnstile(8)
 
   private var log: any RecordLog { parts.log }
 
@@ -46,13 +48,16 @@ struct LaneStarter: Sendable {
     }
     let began = parts.clock.now
     let restored = Mutex(kept?.ledger ?? Ledger())
-    let end = try await log.scan(
-      TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
-      from: kept.map { .offset($0.end) } ?? .earliest,
-      to: .highWatermark, upTo: Self.pageSize
-    ) { records in
-      let entries = try records.map { try LedgerRecord.entry(of: $0) }
-      restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
+    let end = try await restores.pass {
+      try Task.checkCancellation()
+      return try await log.scan(
+        TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
+        from: kept.map { .offset($0.end) } ?? .earliest,
+        to: .highWatermark, upTo: Self.pageSize
+      ) { records in
+        let entries = try records.map { try LedgerRecord.entry(of: $0) }
+        restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
+      }
     }
     let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
     let survivors = try await farewells.survivors(of: Array(marks.values))
