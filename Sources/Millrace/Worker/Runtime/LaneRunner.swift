@@ -93,6 +93,7 @@ actor LaneRunner {
     }
     crew = LaneCrew(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
     for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
+    parts.metrics.ledger(ledger.count, lane: epoch.lane)
   }
 
   /// Works until ``stop()``.
