@@ -259,7 +259,7 @@ private struct BudgetMeter: CustomStringConvertible {
 
   /// Looks before time passes: whether what passes then is time in which work waits.
   mutating func look(isBusy: Bool) {
-    let (now, made) = (rehearsal.clock.now, rehearsal.exchange.extensionCalls)
+    let (now, made) = (rehearsal.clock.now, rehearsal.extensionCalls)
     if let last {
       busy += last.at.duration(to: now)
       calls += made - last.calls

@@ -9,19 +9,15 @@ import Testing
   {
     struct Failure: Error {}
     let turnstile = Turnstile(3)
-    let inside = Mutex((now: 0, most: 0, all: 0))
+    let inside = Inside()
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<60 {
         group.addTask {
           do {
             try await turnstile.pass {
-              inside.withLock { inside in
-                inside.now += 1
-                inside.all += 1
-                inside.most = max(inside.most, inside.now)
-              }
+              inside.enter()
               for _ in 0..<5 { await Task.yield() }
-              inside.withLock { $0.now -= 1 }
+              inside.leave()
               if number.isMultiple(of: 7) { throw Failure() }
             }
           } catch {
@@ -30,7 +26,25 @@ import Testing
         }
       }
     }
-    #expect(inside.withLock { $0.all } == 60)
-    #expect(inside.withLock { $0.most } <= 3)
+    #expect(inside.all == 60)
+    #expect(inside.most <= 3)
+  }
+
+  /// Who is inside.
+  private final class Inside: Sendable {
+    private let counts = Mutex((now: 0, most: 0, all: 0))
+
+    var most: Int { counts.withLock { $0.most } }
+    var all: Int { counts.withLock { $0.all } }
+
+    func enter() {
+      counts.withLock { counts in
+        counts.now += 1
+        counts.all += 1
+        counts.most = max(counts.most, counts.now)
+      }
+    }
+
+    func leave() { counts.withLock { $0.now -= 1 } }
   }
 }
