@@ -41,7 +41,7 @@ import Testing
         #"{"customerConsented":true,"deliveryStatus":"UNDELIVERED_OTHER","sampleContentProvided":false,"refundPreference":"GRANT_FULL"}"#,
       type: .consumable,
       sent:
-        #"{"customerConsented":true,"sampleContentProvided":false,"deliveryStatus":"UNDELIVERED_OTHER","consumptionPercentage":0,"refundPreference":"GRANT_FULL"}"#
+        #"{"customerConsented":true,"sampleContentProvided":false,"deliveryStatus":"UNDELIVERED_OTHER","refundPreference":"GRANT_FULL","consumptionPercentage":0}"#
     ),
     Case(
       answer: #"{"customerConsented":true,"deliveryStatus":"UNDELIVERED_OTHER","sampleContentProvided":false}"#,

@@ -242,8 +242,8 @@ import Testing
     stage.fault(.failure(status: 503, body: .html), for: .seconds(3 * 3_600))
     try await stage.running { workers in
       _ = try asked(stage)
-      stage.team.answers { _ in .status(409) }
       try await stage.calm(workers)
+      stage.team.answers { _ in .status(409) }
       try await stage.pass(.seconds(4 * 3_600), step: .seconds(120), workers)
     }
     #expect(stage.team.posts.count == 1 && stage.calls > 10)

@@ -77,9 +77,10 @@ import Testing
         seen.withLock { $0.append(request) }
         return ExchangeAnswer(status: 204)
       })
-    _ = await provider.answer(question())
+    let asked = question()
+    _ = await provider.answer(asked)
     clock.advance(by: .seconds(60))
-    _ = await provider.answer(question())
+    _ = await provider.answer(asked)
     let requests = seen.withLock { $0 }
     #expect(requests.map { $0.headers["webhook-id"] } == ["6a0b3a2c", "6a0b3a2c"])
     let times = requests.compactMap { $0.headers["webhook-timestamp"].flatMap { Int64($0) } }

@@ -288,14 +288,18 @@ extension ConsumptionStage {
     each: () throws -> Void = {}
   ) async throws {
     let end = clock.now.advanced(by: duration)
+    var wasAsleep = team.isAsleep
     while clock.now < end {
-      let isWaiting = team.isAsleep || workers.contains { $0.callersInLine > 0 }
+      // Whoever slept a step ago may have a transaction open now, which a long step would end.
+      let isWaiting = wasAsleep || team.isAsleep || workers.contains { $0.callersInLine > 0 }
       // Turns at Apple and slow answers come one after the other.
       let next = isWaiting ? min(step, .milliseconds(500)) : step
       time.advance(by: min(next, clock.now.duration(to: end)))
       try world.run(until: now)
       try each()
+      wasAsleep = wasAsleep && team.isAsleep
       try await calm(workers)
+      wasAsleep = wasAsleep || team.isAsleep
     }
   }
 }
