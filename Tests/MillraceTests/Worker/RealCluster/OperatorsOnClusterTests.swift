@@ -23,7 +23,7 @@ import Testing
     var notifications: [NotificationFixture] = []
     for type in types { notifications += try await cluster.receive(type) }
     let letters = try await cluster.records(in: cluster.topics.deadLetters) { $0.count == types.count }
-    _ = Tally.mended.withLock { mended in mended.formUnion(notifications.map(\.id)) }
+    Tally.mended.withLock { mended in mended.formUnion(notifications.map(\.id)) }
 
     func give(_ action: OperationCommand.Action, by author: String) async throws {
       let commands = letters.map { letter in
