@@ -10,15 +10,12 @@ struct PoisonWatch: Sendable {
   /// From this many on, what was in flight is condemned.
   static let startsUntilCondemned = 3
 
-  /// Names this ownership of the lane.
-  let owner: UInt32
+  private let owner: UInt32
   private let patience: Int
   private var settledCount = 0
-  /// Ownerships in a row that ended without order, the oldest first.
-  private var unclean: [UInt32]
 
   /// Starts in a row, this one included, that followed an end without order.
-  var uncleanStarts: Int { unclean.count }
+  private(set) var uncleanStarts: Int
   /// Records to be dead-lettered as ``reason`` without running.
   private(set) var condemned: Set<SourcePosition>
 
@@ -27,27 +24,22 @@ struct PoisonWatch: Sendable {
 
   /// - Parameters:
   ///   - metadata: What was committed beside the offset of each source.
-  ///   - owner: Names this ownership; a number of its own, for instance random.
-  ///   - survivors: Ownerships that ended without order in a process that lived on: it lost the lane, or could not commit
-  ///     any more. No record is to blame for that.
+  ///   - owner: Names this process; a number of its own, for instance random. A lane that comes back to the process that
+  ///     lost it was not left by a crash.
   ///   - patience: Records settled without a crash that end the suspicion: at least what the lane's sources may have had
   ///     in flight together.
-  init(metadata: [String: String], owner: UInt32, survivors: Set<UInt32> = [], patience: Int) {
+  init(metadata: [String: String], owner: UInt32, patience: Int) {
     self.owner = owner
     self.patience = max(1, patience)
     let marks = metadata.compactMapValues { PoisonMark($0) }
-    let chains = marks.mapValues { mark in (mark.unclean + [mark.owner]).filter { !survivors.contains($0) } }
-    unclean = chains.values.max { $0.count < $1.count } ?? []
+    let foreign = marks.values.contains { $0.owner != owner }
+    let before = marks.values.map(\.uncleanStarts).max() ?? 0
+    uncleanStarts = marks.isEmpty ? 0 : foreign ? min(before, Int.max - 1) + 1 : before
     condemned = []
-    guard unclean.count >= Self.startsUntilCondemned else { return }
-    for (topic, mark) in marks where !survivors.contains(mark.owner) && chains[topic]?.count == unclean.count {
+    guard foreign, uncleanStarts >= Self.startsUntilCondemned else { return }
+    for (topic, mark) in marks where mark.owner != owner && mark.uncleanStarts == before {
       condemned.formUnion(mark.inFlight.map { SourcePosition(topic: topic, offset: $0) })
     }
-  }
-
-  /// Whether the marks speak of an end without order by somebody else than these: then it is worth asking who survived.
-  static func isSuspicious(_ metadata: some Sequence<String>, known: Set<UInt32>) -> Bool {
-    metadata.contains { text in PoisonMark(text).map { !known.isSuperset(of: $0.unclean + [$0.owner]) } ?? false }
   }
 
   /// Whether one record runs at a time, and ``metadata(inFlight:)`` that names it is committed before it runs.
@@ -60,13 +52,13 @@ struct PoisonWatch: Sendable {
   mutating func settled(_ position: SourcePosition) {
     condemned.remove(position)
     settledCount += 1
-    if settledCount >= patience { unclean = [] }
+    if settledCount >= patience { uncleanStarts = 0 }
   }
 
   /// The metadata of one source's offset. Committed before a lane that starts hands out its first record.
   /// - Parameter inFlight: Offsets of this source that are with a handler.
   func metadata(inFlight: [Int64]) -> String {
-    PoisonMark(owner: owner, unclean: unclean, inFlight: inFlight).metadata
+    PoisonMark(owner: owner, uncleanStarts: uncleanStarts, inFlight: inFlight).metadata
   }
 
   /// The metadata of a lane that ends in order.

@@ -41,8 +41,6 @@ actor LaneRunner {
   var inHand: Set<SourcePosition> = []
   var watch: PoisonWatch
   var isEnding = false
-  private let end = WriteReceipt()
-  private var hasMark = false
   var ledger: Ledger
   /// The offset behind the last record taken, by source.
   var taken: [String: Int64]
@@ -128,17 +126,13 @@ actor LaneRunner {
   /// The lane ends in order: says so beside the offsets.
   func writeEnd() {
     isEnding = true
-    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: end))
+    submit(LaneWrite(lane: epoch, isUrgent: true))
   }
-
-  /// Whether the lane has run, and whoever starts it next finds no mark of an end in order.
-  var isLeftUnmarked: Bool { hasMark && end.settled != .committed }
 
   /// Commits the offsets with the lane's mark beside them.
   /// - Returns: false where the lane is gone.
   func writeMark() async -> Bool {
     let receipt = WriteReceipt()
-    hasMark = true
     submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
     return await receipt.fate() != .dropped
   }

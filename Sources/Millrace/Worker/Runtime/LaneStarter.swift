@@ -11,7 +11,8 @@ internal import Synchronization
 struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
-  let farewells: LaneFarewells
+  /// Names this process beside the offsets it commits.
+  let owner: UInt32
   /// Each restore has a client that reads ahead, and more of them than processors are no faster.
   let restores = Turnstile(8)
 
@@ -59,14 +60,12 @@ struct LaneStarter: Sendable {
         restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
       }
     }
-    let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
-    let survivors = try await farewells.survivors(of: Array(marks.values))
     try Task.checkCancellation()
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
       watch: PoisonWatch(
-        metadata: marks, owner: farewells.newOwner(), survivors: survivors,
+        metadata: Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }, owner: owner,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 

@@ -176,7 +176,6 @@ actor LaneSupervisor {
       parts.committer.detach(epoch)
       // Only what is known to be committed may be built upon when the lane comes back.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
-      if await runner.isLeftUnmarked { starter.farewells.say(await runner.watch.owner) }
       await runner.stop()
     }
     lane.work.cancel()
