@@ -89,7 +89,7 @@ struct ConsumptionStage: Sendable {
     topics = WorkerTopics(ConsumptionWorker.self, configuration, policy)
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
-    for name in [topics.events, topics.operations, topics.control] { try log.createTopic(name, partitions: 1) }
+    for name in topics.others { try log.createTopic(name, partitions: 1) }
     // Not the lanes' number: what a team writes is keyed by something else.
     try log.createTopic(ConsumptionSettings.answersTopic, partitions: 3)
   }

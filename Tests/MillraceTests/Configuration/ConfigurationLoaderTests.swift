@@ -76,6 +76,7 @@ import Testing
       // What a value needs beside it to be accepted.
       if setting.name == "ingress.tls.key" { environment["MILLRACE_INGRESS_TLS_CERTIFICATE"] = "x" }
       if setting.name == "ingress.tls.certificate" { environment["MILLRACE_INGRESS_TLS_KEY"] = "x" }
+      if setting.name == "consumption.providers" { environment[name] = "topic" }
       if ["clock.origin", "clock.start"].contains(setting.name) {
         environment["MILLRACE_APP_STORE_PRODUCTION_URL"] = "http://x"
         environment["MILLRACE_APP_STORE_SANDBOX_URL"] = "http://x"
