@@ -154,6 +154,10 @@ extension LaneRunner {
     history.replay = Provenance.Replay(id: command.replayID, mode: mode, why: command.why)
     // The history of attempts stays in the causes; the count begins anew, or a requeue would die at once.
     history.attempt = 0
+    // What it died of is in headers of the letter; where it dies again, it is one of the causes.
+    if mode == .requeue, let letter = DeadLetter(record.headers) {
+      history.causes.append("\(letter.at.rfc3339) \(letter.reason): \(letter.detail.prefix(300))")
+    }
     history.due = nil
     history.parkedAt = nil
     var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
