@@ -49,6 +49,11 @@ SCALARS = {
     "size": SIZE,
     "URL": {"type": "string", "pattern": "^https?://"},
     "time": {"type": "string"},
+    # Apple's words; a new one of theirs is not an error of yours.
+    "product type": {"type": "string"},
+    "reason": {"type": "string"},
+    "delivery status": {"type": "string"},
+    "refund preference": {"type": "string"},
 }
 
 

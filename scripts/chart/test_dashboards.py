@@ -110,6 +110,7 @@ def test_every_metric_of_what_the_dashboards_are_about_is_on_one():
     shown = {metric.removesuffix("_bucket") for _, _, expression in EXPRESSIONS for metric, _ in selectors(expression)}
     beside = {
         "millrace_kafka_queued_bytes",  # Follows millrace_kafka_queued_messages.
+        "millrace_worker_deadlines_endangered_total",  # Of workers whose records have deadlines alone.
         "millrace_metrics_conflicts_total",  # A mistake in a consumer's code.
     }
     about = {"Workers", "Apple's budgets", "The ingress", "Every process"}
