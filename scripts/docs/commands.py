@@ -27,6 +27,12 @@ def subcommands(binaries, words):
     return set(re.findall(r"^  ([a-z][a-z-]*)", rest, re.MULTILINE))
 
 
+def standard(binaries, words):
+    """The subcommand that is meant where none is named, as a tuple; empty where there is none."""
+    _, _, rest = help_of(binaries, words).partition("SUBCOMMANDS:")
+    return tuple(re.findall(r"^  ([a-z][a-z-]*) \(default\)", rest, re.MULTILINE))
+
+
 def commands(text):
     """The commands of a page's blocks and sentences, each as words."""
     blocks = [HERE.sub("", block).replace("\\\n", " ") for block in BLOCK.findall(text)]
@@ -54,6 +60,7 @@ def problem(words, binaries):
             is_word = re.fullmatch(r"[a-z][a-z-]*", rest[0]) and rest[0] != "help"
             return f"{' '.join(path)} has no {rest[0]}" if is_word else None
         path, rest = (*path, rest[0]), rest[1:]
+    path += standard(binaries, path)
     for word in rest:
         option = re.match(r"--[a-z][a-z0-9-]*", word)
         if option and not re.search(rf"{option[0]}(?![a-z0-9-])", help_of(binaries, path)):
