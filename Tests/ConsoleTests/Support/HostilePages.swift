@@ -1,6 +1,7 @@
 // Every page, with hostile text wherever a record could bring it.
 
 import AppStore
+import AppStoreSigning
 import Kafka
 import Millrace
 import Operations
