@@ -103,8 +103,7 @@ struct ConsumptionDayTests {
   }
 
   private static func day(_ seed: UInt64, workers: Int) async throws -> Result {
-    // A step of time may be longer than a transaction may take.
-    let stage = try ConsumptionStage(lanes: 4, seed: seed) { $0.kafka.commit = .atLeastOnce }
+    let stage = try ConsumptionStage(lanes: 4, seed: seed)
     let requests = try requests(seed, on: stage)
     let began = stage.now
     serve(requests, seed, on: stage)

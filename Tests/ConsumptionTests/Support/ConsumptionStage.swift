@@ -106,6 +106,8 @@ struct ConsumptionStage: Sendable {
     app.api.keyId = Scenario.madeKey.keyId
     app.api.privateKeyFile = directory.appending(path: "key.p8").path
     var configuration = MillraceConfiguration()
+    // A step of time can be longer than a transaction may stay open.
+    configuration.kafka.commit = .atLeastOnce
     configuration.apps = [app]
     configuration.appStore.productionURL = SimulatedExchange.productionURL
     configuration.appStore.sandboxURL = SimulatedExchange.sandboxURL
