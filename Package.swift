@@ -272,7 +272,8 @@ let package = Package(
     tests(
       "Console",
       [
-        "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "Millrace", "MillraceTesting", "Kafka",
+        "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "Millrace",
+        "MillraceTesting", "Kafka",
         "AppStore", "Clocks", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),
     tests(
