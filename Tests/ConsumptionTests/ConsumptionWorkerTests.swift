@@ -14,10 +14,7 @@ import Testing
 
 @testable import Consumption
 
-@Suite(
-  .timeLimit(.minutes(5)),
-  .enabled(if: isAskedFor, "MILLRACE_CONSUMPTION_RUNS asks for it: some runs do not come to rest"))
-struct ConsumptionWorkerTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)
 
   /// One purchase whose money is asked back, told to a worker.

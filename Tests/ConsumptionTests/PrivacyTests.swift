@@ -3,7 +3,6 @@
 
 import AppStore
 import Clocks
-import Foundation
 import InMemoryTracing
 import Kafka
 import Logging
@@ -61,13 +60,7 @@ import Tracing
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"v1":{"appAccountToken":"MARKER"}}"#,
   ]
 
-  // In one run of ten the worker is not seen to come to rest where a timer and a retry of one notification fall due
-  // together. Until that is found it is asked for.
-  @Test(
-    .enabled(
-      if: ProcessInfo.processInfo.environment["MILLRACE_PRIVACY_RUN"] != nil,
-      "MILLRACE_PRIVACY_RUN asks for it: one run of ten does not come to rest"))
-  func `a whole run says nothing of a customer but to Apple`() async throws {
+  @Test func `a whole run says nothing of a customer but to Apple`() async throws {
     let stage = try ConsumptionStage()
     let lines = Lines()
     let registry = PrometheusRegistry()
@@ -133,7 +126,7 @@ import Tracing
         {"transaction_id":"2","app_account_token":"\(token)"}]}}
         """
       try stage.log.append(try stage.v1(Array(body.utf8)))
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(15), workers)
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
     }
   }
 }

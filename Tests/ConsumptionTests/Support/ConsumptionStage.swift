@@ -19,9 +19,6 @@ import Testing
 @testable import Consumption
 @testable import Millrace
 
-/// In one run of ten a worker is not seen to come to rest. Until that is found, runs over hours are asked for.
-let isAskedFor = ProcessInfo.processInfo.environment["MILLRACE_CONSUMPTION_RUNS"] != nil
-
 struct ConsumptionStage: Sendable {
   static let bundleId = "com.example.app"
   static let coins = "com.example.app.coins"

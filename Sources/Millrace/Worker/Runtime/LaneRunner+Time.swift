@@ -18,9 +18,11 @@ extension LaneRunner {
       let isHeldUp = await release()
       fireTimers()
       sweep()
+      // Read before the wall time: where time passes in between, the lane wakes too early and looks again.
+      let now = parts.clock.now
       let wait = nextTime - parts.clock.wallTime
       if wait > .zero {
-        await bell.wait(until: parts.clock.now.advanced(by: wait), on: parts.clock)
+        await bell.wait(until: now.advanced(by: wait), on: parts.clock)
       } else if isHeldUp {
         await bell.wait()
       }
