@@ -74,6 +74,8 @@ public struct ConsumptionWorker: NotificationWorker {
     let notice = try RiskNotice(parsing: timer.payload)
     // Answered in this very moment.
     if case .ended? = await context.effect(notice.effect) { return .ignore }
+    // Told already: a run of the request that began before the first warning has set the timer again.
+    guard try await context.state(timer.name) == nil else { return .ignore }
     return try .emit(notice.event(at: context.clock.wallTime)).keeping(timer.name, [1])
   }
 

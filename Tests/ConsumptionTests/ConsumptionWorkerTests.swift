@@ -7,12 +7,12 @@ import Clocks
 import Crypto
 import Foundation
 import Kafka
-import Millrace
 import MillraceTesting
 import TestSupport
 import Testing
 
 @testable import Consumption
+@testable import Millrace
 
 @Suite(.timeLimit(.minutes(5))) struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)
@@ -178,6 +178,27 @@ import Testing
     #expect((.seconds(12 * 3_600 - 330)...(.seconds(12 * 3_600))).contains(end.at - began))
     #expect((70...90).contains(stage.team.posts.count) && stage.calls == 0)
     #expect(stage.deadLetters().isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `a warning that was told is not told again, though its timer stands once more`() async throws {
+    let stage = try ConsumptionStage()
+    stage.team.answers { _ in .status(503) }
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.pass(.seconds(11 * 3_600 + 300), step: .seconds(120), workers)
+    }
+    let told = try stage.events()
+    #expect(told.map(\.name) == ["consumption.at-risk"])
+    // What a run of the request leaves that began before the warning and ended after it.
+    let question = try #require(told.first?.notification)
+    let key = LedgerRecord(.timer("at-risk/\(question)", nil)).key
+    let timer = try #require(stage.log.records(in: stage.topics.ledger).last { $0.key == key && $0.value != nil })
+    try stage.log.append(
+      ProducerRecord(topic: stage.topics.ledger, partition: timer.partition, key: key, value: timer.value))
+    try await stage.running { try await stage.pass(.seconds(300), $0) }
+    #expect(try stage.events().map(\.id) == told.map(\.id))
+    #expect(stage.log.records(in: stage.topics.ledger).last { $0.key == key }?.value == nil, "it has fired")
     try finish(stage)
   }
 
