@@ -466,6 +466,7 @@ THRESHOLDS = {
     },
     "usualPerDay": count("Notifications a day from which an app counts as one that has traffic.", 1),
     "certificateDays": count("Days before the end of the ingress's certificate.", 1),
+    "forgottenAfterDays": count("Days after which it is no news that a process is gone.", 1),
 }
 
 

@@ -60,7 +60,69 @@ def lateness(fast, slow):
 LEAF = "millrace_ingress_apple_certificate_end_seconds"
 ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
 
+LANES = 'millrace_worker_lanes{worker="refunds",namespace="shop",pod="%s"}'
+BEAT = 'millrace_heartbeat_longest_gap_seconds{job="shop-refunds",instance="10.0.0.1:9090"}'
+UP = 'up{job="shop-refunds",instance="10.0.0.1:9090"}'
+
 CASES = [
+    # All pods are gone from minute 30, and with them their series; at minute 120 there are others.
+    Case(
+        "MillraceIngressGone",
+        {ACCEPTED: "7+0x30 stale", ACCEPTED.replace('"p"', '"q"'): "_x120 0+0x60"},
+        {29: 0, 33: 0, 60: 1, 115: 1, 122: 0, 170: 0},
+    ),
+    # Gone for 13 hours, for 60, for six days; on the eighth day it was taken away.
+    Case(
+        "MillraceIngressGone",
+        {ACCEPTED: "0+2x24 stale"},
+        {24 * 60: 0, 37 * 60: 1, 84 * 60: 1, 168 * 60: 1, 200 * 60: 0},
+        "1h",
+    ),
+    # One pod after the other, as in a rollout; and a cluster that has no ingress.
+    Case(
+        "MillraceIngressGone",
+        {ACCEPTED: "7+0x30 stale", ACCEPTED.replace('"p"', '"q"'): "_x28 0+0x60"},
+        {30: 0, 40: 0, 80: 0},
+    ),
+    Case("MillraceIngressGone", {LANES % "a": "12+0x60"}, {30: 0}),
+    # Another namespace's is no substitute.
+    Case(
+        "MillraceIngressGone",
+        {
+            'millrace_ingress_app_accepted_total{app="a",namespace="a"}': "7+0x30 stale",
+            'millrace_ingress_app_accepted_total{app="a",namespace="b"}': "7+0x60",
+        },
+        {29: 0, 50: 1},
+    ),
+    Case(
+        "MillraceWorkerGone",
+        {LANES % "a": "6+0x30 stale", LANES % "b": "6+0x30 stale", LANES % "c": "_x100 12+0x60"},
+        {29: 0, 38: 0, 60: 1, 99: 1, 103: 0, 150: 0},
+    ),
+    Case(
+        "MillraceWorkerGone",
+        {LANES % "a": "12+0x10 stale"},
+        {10 * 60: 0, 13 * 60: 1, 24 * 60: 1, 160 * 60: 1, 190 * 60: 0},
+        "1h",
+    ),
+    # It runs and owns nothing.
+    Case("MillraceWorkerGone", {LANES % "a": "12+0x30 0+0x60 12+0x20"}, {29: 0, 60: 1, 95: 0}),
+    # Another takes the lanes; a spare pod has none; one that never had any is not missed.
+    Case(
+        "MillraceWorkerGone",
+        {LANES % "a": "12+0x30 stale", LANES % "b": "0+0x31 12+0x60", LANES % "c": "0+0x90"},
+        {30: 0, 45: 0, 80: 0},
+    ),
+    Case("MillraceWorkerGone", {LANES % "a": "0+0x90"}, {60: 0}),
+    # A process that still is a target and answers nothing, then answers again.
+    Case(
+        "MillraceTargetDown",
+        {UP: "1+0x30 0+0x60 1+0x30", BEAT: "1+0x30 stale _x59 1+0x30"},
+        {29: 0, 40: 0, 60: 1, 90: 1, 110: 0},
+    ),
+    # Somebody else's process; and ours, which nobody wants to read any more.
+    Case("MillraceTargetDown", {UP: "0+0x90"}, {60: 0}),
+    Case("MillraceTargetDown", {UP: "1+0x30 stale", BEAT: "1+0x30 stale"}, {60: 0}),
     # 60 a minute is one a second; then none.
     Case("MillraceNotificationsRefused", refused("signature", "401", "0+60x30 1800+0x30"), {5: 0, 20: 1, 50: 0}),
     Case("MillraceNotificationsRefused", refused("signature", "401", "0+10x60"), {30: 0, 59: 0}),
@@ -86,6 +148,21 @@ CASES = [
         "MillraceAppSilent",
         {ACCEPTED: "0+2x240 480+0x48 480+2x48"},
         {200 * 60: 0, 250 * 60: 0, 280 * 60: 1, 300 * 60: 0},
+        "1h",
+    ),
+    # Ten busy days, then the ingress is gone, and after two more days there is another. While it is gone there is nothing
+    # to compare.
+    Case(
+        "MillraceAppSilent",
+        {ACCEPTED: "0+2x240 stale", ACCEPTED.replace('"p"', '"q"'): "_x300 0+2x48"},
+        {240 * 60: 0, 262 * 60: 0, 267 * 60: 1, 300 * 60: 1, 304 * 60: 0, 330 * 60: 0},
+        "1h",
+    ),
+    # Pods come and go every twelve hours.
+    Case(
+        "MillraceAppSilent",
+        {ACCEPTED.replace('"p"', f'"{pod}"'): f"_x{pod * 12} 0+2x12 stale" for pod in range(20)},
+        {200 * 60: 0, 220 * 60: 0, 239 * 60: 0},
         "1h",
     ),
     Case("MillraceAppSilent", {ACCEPTED: "0+0.1x240 24+0x48"}, {280 * 60: 0}, "1h"),
