@@ -1,0 +1,195 @@
+"""The table of rights in docs/threat-model.md, held against the topics that the code names."""
+
+import fnmatch
+import re
+import subprocess
+
+import pytest
+from test_deployments import shipped
+
+from places import ROOT, TOPICS
+from test_agreement import BIN
+
+PAGE = (ROOT / "docs" / "threat-model.md").read_text()
+SOURCES = ROOT / "Sources"
+
+# Whose code is where; what a worker of ours does besides is in its row and in that of every worker.
+FOLDERS = {
+    "`millrace-ingress`": ["Ingress"],
+    "every worker": ["Millrace/Worker/Records", "Millrace/Worker/Runtime"],
+    "`millrace-refunds` besides": ["Refunds/RefundsWorker.swift", "Refunds/RefundEvents.swift"],
+    "`millrace-renewal-extensions` besides": ["RenewalExtensions"],
+    "`millrace-consumption` besides": ["Consumption"],
+    "`millrace-console`": ["Console/Tables", "Console/Actions", "Console/Reading"],
+    "`millrace backfill`": ["Operations/Backfill"],
+    "`millrace listen`": ["Operations/Listen"],
+    "`millrace quarantine`": ["Operations/Quarantine"],
+    "`millrace dead-letters`": ["Operations/Workers"],
+    "`millrace replay`": ["Operations/Replay"],
+    "`millrace campaigns`": ["Operations/Campaigns"],
+    "`millrace refunds`": ["Refunds/Check"],
+    "`millrace doctor`": ["Operations/Doctor"],
+}
+# Types behind which a topic is read or written.
+BEHIND = {
+    "AuditLog(": "millrace.audit",
+    "topics.operations": "millrace.operations",
+    "foundRefunds": "appstore.transactions.refunds",
+}
+
+
+def section():
+    return PAGE.split("### What each process may do in Kafka")[1].split("\n## ")[0]
+
+
+def rows():
+    """[process, reads, writes, groups and ids] of each row."""
+    found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section().splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in cells] for cells in found[1:]]
+
+
+def row(process):
+    (found,) = [one for one in rows() if one[0].startswith(process)]
+    return found
+
+
+def topics(cell):
+    """The topics that a cell names, as patterns."""
+    return [
+        re.sub("<[a-z]+>", "*", name)
+        for name in re.findall("`([^`]+)`", cell)
+        if name.startswith(("appstore.", "millrace."))
+    ]
+
+
+def admits(cell, topic):
+    return any(fnmatch.fnmatch(topic, pattern) for pattern in topics(cell))
+
+
+def files(places):
+    for place in places:
+        path = SOURCES / place
+        yield from [path] if path.is_file() else sorted(path.rglob("*.swift"))
+
+
+def constants():
+    """Topics by the expressions that name them: `AuditRecord.topic` → millrace.audit."""
+    found = {}
+    for path in SOURCES.rglob("*.swift"):
+        text = path.read_text()
+        for match in re.finditer(r'static let (\w*[tT]opic) = "((?:appstore|millrace)\.[a-z.-]+)"', text):
+            # Whichever of the types above has it: no two of them are called alike.
+            for name in re.findall(r"\b(?:struct|enum|class|extension) (\w+)", text[: match.start()]):
+                found[f"{name}.{match[1]}"] = match[2]
+    return found
+
+
+def named(text):
+    """The topics that a piece of code names."""
+    known = {path.stem for path in TOPICS.glob("*.yaml")}
+    result = {topic for expression, topic in CONSTANTS.items() if re.search(rf"\b{re.escape(expression)}\b", text)}
+    result |= {topic for word, topic in BEHIND.items() if word in text}
+    return result | {literal for literal in re.findall(r'"([a-z]+\.[a-z.-]+)"', text) if literal in known}
+
+
+CONSTANTS = constants()
+
+
+def test_the_code_names_topics_where_this_test_looks():
+    assert {"AuditRecord.topic", "PauseChannel.topic", "CampaignRecord.topic", "QuarantineRecord.topic"} <= set(
+        CONSTANTS
+    )
+    assert set(CONSTANTS.values()) <= {path.stem for path in TOPICS.glob("*.yaml")} | {
+        "appstore.notifications.subscriptions"
+    }
+
+
+@pytest.mark.parametrize("process", FOLDERS)
+def test_a_process_has_a_right_to_every_topic_its_code_names(process):
+    found = {topic for path in files(FOLDERS[process]) for topic in named(path.read_text())}
+    cells = " ".join(row(process)[1:3] + (row("every worker")[1:3] if process.endswith("besides") else []))
+    assert {topic for topic in found if not admits(cells, topic)} == set()
+    assert found
+
+
+def test_who_keeps_the_audit_trail_may_write_it():
+    for process, places in FOLDERS.items():
+        if any(re.search(r"AuditLog\(on", path.read_text()) for path in files(places)):
+            assert admits(row(process)[2], "millrace.audit"), process
+
+
+def test_a_worker_may_write_whatever_its_lanes_write():
+    """The names of WorkerTopics, each with its topic."""
+    text = (SOURCES / "Millrace/Worker/Records/WorkerTopics.swift").read_text()
+    names = {"own": "millrace.w."}
+    for name, value in re.findall(r"^    (?:let )?(\w+) = (.+)$", text, re.MULTILINE):
+        value = value.replace("\\(prefix)", "").replace("\\(worker)", "w").removeprefix("prefix + ")
+        if value.startswith("own + "):
+            names[name] = names["own"] + value.removeprefix("own + ").strip('"')
+        elif value in CONSTANTS:
+            names[name] = CONSTANTS[value]
+        elif value.startswith('"'):
+            names[name] = value.strip('"')
+    others = re.search(r"public var others: \[String\] \{ \[(.+)\] \}", text)[1].split(", ")
+    assert len(others) == 4
+    _, reads, writes, groups = row("every worker")
+    for name in [*others, "replay", "deadLetters", "ledger"]:
+        assert admits(writes, names[name]), name
+    for name in ["operations", "control", "replay", "deadLetters", "ledger"]:
+        assert admits(reads, names[name]), name
+    assert f"`{names['group'].replace('.w', '.<worker>')}`" in groups
+    # The audit record of a replay's end is written in the lane's transaction.
+    assert (
+        "step.notes = [record.producerRecord"
+        in (SOURCES / "Millrace/Worker/Runtime/LaneRunner+Replay.swift").read_text()
+    )
+
+
+def test_tables_of_workers_are_in_their_rows():
+    for path in SOURCES.glob("*/*Worker.swift"):
+        text = path.read_text()
+        name = re.search(r'static let name = "([a-z-]+)"', text)
+        tables = re.search(r"static let tables: Set<String> = \[(.+?)\]", text)
+        if name and tables:
+            for table in tables[1].split(", "):
+                topic = next(topic for key, topic in CONSTANTS.items() if key.endswith(f".{table.split('.')[-1]}"))
+                assert admits(row(f"`millrace-{name[1]}` besides")[2], topic), topic
+
+
+def test_every_transactional_id_is_there():
+    found = []
+    for path in SOURCES.rglob("*.swift"):
+        for match in re.finditer(r"makeTransactionalWriter\(\s*id: \"([^\"]+)\"", path.read_text()):
+            own = match[1].replace("\\(parts.topics.group)", "millrace.<worker>").replace("\\(prefix)", "")
+            found.append(own.split("\\(")[0])
+    assert sorted(found) == ["millrace.<worker>.", "millrace.replay."]
+    stated = {name for one in rows() for name in re.findall(r"begin with `([^`]+)`", one[3])}
+    assert stated == set(found)
+
+
+def test_every_program_and_every_command_is_there():
+    _, _, text = subprocess.run(
+        [BIN / "millrace", "--help"], capture_output=True, text=True, check=True
+    ).stdout.partition("SUBCOMMANDS:")
+    commands = set(re.findall(r"^  ([a-z][a-z-]*)", text, re.MULTILINE))
+    first = " ".join(one[0] for one in rows())
+    stated = set(re.findall(r"`(millrace-[a-z-]+)`", first))
+    assert stated == shipped()
+    with_rights = set(re.findall(r"`millrace ([a-z-]+)`", first))
+    sentence = re.search(r"^`millrace verify`.+?Kafka\.$", section(), re.MULTILINE | re.DOTALL)[0]
+    without = set(re.findall(r"`(?:millrace )?([a-z-]+)`", sentence))
+    assert with_rights | without == commands
+    assert not with_rights & without
+
+
+def test_every_topic_has_somebody_who_writes_it_and_somebody_who_reads_it():
+    for path in TOPICS.glob("*.yaml"):
+        assert any(admits(one[1], path.stem) for one in rows()), f"nobody reads {path.stem}"
+        assert any(admits(one[2], path.stem) for one in rows()), f"nobody writes {path.stem}"
+
+
+def test_a_missing_right_is_found():
+    """What these tests are for: the worker's right to the audit trail was not in the table once."""
+    assert not admits("`millrace.<worker>.*`, `millrace.operations`", "millrace.audit")
+    assert admits("`millrace.<worker>.*`, `millrace.audit`", "millrace.audit")
+    assert "millrace.audit" in named("try await AuditLog(on: log, prefix: prefix).append([])")
