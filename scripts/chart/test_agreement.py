@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from chart import ci, ci_names, manifests
+from chart import Refused, ci, ci_names, manifests, merged
 from places import CHART, CONFIGURATION_PAGE, ROOT, TOPICS
 
 BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", ROOT / ".build" / "debug"))
@@ -43,6 +43,39 @@ def test_the_programs_would_say_if_they_did_not(tmp_path):
     result = subprocess.run([BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={})
     assert result.returncode == 78
     assert "ingres" in result.stderr
+
+
+# What must not stand readable, and what may: each word and name of SecretFile.isSecretProperty, and their neighbours.
+PROPERTIES = [
+    *("ssl.key.pem", "sasl.oauthbearer.config", "sasl.jaas.config", "SSL.Key.Pem", "sasl.password", "ssl.key.password"),
+    *("sasl.oauthbearer.client.secret", "a.token", "a.passphrase", "ssl.keystore.private", "a.Private.key"),
+    *("sasl.oauthbearer.token.endpoint.url", "ssl.key.location", "a.secret.location", "a.password.url"),
+    *("ssl.ca.pem", "ssl.certificate.pem", "sasl.username", "sasl.mechanism", "security.protocol", "client.rack"),
+]
+
+
+def test_the_chart_and_the_programs_take_the_same_properties_for_secrets(tmp_path):
+    code = swift("Millrace/Configuration/SecretFile.swift").split("func isSecretProperty")[1]
+    words = set(re.findall(r'"([a-z.]+)"', code))
+    assert {word for word in words if not any(word in name.lower() for name in PROPERTIES)} == set()
+    path = tmp_path / "millrace.yaml"
+    path.write_text(
+        yaml.safe_dump({"kafka": {"bootstrapServers": "k:9092", "properties": dict.fromkeys(PROPERTIES, "v")}})
+    )
+    shown = subprocess.run(
+        [BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={}, check=True
+    ).stdout
+    properties = yaml.safe_load(shown)["kafka"]["properties"]
+    assert set(properties) == set(PROPERTIES)
+    masked = {name for name, value in properties.items() if value != "v"}
+    refused = set()
+    for name in PROPERTIES:
+        try:
+            manifests(merged(ci("minimal"), {"config": {"kafka": {"properties": {name: "v"}}}}))
+        except Refused as error:
+            assert f"config.kafka.properties.{name} would stand readable in a ConfigMap" in str(error)
+            refused.add(name)
+    assert refused == masked == set(PROPERTIES[:11])
 
 
 def test_the_static_member_of_a_pod_is_the_one_of_its_worker(tmp_path):

@@ -19,7 +19,7 @@
 {{- if and (kindIs "map" $value) (not (hasSuffix ".location" $name)) -}}
 {{- fail (printf "config.kafka.properties has a reference for %s, which would become a path: move it to config.kafka.propertyFiles, whose files are read" $name) -}}
 {{- end -}}
-{{- if and (not (kindIs "map" $value)) (regexMatch "(?i)(password|secret|passphrase)" $name) (not (hasSuffix ".location" $name)) -}}
+{{- if and (not (kindIs "map" $value)) (include "millrace.isSecretProperty" $name) -}}
 {{- fail (printf "config.kafka.properties.%s would stand readable in a ConfigMap: move it to config.kafka.propertyFiles as {secret: …, key: …}" $name) -}}
 {{- end -}}
 {{- end -}}

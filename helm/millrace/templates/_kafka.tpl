@@ -8,6 +8,14 @@
 {{- int (dig "topics" "lanes" 12 .Values.config) -}}
 {{- end -}}
 
+{{/* Whether the value of a librdkafka property is a secret, as the programs judge it: "yes" or nothing. */}}
+{{- define "millrace.isSecretProperty" -}}
+{{- $name := lower . -}}
+{{- if has $name (list "ssl.key.pem" "sasl.oauthbearer.config" "sasl.jaas.config") -}}yes
+{{- else if and (regexMatch "password|secret|token|passphrase|private" $name) (not (regexMatch "\\.(url|location)$" $name)) -}}yes
+{{- end -}}
+{{- end -}}
+
 {{/* The brokers' ports, each once. JSON list. Brokers may name others of their own: networkPolicy.kafka.ports. */}}
 {{- define "millrace.brokerPorts" -}}
 {{- $ports := list -}}
