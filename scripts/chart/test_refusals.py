@@ -135,6 +135,19 @@ def test_a_contradiction_is_refused_with_what_to_change(values, sentence):
         manifests(merged(base, values))
 
 
+@pytest.mark.parametrize(
+    "properties",
+    [{"sasl.mechanism": "OAUTHBEARER"}, {"sasl.mechanism": "PLAIN", "sasl.username": "millrace"}],
+    ids=lambda one: one["sasl.mechanism"],
+)
+@pytest.mark.parametrize(
+    "scaled", [{}, {"ingress": {"autoscaling": {"enabled": True}}}], ids=["fixed", "ingress scaled"]
+)
+def test_what_only_keda_cannot_do_is_fine_without_keda(properties, scaled):
+    documents = manifests(merged(ci("minimal"), REFUNDS, sasl(**properties), scaled))
+    assert not [one for one in documents if one["apiVersion"].startswith("keda.sh/")]
+
+
 def test_the_base_of_these_cases_is_fine():
     manifests(merged(ci("minimal"), {"config": {"apps": [{**APP, "api": API}]}}))
     manifests(merged(ci("minimal"), KEDA))
