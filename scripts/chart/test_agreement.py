@@ -181,6 +181,8 @@ def test_the_defaults_that_templates_assume_are_the_programs():
             r"\.seconds\(([\d_]+)\)", re.search(r"retryDelays.*?=\s*\[(.+?)\]", policy, re.DOTALL)[1].replace("_", "")
         )
     ]
+    drain = re.search(r'default "(\d+)s" \$entry.drainTimeout', text)[1]
+    assert re.search(r"drainTimeout = Duration\.seconds\((\d+)\)", policy)[1] == drain
     units = {"s": 1, "m": 60, "h": 3600}
     assert [int(one[:-1]) * units[one[-1]] for one in re.findall(r'"(\w+)"', delays)] == seconds
 

@@ -10,6 +10,9 @@ API = {"issuerId": "a", "keyId": "b", "privateKeyFile": {"secret": "s", "key": "
 APP = {"bundleId": "com.example.app", "appAppleId": 1}
 REFUNDS = {"workers": {"refunds": {"enabled": True}}}
 KEDA = {"workers": {"refunds": {"enabled": True, "autoscaling": {"enabled": True}}}}
+CONSOLE = {
+    "console": {"enabled": True, "allowFrom": [{"podSelector": {"matchLabels": {"app": "oauth2-proxy"}}}]},
+}
 
 
 def sasl(**properties):
@@ -57,6 +60,27 @@ CASES = [
         {"config": {"workers": [{"name": "refunds", "drainTimeout": "1m"}]}},
         "refunds drains for up to 60 s, and the process is cancelled after config.shutdown.grace, 25 s: raise config.shutdown.grace to at least 60s",
     ),
+    (
+        "standard drain",
+        merged(REFUNDS, {"config": {"shutdown": {"grace": "5s"}}}),
+        "refunds drains for up to 20 s, and the process is cancelled after config.shutdown.grace, 5 s",
+    ),
+    ("admin's port", {"config": {"admin": {"port": 8080}}}, "config.ingress.port is 8080, and so is config.admin.port"),
+    ("ingress's port", {"config": {"ingress": {"port": 9090}}}, "config.ingress.port is 9090, and so is"),
+    (
+        "console's port",
+        merged(CONSOLE, {"config": {"console": {"port": 9090}}}),
+        "config.console.port is 9090, and so is config.admin.port",
+    ),
+    ("any port", {"config": {"ingress": {"port": 0}}}, "config.ingress.port is 0, which lets the system choose"),
+    (
+        "any console's port",
+        merged(CONSOLE, {"config": {"console": {"port": 0}}}),
+        "config.console.port is 0, which lets",
+    ),
+    ("any admin's port", {"config": {"admin": {"port": 0}}}, "config.admin.port is 0, which lets the system choose"),
+    ("admin on loopback", {"config": {"admin": {"host": "127.0.0.1"}}}, "config.admin.host is 127.0.0.1, where nobody"),
+    ("ingress on loopback", {"config": {"ingress": {"host": "localhost"}}}, "config.ingress.host is localhost, where"),
     ("secret in env", {"ingress": {"env": {"API_TOKEN": "x"}}}, "ingress.env.API_TOKEN looks like a secret"),
     ("setting in env", {"ingress": {"env": {"MILLRACE_INGRESS_PORT": "1"}}}, "set the key under config instead"),
     (
@@ -152,3 +176,9 @@ def test_the_base_of_these_cases_is_fine():
     manifests(merged(ci("minimal"), {"config": {"apps": [{**APP, "api": API}]}}))
     manifests(merged(ci("minimal"), KEDA))
     manifests(merged(ci("minimal"), {"ingress": {"terminationGracePeriodSeconds": 41}}))
+    manifests(merged(ci("minimal"), CONSOLE))
+    manifests(merged(ci("minimal"), {"config": {"shutdown": {"grace": "5s"}}}))
+    short = {"shutdown": {"grace": "5s"}, "workers": [{"name": "refunds", "drainTimeout": "4s"}]}
+    manifests(merged(ci("minimal"), REFUNDS, {"config": short}))
+    # Of those that run elsewhere.
+    manifests(merged(ci("minimal"), {"config": {**short, "workers": [{"name": "refunds"}], "console": {"port": 9090}}}))

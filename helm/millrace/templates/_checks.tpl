@@ -42,14 +42,16 @@
 {{- fail "workers.forward is enabled and config.forward is empty: name a receiver with name and url, or set workers.forward.enabled to false" -}}
 {{- end -}}
 {{- $grace := include "millrace.seconds" (dict "text" (dig "shutdown" "grace" "25s" $config) "key" "config.shutdown.grace") | int -}}
-{{- range $entry := default (list) $config.workers -}}
-{{- if $entry.drainTimeout -}}
-{{- $drain := include "millrace.seconds" (dict "text" $entry.drainTimeout "key" (printf "config.workers: drainTimeout of %s" $entry.name)) | int -}}
+{{- $running := include "millrace.workerNames" . | fromJsonArray -}}
+{{- range $entry := include "millrace.workerEntries" . | fromJsonArray -}}
+{{- if or $entry.drainTimeout (has $entry.name $running) -}}
+{{- $drain := include "millrace.seconds" (dict "text" (default "20s" $entry.drainTimeout) "key" (printf "config.workers: drainTimeout of %s" $entry.name)) | int -}}
 {{- if gt $drain $grace -}}
-{{- fail (printf "config.workers: %s drains for up to %d s, and the process is cancelled after config.shutdown.grace, %d s: raise config.shutdown.grace to at least %ds" $entry.name $drain $grace $drain) -}}
+{{- fail (printf "config.workers: %s drains for up to %d s, and the process is cancelled after config.shutdown.grace, %d s: raise config.shutdown.grace to at least %ds, or lower its drainTimeout" $entry.name $drain $grace $drain) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- include "millrace.listenChecks" (dict "root" . "processes" $processes) -}}
 {{- range $process := $processes -}}
 {{- $settings := $process.settings -}}
 {{- $scaling := default (dict) $settings.autoscaling -}}
@@ -118,5 +120,32 @@
 {{- end -}}
 {{- if and (eq .Values.topics.manage "strimzi") (empty .Values.topics.strimzi.cluster) -}}
 {{- fail "topics.strimzi.cluster is empty: name the Kafka resource that the topics are for" -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where processes listen: a pod is asked on its own address, not on loopback, and each port is one listener's. */}}
+{{- define "millrace.listenChecks" -}}
+{{- $config := .root.Values.config -}}
+{{- $admin := include "millrace.adminPort" .root | int -}}
+{{- if eq $admin 0 -}}
+{{- fail "config.admin.port is 0, which lets the system choose: probes and Prometheus have to know it. Leave it out, or name a port" -}}
+{{- end -}}
+{{- $listeners := list (list "admin" "probes and Prometheus") -}}
+{{- range $process := .processes -}}
+{{- if has $process.name (list "ingress" "console") -}}
+{{- if eq (int $process.port) 0 -}}
+{{- fail (printf "config.%s.port is 0, which lets the system choose: its Service has to know it. Leave it out, or name a port" $process.name) -}}
+{{- end -}}
+{{- if eq (int $process.port) $admin -}}
+{{- fail (printf "config.%s.port is %d, and so is config.admin.port: the process would not start. Give one of them another port" $process.name $admin) -}}
+{{- end -}}
+{{- if eq $process.name "ingress" -}}{{- $listeners = append $listeners (list "ingress" "its Service") -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $listener := $listeners -}}
+{{- $host := dig (first $listener) "host" "0.0.0.0" $config -}}
+{{- if regexMatch "^(127\\..*|::1|localhost)$" $host -}}
+{{- fail (printf "config.%s.host is %s, where nobody outside of the pod's container gets: not %s. Leave it out" (first $listener) $host (last $listener)) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
