@@ -338,7 +338,9 @@ def values_schema(page):
                     "allowActions": flag("Whether people may act in it; otherwise they look."),
                     "showPayloads": flag("Whether it shows what notifications say. That is personal data."),
                     "service": SERVICE,
-                    "allowFrom": free_list("NetworkPolicy peers that may reach it: your authenticating proxy."),
+                    "allowFrom": free_list(
+                        "NetworkPolicy peers that may reach it: your authenticating proxy. Required."
+                    ),
                 },
                 "The console, behind an authenticating proxy of yours.",
             ),

@@ -1,5 +1,6 @@
 """Values that contradict each other end the rendering with a sentence that says what to change."""
 
+import json
 import re
 
 import pytest
@@ -13,6 +14,14 @@ KEDA = {"workers": {"refunds": {"enabled": True, "autoscaling": {"enabled": True
 CONSOLE = {
     "console": {"enabled": True, "allowFrom": [{"podSelector": {"matchLabels": {"app": "oauth2-proxy"}}}]},
 }
+# Peers of a NetworkPolicy that leave nobody out.
+EVERYBODY = [
+    {},
+    {"namespaceSelector": {}},
+    {"namespaceSelector": {}, "podSelector": {}},
+    {"ipBlock": {"cidr": "0.0.0.0/0"}},
+    {"ipBlock": {"cidr": "::/0"}},
+]
 
 
 def sasl(**properties):
@@ -81,6 +90,38 @@ CASES = [
     ("any admin's port", {"config": {"admin": {"port": 0}}}, "config.admin.port is 0, which lets the system choose"),
     ("admin on loopback", {"config": {"admin": {"host": "127.0.0.1"}}}, "config.admin.host is 127.0.0.1, where nobody"),
     ("ingress on loopback", {"config": {"ingress": {"host": "localhost"}}}, "config.ingress.host is localhost, where"),
+    ("console for all", {"console": {"enabled": True}}, "console.allowFrom is empty: any pod of the cluster could act"),
+    (
+        "console for all, with actions",
+        {"console": {"enabled": True, "allowActions": True, "service": {"type": "LoadBalancer"}}},
+        "Name the pods of your authenticating proxy, as in [{podSelector:",
+    ),
+    *(
+        (
+            f"console for {json.dumps(peer)}",
+            {"console": {"enabled": True, "allowFrom": [*CONSOLE["console"]["allowFrom"], peer]}},
+            f"console.allowFrom admits everybody with {json.dumps(peer, separators=(',', ':'))}, who could act",
+        )
+        for peer in EVERYBODY
+    ),
+    (
+        "console without policies",
+        merged(CONSOLE, {"networkPolicy": {"enabled": False}}),
+        "console.enabled with networkPolicy.enabled false: any pod of the cluster could act in the console as any user",
+    ),
+    *(
+        (
+            f"console as {kind}",
+            merged(CONSOLE, {"console": {"service": {"type": kind}}}),
+            f"console.service.type is {kind}, by which people would come past the proxy",
+        )
+        for kind in ("LoadBalancer", "NodePort")
+    ),
+    (
+        "console without proxy",
+        merged(CONSOLE, {"config": {"console": {"proxy": "none"}}}),
+        "config.console.proxy is none, and then the console listens on loopback only",
+    ),
     ("secret in env", {"ingress": {"env": {"API_TOKEN": "x"}}}, "ingress.env.API_TOKEN looks like a secret"),
     ("setting in env", {"ingress": {"env": {"MILLRACE_INGRESS_PORT": "1"}}}, "set the key under config instead"),
     (
@@ -177,6 +218,14 @@ def test_the_base_of_these_cases_is_fine():
     manifests(merged(ci("minimal"), KEDA))
     manifests(merged(ci("minimal"), {"ingress": {"terminationGracePeriodSeconds": 41}}))
     manifests(merged(ci("minimal"), CONSOLE))
+    manifests(merged(ci("minimal"), {"networkPolicy": {"enabled": False}}))
+    for peer in (
+        {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "gateways"}}},
+        {"namespaceSelector": {"matchExpressions": [{"key": "team", "operator": "Exists"}]}},
+        {"namespaceSelector": {}, "podSelector": {"matchLabels": {"app": "oauth2-proxy"}}},
+        {"ipBlock": {"cidr": "10.0.0.7/32"}},
+    ):
+        manifests(merged(ci("minimal"), {"console": {"enabled": True, "allowActions": True, "allowFrom": [peer]}}))
     manifests(merged(ci("minimal"), {"config": {"shutdown": {"grace": "5s"}}}))
     short = {"shutdown": {"grace": "5s"}, "workers": [{"name": "refunds", "drainTimeout": "4s"}]}
     manifests(merged(ci("minimal"), REFUNDS, {"config": short}))

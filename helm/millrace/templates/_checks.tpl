@@ -51,6 +51,7 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if .Values.console.enabled -}}{{- include "millrace.consoleChecks" . -}}{{- end -}}
 {{- include "millrace.listenChecks" (dict "root" . "processes" $processes) -}}
 {{- range $process := $processes -}}
 {{- $settings := $process.settings -}}
@@ -147,5 +148,29 @@
 {{- if regexMatch "^(127\\..*|::1|localhost)$" $host -}}
 {{- fail (printf "config.%s.host is %s, where nobody outside of the pod's container gets: not %s. Leave it out" (first $listener) $host (last $listener)) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The console believes the header that names its user: nobody but the proxy that writes it may reach the pod. */}}
+{{- define "millrace.consoleChecks" -}}
+{{- $example := "as in [{podSelector: {matchLabels: {app.kubernetes.io/name: oauth2-proxy}}}]" -}}
+{{- if eq (dig "console" "proxy" "required" .Values.config) "none" -}}
+{{- fail "config.console.proxy is none, and then the console listens on loopback only, where nobody reaches it in a pod: leave it out and put an authenticating proxy before it, or run millrace-console on your own machine" -}}
+{{- end -}}
+{{- if not .Values.networkPolicy.enabled -}}
+{{- fail "console.enabled with networkPolicy.enabled false: any pod of the cluster could act in the console as any user. Set networkPolicy.enabled to true, or console.enabled to false" -}}
+{{- end -}}
+{{- if empty .Values.console.allowFrom -}}
+{{- fail (printf "console.allowFrom is empty: any pod of the cluster could act in the console as any user. Name the pods of your authenticating proxy, %s" $example) -}}
+{{- end -}}
+{{- range $peer := .Values.console.allowFrom -}}
+{{- $cidr := dig "ipBlock" "cidr" "" $peer -}}
+{{- $labels := concat (values (dig "podSelector" (dict) $peer)) (values (dig "namespaceSelector" (dict) $peer)) -}}
+{{- if or (hasSuffix "/0" $cidr) (and (not $cidr) (empty (compact $labels))) -}}
+{{- fail (printf "console.allowFrom admits everybody with %s, who could act in the console as any user. Name the pods of your authenticating proxy, %s" (toJson $peer) $example) -}}
+{{- end -}}
+{{- end -}}
+{{- if ne .Values.console.service.type "ClusterIP" -}}
+{{- fail (printf "console.service.type is %s, by which people would come past the proxy: leave it ClusterIP, and expose the proxy" .Values.console.service.type) -}}
 {{- end -}}
 {{- end -}}
