@@ -418,3 +418,31 @@ def test_the_notes_name_three_commands():
     assert commands[-1].endswith("-- millrace api test-notification --environment Sandbox")
     assert "https://appstore.example.com/v2" in text
     assert "No process here has an App Store Server API key" in notes(ci("minimal"))
+
+
+def test_the_notes_tell_of_consumers_what_is_so():
+    text = notes(ci("consumers"))
+    assert "exec" not in text
+    assert "no pod here has the program millrace" in text
+    assert "The key of the App Store Server API is here with loyalty only" in text
+    assert "'jsonpath={.data.consumer-loyalty\\.yaml}'" in text
+    assert "consumer-loyalty.yaml" in of("consumers", "ConfigMap", "shop-millrace")["data"]
+
+
+@pytest.mark.parametrize("more", ["", "ingress", "backfill"])
+@pytest.mark.parametrize("name", ci_names())
+def test_a_command_of_the_notes_is_in_the_pod_that_they_name(name, more):
+    """The program in its image, and for what asks Apple the key and the way."""
+    values = merged(ci(name), {more: {"enabled": True}} if more and ci(name)["config"]["apps"][0].get("api") else {})
+    documents = manifests(values)
+    targets = re.findall(r"exec (\w+)/(\S+) -- (millrace [a-z]+)", notes(values))
+    assert targets or (name, more) == ("consumers", "")
+    for kind, target, command in targets:
+        found = next(one for one in documents if (one["kind"].lower(), one["metadata"]["name"]) == (kind, target))
+        assert container(found)["image"].startswith("ghcr.io/millrace/millrace")
+        if command == "millrace api":
+            assert "app-store" in secrets(found)
+            (policy,) = [
+                one for one in documents if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == target
+            ]
+            assert 443 in [port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]]
