@@ -1,16 +1,20 @@
 """Chart, compose file, systemd units, Dockerfile and package say the same."""
 
+import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 
 import pytest
 import yaml
 
 from chart import ci, manifests
-from places import ROOT
+from places import ROOT, TOPICS
 from test_agreement import BIN, default
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
@@ -189,6 +193,100 @@ def test_the_programs_take_the_configuration_that_comes_with_it(tmp_path):
         env={},
     )
     assert result.returncode == 0, result.stderr
+
+
+def workers():
+    """Names of the workers that come with Millrace and are one each; those of `forward` have their receivers' names."""
+    found = (
+        re.search(r'static let name = "([a-z-]+)"', path.read_text())
+        for path in (ROOT / "Sources").glob("*/*Worker.swift")
+    )
+    names = {one[1] for one in found if one}
+    assert {f"millrace-{name}" for name in names} < shipped()
+    return names
+
+
+def test_the_configuration_that_comes_with_it_names_every_worker_so_that_its_topics_are_made():
+    entries = yaml.safe_load((ROOT / "deploy" / "millrace.yaml").read_text())["workers"]
+    assert {entry["name"] for entry in entries} == workers()
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def is_ready(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def test_workers_start_with_the_configuration_that_comes_with_it(tmp_path):
+    """On clusters inside of their processes. A worker whose topics nobody makes would end and be started for ever."""
+    running = {}
+    try:
+        for name in sorted(workers()):
+            port = free_port()
+            variables = {
+                "MILLRACE_CONFIG": ROOT / "deploy" / "millrace.yaml",
+                "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "embedded",
+                "MILLRACE_TOPICS_DIRECTORY": TOPICS,
+                "MILLRACE_ADMIN_PORT": str(port),
+            }
+            with (tmp_path / name).open("w") as log:
+                process = subprocess.Popen([BIN / f"millrace-{name}"], env=variables, stdout=log, stderr=log)
+            running[name] = (process, port)
+        end = time.monotonic() + 180
+        for name, (process, port) in running.items():
+            while not is_ready(port):
+                said = (tmp_path / name).read_text()[-2000:]
+                assert process.poll() is None and time.monotonic() < end, f"{name} does not become ready: {said}"
+                time.sleep(0.1)
+    finally:
+        for process, _ in running.values():
+            process.terminate()
+        statuses = {name: process.wait(timeout=60) for name, (process, _) in running.items()}
+    assert set(statuses.values()) == {0}
+
+
+def shown(heading):
+    """The first block of commands under a heading of docs/deploying.md."""
+    section = (ROOT / "docs" / "deploying.md").read_text().split(f"\n## {heading}\n")[1]
+    return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
+
+
+def test_the_commands_for_systemd_install_all_that_the_units_name(tmp_path):
+    """Run below a root of its own; what would change this machine is only written down."""
+    for folder in ("usr/local/bin", "etc/systemd/system", "bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    called = tmp_path / "called"
+    for name in ("systemctl", "systemd-sysusers"):
+        (tmp_path / "bin" / name).write_text(f'#!/bin/sh\necho {name} "$@" >>{called}\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    script = shown("systemd").replace("install .build/release/millrace ", f"ln -s {BIN}/millrace ")
+    assert "/release/" not in script
+    script = script.replace("--group millrace", f"--group {os.getgid()}")
+    script = re.sub(r"(?<=[ =])/(?=usr/|etc/)", f"{tmp_path}/", script)
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+    subprocess.run(["bash", "-euo", "pipefail", "-c", script], check=True, cwd=ROOT, env=os.environ | {"PATH": path})
+    installed = {one.name: one for one in (tmp_path / "etc/systemd/system").iterdir()}
+    assert set(installed) == {one.name for one in UNITS}
+    for one in installed.values():
+        program = tmp_path / unit(one)["ExecStart"].split()[0].lstrip("/")
+        result = subprocess.run([program, "--help"], capture_output=True, text=True)
+        assert result.returncode == 0, f"{one.name}: {result.stderr}"
+        assert (tmp_path / environment(one)["MILLRACE_CONFIG"].lstrip("/")).is_file()
+        assert list((tmp_path / environment(one)["MILLRACE_TOPICS_DIRECTORY"].lstrip("/")).glob("*.yaml"))
+    assert {one.name for one in (tmp_path / "usr/local/bin").iterdir()} == shipped() | {"millrace"}
+    assert (tmp_path / "etc/millrace/secrets").stat().st_mode & 0o777 == 0o750
+    assert (tmp_path / "usr/lib/sysusers.d/millrace.conf").is_file()
+    # Units that it enables are there; so are those of the line about admin ports.
+    enabled = re.findall(r"enable --now (.+)", called.read_text())[0].split()
+    assert {f"{name}.service" for name in enabled} <= set(installed)
 
 
 def test_the_container_asks_the_program_itself_how_it_is():

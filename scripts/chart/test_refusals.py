@@ -14,6 +14,10 @@ KEDA = {"workers": {"refunds": {"enabled": True, "autoscaling": {"enabled": True
 CONSOLE = {
     "console": {"enabled": True, "allowFrom": [{"podSelector": {"matchLabels": {"app": "oauth2-proxy"}}}]},
 }
+CONSUMPTION = {
+    "config": {"apps": [{**APP, "api": API}], "consumption": {"providers": ["topic"]}},
+    "workers": {"consumption": {"enabled": True}},
+}
 # Peers of a NetworkPolicy that leave nobody out.
 EVERYBODY = [
     {},
@@ -168,6 +172,16 @@ CASES = [
         {"workers": {"renewalExtensions": {"enabled": True}}},
         "workers.renewalExtensions asks Apple, and no app in config.apps has api",
     ),
+    (
+        "nobody to ask",
+        merged(CONSUMPTION, {"config": {"consumption": {"providers": []}}}),
+        "config.consumption.providers is empty: list whom it asks",
+    ),
+    (
+        "nowhere to ask",
+        merged(CONSUMPTION, {"config": {"consumption": {"providers": ["topic", "http"]}}}),
+        "config.consumption.http.url is missing",
+    ),
     ("no host", {"ingress": {"exposure": {"kind": "ingress"}}}, "ingress.exposure.hostnames is empty"),
     (
         "no gateway",
@@ -218,6 +232,7 @@ def test_the_base_of_these_cases_is_fine():
     manifests(merged(ci("minimal"), KEDA))
     manifests(merged(ci("minimal"), {"ingress": {"terminationGracePeriodSeconds": 41}}))
     manifests(merged(ci("minimal"), CONSOLE))
+    manifests(merged(ci("minimal"), CONSUMPTION))
     manifests(merged(ci("minimal"), {"networkPolicy": {"enabled": False}}))
     for peer in (
         {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "gateways"}}},

@@ -41,6 +41,15 @@
 {{- if and .Values.workers.forward.enabled (empty $config.forward) -}}
 {{- fail "workers.forward is enabled and config.forward is empty: name a receiver with name and url, or set workers.forward.enabled to false" -}}
 {{- end -}}
+{{- if .Values.workers.consumption.enabled -}}
+{{- $consumption := default (dict) $config.consumption -}}
+{{- if empty $consumption.providers -}}
+{{- fail "workers.consumption is enabled and config.consumption.providers is empty: list whom it asks, of http, topic and rules (docs/consumption.md), or set workers.consumption.enabled to false" -}}
+{{- end -}}
+{{- if and (has "http" $consumption.providers) (not (dig "http" "url" "" $consumption)) -}}
+{{- fail "config.consumption.providers has http, and config.consumption.http.url is missing: name where the question is posted to" -}}
+{{- end -}}
+{{- end -}}
 {{- $grace := include "millrace.seconds" (dict "text" (dig "shutdown" "grace" "25s" $config) "key" "config.shutdown.grace") | int -}}
 {{- $running := include "millrace.workerNames" . | fromJsonArray -}}
 {{- range $entry := include "millrace.workerEntries" . | fromJsonArray -}}
