@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from chart import ci, loaded, manifests, merged
-from places import ROOT
+from places import CHART, ROOT
 
 
 def values_blocks(page):
@@ -38,3 +38,41 @@ def test_the_values_that_new_consumer_writes_render():
 
 def test_the_chart_has_its_readme():
     assert any(file["name"] == "README.md" for file in loaded().files)
+
+
+def test_the_runbook_sends_commands_to_pods_that_can_run_them():
+    """Those that ask Apple need a key and port 443, all others the program."""
+    text = (ROOT / "docs" / "runbook.md").read_text()
+    apple, others = re.findall(r"^\| (.+?) \| (.+?) \|$", text.split("| commands | where |")[1], re.MULTILINE)[:2]
+    commands = ROOT / "Sources" / "Commands" / "millrace"
+    asking = {
+        re.search(
+            r'commandName: "([a-z-]+)"', (commands / f"{path.name.split('Command')[0]}Command.swift").read_text()
+        )[1]
+        for path in commands.glob("*Command*.swift")
+        if re.search(r"APIAccess|APIApp|BackfillOperation|\bDoctor\(", path.read_text())
+    }
+    assert set(re.findall(r"`([a-z]+)`", apple[0])) == asking
+    values = merged(ci("production"), {"workers": {"consumption": {"enabled": True}}})
+    documents = manifests(values, name="millrace")
+    for row, asks in ((apple, True), (others, False)):
+        targets = re.findall(r"(deployment|statefulset)/(millrace-[a-z-]+)", row[1])
+        assert targets
+        for kind, name in targets:
+            found = [one for one in documents if one["metadata"]["name"] == name]
+            (workload,) = [one for one in found if one["kind"].lower() == kind]
+            (container,) = workload["spec"]["template"]["spec"]["containers"]
+            assert container["image"].startswith(values_image())
+            file = next(
+                one["data"][f"{container['name']}.yaml"]
+                for one in documents
+                if one["kind"] == "ConfigMap" and f"{container['name']}.yaml" in one["data"]
+            )
+            has_key = any("api" in app for app in yaml.safe_load(file)["apps"])
+            (policy,) = [one for one in found if one["kind"] == "NetworkPolicy"]
+            reaches = 443 in [port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]]
+            assert (has_key, reaches) == (asks, asks), name
+
+
+def values_image():
+    return yaml.safe_load((CHART / "values.yaml").read_text())["image"]["repository"]
