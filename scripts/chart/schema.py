@@ -455,6 +455,7 @@ THRESHOLDS = {
     "unavailablePerSecond": {"description": "Answers of 503 a second.", "type": "number", "exclusiveMinimum": 0},
     "lagSeconds": count("Age of the oldest record a lane has not finished, in seconds.", 1),
     "consumptionRiskSeconds": count("The same of the consumption worker; Apple waits 12 hours.", 1),
+    "backfillBehindSeconds": count("Seconds since everything before was last asked for from Apple's history.", 1),
     "retryLatenessSeconds": {
         "description": "How late 99 of 100 retries may be, in seconds.",
         "type": "number",

@@ -61,6 +61,7 @@ LEAF = "millrace_ingress_apple_certificate_end_seconds"
 ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
 
 LANES = 'millrace_worker_lanes{worker="refunds",namespace="shop",pod="%s"}'
+BEHIND = 'millrace_backfill_behind_seconds{app="a",environment="Production",namespace="shop",pod="p"}'
 BEAT = 'millrace_heartbeat_longest_gap_seconds{job="shop-refunds",instance="10.0.0.1:9090"}'
 UP = 'up{job="shop-refunds",instance="10.0.0.1:9090"}'
 
@@ -245,6 +246,13 @@ CASES = [
         {5: 1, 20: 0},
     ),
     Case("MillraceConsumptionAtRisk", event("consumption", "consumption.sent", "0+5x60"), {30: 0}),
+    Case("MillraceBackfillBehind", {BEHIND: "60+0x30 60+60x89 60+0x30"}, {90: 0, 110: 1, 115: 1, 125: 0}),
+    # Gone, and there again with a history that it has not read yet.
+    Case(
+        "MillraceBackfillBehind", {BEHIND: "60+0x30 stale _x29 2400+0x10 60+0x20"}, {30: 0, 40: 0, 50: 1, 65: 0, 85: 0}
+    ),
+    Case("MillraceBackfillBehind", {BEHIND: "60+0x30 stale _x5 60+0x60"}, {33: 0, 60: 0}),
+    Case("MillraceBackfillBehind", {BEHIND: "3000+0x60"}, {50: 0}),
     Case(
         "MillraceCampaignDiffers",
         event("renewal-extensions", "campaign.differs", "_x10 1+0x120"),
