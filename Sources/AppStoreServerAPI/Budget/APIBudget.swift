@@ -137,6 +137,8 @@ public final class APIBudget: Sendable {
   public func acquire(
     _ key: BudgetKey, before deadline: MillraceClock.Instant? = nil, patience: TurnPatience = TurnPatience()
   ) async throws(BudgetError) {
+    // What a 429 has said since goes before a turn that was taken ahead: that one is lost.
+    if let taken = patience.taken, taken.use(key), pause(of: key) == nil { return }
     let limit = patience.limit.map { clock.now.advanced(by: $0) }
     let want = Want(latest: [deadline, limit].compactMap(\.self).min(), isSentAway: limit != nil)
     // Whoever has a turn at once does not wait, and need not ask whether it may.

@@ -66,6 +66,23 @@ public struct AppStoreServerClient: Sendable {
   public func delay(for endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Duration? {
     runner.budget.delay(for: BudgetKey(bundleId: bundleId, environment: environment, endpoint: endpoint))
   }
+
+  /// Waits for a turn before its call is made: for what is written down first, so that nothing is written down of a call
+  /// that has to wait.
+  ///
+  /// The next call at that endpoint and in that environment is made at once; a 429 that somebody met meanwhile takes the
+  /// turn away again. A turn that is not used is lost, so take none for what was done already.
+  /// - Returns: the client that has the turn.
+  /// - Throws: `APIError` of kind ``APIError/Kind-swift.enum/budget`` where the turn is further away than ``patience`` or
+  ///   ``timeLimit`` allows; nothing is used up then.
+  public func takingTurn(
+    for endpoint: APIEndpoint, in environment: AppStoreEnvironment
+  ) async throws(APIError) -> AppStoreServerClient {
+    let call = APICall(endpoint: endpoint, environment: environment, path: [])
+    var client = self
+    client.patience.taken = try await runner.takeTurn(for: call, within: timeLimit, patience)
+    return client
+  }
 }
 
 extension AppStoreServerClient {

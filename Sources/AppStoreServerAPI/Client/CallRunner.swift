@@ -99,6 +99,28 @@ final class CallRunner: Sendable {
     throw APIError(call, .unauthorized(refusal), .configuration).with(retried)
   }
 
+  /// Waits for a turn.
+  func turn(
+    for call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience
+  ) async throws(APIError) {
+    do {
+      try await budget.acquire(key(of: call), before: deadline, patience: patience)
+    } catch {
+      switch error {
+      case .tooLate(let turn): throw APIError(call, .budget, .retryLater, retryAt: turn)
+      case .cancelled: throw APIError(call, .cancelled, .retryNow)
+      }
+    }
+  }
+
+  /// Takes a turn for a call that is made later.
+  func takeTurn(
+    for call: APICall, within limit: Duration, _ patience: TurnPatience
+  ) async throws(APIError) -> TakenTurn {
+    try await turn(for: call, before: clock.now.advanced(by: limit), patience)
+    return TakenTurn(key(of: call))
+  }
+
   private func token(for call: APICall) async throws(APIError) -> APIToken {
     do {
       return try await tokens.token()
@@ -111,14 +133,7 @@ final class CallRunner: Sendable {
   private func send(
     _ call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience, _ isSent: SentFlag
   ) async throws(APIError) -> (APIToken, ExchangeAnswer) {
-    do {
-      try await budget.acquire(key(of: call), before: deadline, patience: patience)
-    } catch {
-      switch error {
-      case .tooLate(let turn): throw APIError(call, .budget, .retryLater, retryAt: turn)
-      case .cancelled: throw APIError(call, .cancelled, .retryNow)
-      }
-    }
+    try await turn(for: call, before: deadline, patience)
     let token = try await token(for: call)
     do {
       isSent.value = true

@@ -56,6 +56,20 @@ import Testing
     }
   }
 
+  @Test func `an effect whose call has to wait is not begun, and takes one turn`() async throws {
+    var setup = WorkerHarness.Setup()
+    let apple = Apple()
+    setup.appStore = apple
+    try await WorkerHarness.run(OnceCaller.self, setup) { harness in
+      for _ in 0..<8 { try await harness.receive(.didRenew) }
+      #expect(await harness.parked().map(\.count) == [3, 0, 0, 0, 0])
+      for _ in 0..<40 { try await harness.advance(by: .milliseconds(500)) }
+      let events = try await harness.events()
+      #expect(events.count == 8 && apple.calls.withLock { $0 } == 8)
+      #expect(events.allSatisfy { $0.data == .object(["wasBegunBefore": "false"]) })
+    }
+  }
+
   @Test func `nine tenths of a budget are used while work waits for it`() async throws {
     var setup = WorkerHarness.Setup()
     let apple = Apple()

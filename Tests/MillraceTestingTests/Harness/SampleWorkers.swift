@@ -120,6 +120,30 @@ struct Caller: NotificationWorker {
   }
 }
 
+/// Makes one call to Apple for each notification, once.
+struct OnceCaller: NotificationWorker {
+  static let name = "once-caller"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    let result = try await context.once(
+      "call/\(notification.id)", body: [], calling: .requestTestNotification, in: .production,
+      of: try context.appStore(for: notification.bundleId)
+    ) { intent, client in
+      _ = try await client.requestTestNotification(in: .production)
+      return Array("\(intent.isRepeated)".utf8)
+    }
+    return try .emit(CalledOnce(wasBegunBefore: String(decoding: result, as: UTF8.self)))
+  }
+
+  struct CalledOnce: WorkerEvent {
+    static let eventName = "called-once"
+    var wasBegunBefore: String
+  }
+}
+
 /// Says what it is told of its run, and takes a timer and a row along whatever it decides.
 struct Teller: NotificationWorker {
   static let name = "teller"

@@ -44,8 +44,8 @@ public struct HandlerContext: Sendable {
   /// The App Store Server API for an app.
   ///
   /// Its calls wait for their turn in the app's budget, which all workers share. One whose turn is more than five seconds
-  /// away throws an error that parks the notification until then and counts as no attempt; let it pass. How long a call
-  /// would wait is told by ``AppStoreServerAPI/AppStoreServerClient/delay(for:in:)``.
+  /// away throws an error that parks the notification until then and counts as no attempt; let it pass. What is
+  /// done once takes its turn before it is begun: ``once(_:body:calling:in:of:perform:)``.
   /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
     try clients.client(for: bundleId).waiting(patience)
@@ -95,6 +95,30 @@ public struct HandlerContext: Sendable {
 }
 
 extension HandlerContext {
+  /// Does something at Apple that cannot be undone, once: as ``once(_:body:perform:)``, in its turn.
+  ///
+  /// The turn is taken before the intent is written, so that none stands for a call that has to wait; what has ended
+  /// needs none.
+  ///
+  /// - Parameters:
+  ///   - name: As there.
+  ///   - body: As there.
+  ///   - endpoint: What `perform` calls.
+  ///   - environment: Where it calls it.
+  ///   - client: Of the app.
+  ///   - perform: Gets the client that has the turn.
+  /// - Returns: what `perform` returned, now or then.
+  /// - Throws: what ``once(_:body:perform:)`` throws; `APIError` of kind `budget` where the turn is too far away, to be
+  ///   let pass as ``appStore(for:)`` says.
+  public func once(
+    _ name: String, body: [UInt8], calling endpoint: APIEndpoint, in environment: AppStoreEnvironment,
+    of client: AppStoreServerClient, perform: (EffectIntent, AppStoreServerClient) async throws -> [UInt8]
+  ) async throws -> [UInt8] {
+    if case .ended(let result)? = await effect(name) { return result }
+    let client = try await client.takingTurn(for: endpoint, in: environment)
+    return try await once(name, body: body) { intent in try await perform(intent, client) }
+  }
+
   /// How an effect of this key's lane stands; nil where none of that name was ever begun.
   ///
   /// An effect belongs to the lane whose handler began it, so ask with the key that its notification had.
