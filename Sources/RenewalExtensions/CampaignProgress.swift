@@ -16,7 +16,7 @@ public struct CampaignProgress: Sendable, Hashable {
   public var unclear: Int64 = 0
   /// Failures that were not retried because the campaign's retries were cancelled.
   public var withheld: Int64 = 0
-  /// Failures whose retry has not ended.
+  /// Failures whose retry has begun and not ended. What waits for its first turn at Apple has not begun.
   public var waiting: Int64 = 0
 
   /// Nothing is known.
@@ -55,11 +55,10 @@ public struct CampaignProgress: Sendable, Hashable {
     extended == completion.succeeded && failures == completion.failed
   }
 
-  /// How long the retries that wait take at that rate; nil where there is no rate.
-  /// - Parameter perSecond: Calls a second that all workers together may make.
-  public func estimate(perSecond: Double) -> Duration? {
-    guard perSecond > 0 else { return nil }
-    return .milliseconds(Int64((Double(waiting) / perSecond * 1_000).rounded(.up)))
+  /// Failures whose retry has not ended: once Apple has counted its failures, those among them that have not begun as
+  /// well.
+  public func left(_ completion: Campaign.Completion?) -> Int64 {
+    max(waiting, (completion?.failed ?? 0) - (failures - waiting))
   }
 }
 

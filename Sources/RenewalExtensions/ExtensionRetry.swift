@@ -1,5 +1,5 @@
-// One subscription's retry: the intent first, then the call, and where an earlier call's end is not known, a look before
-// it is sent again.
+// One subscription's retry: the turn first, then the intent, then the call, and where an earlier call's end is not known, a
+// look before it is sent again.
 
 internal import AppStore
 internal import AppStoreServerAPI
@@ -23,8 +23,8 @@ struct ExtensionRetry {
     let original = subject.originalTransactionId
     let body = ExtensionRequest.body(campaign, originalTransactionId: original).serialized()
     let result = try await context.once(
-      ExtensionRequest.effect(campaign: campaign.id, originalTransactionId: original), body: body
-    ) { intent in
+      effect, body: body, calling: .extendSubscriptionRenewalDate, in: subject.environment, of: client
+    ) { intent, client in
       // Of an earlier run where there was one: the request that may have had its effect, and no other.
       let request = ExtendRenewalDateRequest(json: try JSONObject(parsing: intent.body))
       if intent.isRepeated, context.clock.wallTime - intent.intendedAt > Self.blindTime,
@@ -39,6 +39,25 @@ struct ExtensionRetry {
         return try await final(error, request, isRepeated: intent.isRepeated, with: client).bytes
       }
     }
+    return try Self.answer(result)
+  }
+
+  /// Ends a retry of a cancelled campaign; nil where none was ever begun. Nothing is called.
+  func end() async throws -> ExtensionAnswer? {
+    switch await context.effect(effect) {
+    case nil: return nil
+    case .ended(let result)?: return try Self.answer(result)
+    case .open?:
+      let unclear = ExtensionAnswer.unclear("its retries were cancelled before their end was known")
+      return try Self.answer(try await context.once(effect, body: []) { _ in unclear.bytes })
+    }
+  }
+
+  private var effect: String {
+    ExtensionRequest.effect(campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
+  }
+
+  private static func answer(_ result: [UInt8]) throws -> ExtensionAnswer {
     guard let answer = ExtensionAnswer(result) else {
       throw PermanentFailure("effect-unreadable", "the ledger holds an answer that this version cannot read")
     }

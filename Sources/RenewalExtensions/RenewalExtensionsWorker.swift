@@ -114,18 +114,11 @@ extension RenewalExtensionsWorker {
     _ campaign: Campaign, _ subject: ExtensionSubject, _ transaction: JWSTransactionDecodedPayload,
     _ context: HandlerContext
   ) async throws -> Outcome {
-    if let cancellation = campaign.cancellation {
-      let name = ExtensionRequest.effect(
-        campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
-      switch await context.effect(name) {
-      case .ended?: break
-      case .open?:
-        return try ExtensionAnswer.unclear("its retries were cancelled before their end was known")
-          .event(campaign, subject)
-      case nil: return try withheld(campaign, subject, cancellation)
-      }
-    }
     let retry = ExtensionRetry(campaign: campaign, subject: subject, before: transaction, context: context)
+    if let cancellation = campaign.cancellation {
+      guard let answer = try await retry.end() else { return try withheld(campaign, subject, cancellation) }
+      return try answer.event(campaign, subject)
+    }
     return try await retry.run().event(campaign, subject)
   }
 

@@ -39,7 +39,9 @@ import Testing
     #expect(progress.failures == 40)
     #expect(progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 40)))
     #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 41)))
-    #expect(progress.estimate(perSecond: 16) == .seconds(2) && progress.estimate(perSecond: 0) == nil)
+    #expect(progress.left(nil) == 32, "what has not begun is not known of before Apple has counted")
+    #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 50)) == 42)
+    #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 10)) == 32)
   }
 
   @Test func `show says what Apple counted, what we did and how long the rest takes`() {
@@ -50,13 +52,27 @@ import Testing
     let text = report.lines(lineWidth: 100, usesColor: false).joined(separator: "\n")
     for part in [
       "completed", "7 days, reason 3 (service issue or outage), all storefronts", "1500 extended, 50 failed",
-      "40: 2 extended, 3 refused, 1 unclear, 2 withheld, 32 waiting", "8 of 50", "max-extensions 2, ineligible 1",
-      "at least 2 s at 16.0 calls a second", "millrace campaigns resolve",
+      "50: 2 extended, 3 refused, 1 unclear, 2 withheld, 42 waiting", "8 of 50", "max-extensions 2, ineligible 1",
+      "at least 3 s at 16.0 calls a second", "millrace campaigns resolve",
     ] {
       #expect(text.contains(part), "\(part)\n\(text)")
     }
     #expect(report.jsonLine.contains(#""refused":{"ineligible":1,"max-extensions":2}"#))
+    #expect(report.jsonLine.contains(#""failures":50"#) && report.jsonLine.contains(#""waiting":42"#))
     #expect(report.jsonLine.contains(#""secondsLeft":2"#))
+  }
+
+  @Test func `retries that were cancelled take no time, and without a budget nobody knows`() {
+    var campaign = Campaign.sample()
+    func report(perSecond: Double) -> CampaignReport {
+      CampaignReport(
+        campaign: campaign, progress: CampaignProgress(Self.tally, of: Self.id), undecided: 0, perSecond: perSecond)
+    }
+    #expect(report(perSecond: 16).timeLeft == .seconds(2) && report(perSecond: 0).timeLeft == nil)
+    campaign.cancellation = .init(at: Campaign.origin, by: "ann", why: "the wrong product")
+    #expect(report(perSecond: 16).timeLeft == nil && !report(perSecond: 16).jsonLine.contains("secondsLeft"))
+    let lines = report(perSecond: 16).lines(lineWidth: 100, usesColor: false).joined()
+    #expect(!lines.contains("calls a second") && lines.contains("32 waiting"))
   }
 
   @Test func `a list has a row for each campaign`() {

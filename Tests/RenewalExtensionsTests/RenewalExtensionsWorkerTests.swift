@@ -153,6 +153,65 @@ import Testing
     #expect(try await rehearsal.progress(of: campaign).withheld == 1)
   }
 
+  @Test func `what waits for its turn has not begun: a cancellation withholds it, and nothing stays open`() async throws
+  {
+    let rehearsal = try Rehearsal()
+    let ids = try rehearsal.settle(4)
+    let campaign = Campaign.sample(at: rehearsal.now)
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    try await rehearsal.running("a") { workers in
+      // The first call brings no answer, the second a 429: nobody has a turn for an hour.
+      rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
+      try Self.fail(ids[0], rehearsal)
+      try await rehearsal.settle(workers)
+      rehearsal.inject(Fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), endpoints: Self.extend, count: 1))
+      for id in ids.dropFirst() {
+        try Self.fail(id, rehearsal)
+        try await rehearsal.settle(workers)
+      }
+      #expect(try await rehearsal.progress(of: campaign).waiting == 2, "two were called for")
+      let decisions = try CampaignDecisions(rehearsal.campaigns, author: "bob", clock: rehearsal.clock)
+      _ = try await decisions.cancel(campaign.id, why: "the wrong product")
+      for _ in 0..<8 {
+        try rehearsal.pass(.seconds(600))
+        try await rehearsal.settle(workers)
+      }
+    }
+    let names = try rehearsal.events().map(\.name)
+    #expect(names.count { $0 == "extension.withheld" } == 2 && names.count { $0 == "extension.unclear" } == 2)
+    let progress = try await rehearsal.progress(of: campaign)
+    #expect(progress.withheld == 2 && progress.unclear == 2 && progress.waiting == 0)
+    #expect(Self.calls(rehearsal) == 2)
+  }
+
+  @Test func `hours without a turn make nothing unclear, and cost no call`() async throws {
+    let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
+    let ids = try rehearsal.settle(2)
+    try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
+    try await rehearsal.running("a") { workers in
+      rehearsal.inject(
+        Fault(.tooManyRequests(.milliseconds(from: .seconds(3 * 3_600))), endpoints: Self.extend, count: 1))
+      for id in ids {
+        try Self.fail(id, rehearsal)
+        try await rehearsal.settle(workers)
+      }
+      let now = rehearsal.now
+      // Support gives the second customer three days: a look at the dates could tell nothing.
+      _ = try rehearsal.world.withState { state throws(WorldError) in
+        try state.extendRenewal(ids[1], byDays: 3, at: now)
+      }
+      for _ in 0..<30 {
+        try rehearsal.pass(.seconds(600))
+        try await rehearsal.settle(workers)
+      }
+    }
+    #expect(try rehearsal.events().map(\.name) == ["extension.applied", "extension.applied"])
+    #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 2])
+    // Of the one that met the 429 nobody knows; it is looked at when it can be sent.
+    let looks = rehearsal.services.report.asked.first { $0.endpoint == .getAllSubscriptionStatuses }?.count ?? 0
+    #expect(looks <= 1 && Self.calls(rehearsal) == 3, "\(looks) \(Self.calls(rehearsal))")
+  }
+
   @Test func `an effect whose answer was lost is looked for after an hour, not sent again`() async throws {
     // An Apple that remembers nothing would extend twice.
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }

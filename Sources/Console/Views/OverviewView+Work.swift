@@ -61,8 +61,8 @@ extension OverviewView {
   private func progress(_ report: CampaignReport) -> HTML {
     let progress = report.progress
     let refused = progress.refused.values.reduce(0, +)
-    let total = max(progress.failures, report.campaign.completion?.failed ?? 0)
     let ended = progress.failures - progress.waiting
+    let total = ended + report.waiting
     let bar: HTML =
       total > 0
       ? "<progress max=\"\(total)\" value=\"\(ended)\" aria-label=\"Retries that ended\"></progress>" : ""
@@ -78,7 +78,7 @@ extension OverviewView {
         ? """
         <p>\(Words.count(ended)) of \(Words.count(total)) failures ended: \(Words.count(progress.applied)) extended, \
         \(Words.count(refused)) refused, \(Words.count(progress.unclear)) unclear, \(Words.count(progress.withheld)) withheld; \
-        \(Words.count(progress.waiting)) wait</p>
+        \(Words.count(report.waiting)) wait</p>
         """ : "",
       report.undecided > 0
         ? "<p class=\"state warn\">\(report.undecided) wait for a decision: <code>millrace campaigns resolve</code></p>"

@@ -24,6 +24,15 @@ public struct CampaignReport: Sendable, Hashable {
     self.perSecond = perSecond
   }
 
+  /// Failures whose retry has not ended, as far as anybody knows.
+  public var waiting: Int64 { progress.left(campaign.completion) }
+
+  /// The shortest time in which the retries that wait can be made; nil where there are none to make, or no budget.
+  var timeLeft: Duration? {
+    guard campaign.cancellation == nil, perSecond > 0 else { return nil }
+    return .milliseconds(Int64((Double(waiting) / perSecond * 1_000).rounded(.up)))
+  }
+
   /// Calls a second that a configuration allows.
   public static func perSecond(_ settings: AppStoreSettings, in environment: AppStoreEnvironment) -> Double {
     RateLimits.divided(by: settings.limitDivisor).perSecond(.extendSubscriptionRenewalDate, in: environment)
@@ -73,7 +82,7 @@ extension CampaignReport {
     sheet.add("failures", failures)
     sheet.add("retries", bar(lineWidth: lineWidth, usesColor: usesColor))
     sheet.add("refused", refusals, .red)
-    sheet.add("waiting", waiting)
+    sheet.add("waiting", patience)
     sheet.add(
       "undecided", undecided > 0 ? "\(undecided): say whose they are with millrace campaigns resolve" : nil, .yellow)
     return sheet.lines(usesColor: usesColor)
@@ -88,9 +97,9 @@ extension CampaignReport {
     let parts = [
       "\(progress.applied) extended", progress.refused.isEmpty ? nil : "\(progress.refusedCount) refused",
       progress.unclear > 0 ? "\(progress.unclear) unclear" : nil,
-      progress.withheld > 0 ? "\(progress.withheld) withheld" : nil, "\(progress.waiting) waiting",
+      progress.withheld > 0 ? "\(progress.withheld) withheld" : nil, "\(waiting) waiting",
     ].compactMap { $0 }.joined(separator: ", ")
-    return "\(progress.failures): \(parts)"
+    return "\(ended + waiting): \(parts)"
   }
 
   private var refusals: String? {
@@ -99,16 +108,18 @@ extension CampaignReport {
       .map { "\($0.key.rawValue) \($0.value)" }.joined(separator: ", ")
   }
 
-  private var waiting: String? {
-    guard progress.waiting > 0 else { return nil }
-    guard let time = progress.estimate(perSecond: perSecond) else { return "no budget to go on with" }
+  private var ended: Int64 { progress.failures - progress.waiting }
+
+  private var patience: String? {
+    guard waiting > 0, campaign.cancellation == nil else { return nil }
+    guard let time = timeLeft else { return "no budget to go on with" }
     let rate = (perSecond * 10).rounded() / 10
     return "at least \(HumanText.roundedUp(time)) at \(rate) calls a second"
   }
 
   /// Extended, refused, unclear or withheld, waiting; of as many as Apple counted, once it has.
   private func bar(lineWidth: Int?, usesColor: Bool) -> String? {
-    let total = max(progress.failures, campaign.completion?.failed ?? 0)
+    let total = ended + waiting
     guard total > 0 else { return nil }
     let bar = ProgressBar(
       parts: [
@@ -116,7 +127,6 @@ extension CampaignReport {
         .init(count: progress.refusedCount, symbol: "▓", style: .red),
         .init(count: progress.unclear + progress.withheld, symbol: "▒", style: .yellow),
       ], total: total)
-    let ended = progress.failures - progress.waiting
     return "\(bar.text(width: min(40, max(10, (lineWidth ?? 80) - 40)), usesColor: usesColor)) \(ended) of \(total)"
   }
 
@@ -138,12 +148,12 @@ extension CampaignReport {
     }
     json["progress"] = [
       "extended": .integer(progress.extended), "ambiguous": .integer(progress.ambiguous),
-      "failures": .integer(progress.failures), "applied": .integer(progress.applied), "refused": .object(refused),
+      "failures": .integer(ended + waiting), "applied": .integer(progress.applied), "refused": .object(refused),
       "unclear": .integer(progress.unclear), "withheld": .integer(progress.withheld),
-      "waiting": .integer(progress.waiting),
+      "waiting": .integer(waiting),
     ]
     json["undecided"] = .integer(Int64(undecided))
-    json["secondsLeft"] = progress.estimate(perSecond: perSecond).map { .integer($0.components.seconds) }
+    json["secondsLeft"] = timeLeft.map { .integer($0.components.seconds) }
     return String(decoding: JSON.object(json).serialized(), as: UTF8.self)
   }
 
