@@ -14,6 +14,10 @@ public enum ExtensionCheck: Sendable, Hashable {
 
   /// Apple renews up to a day before the period ends.
   static let renewalLead = Duration.seconds(86_400)
+  /// How much two months can differ.
+  static let monthSlack = Duration.seconds(3 * 86_400)
+  /// Periods as long as that are months.
+  static let shortestMonth = Duration.seconds(27 * 86_400)
   /// How far moments that mean the same may be apart.
   static let slack = Duration.seconds(3_600)
 
@@ -43,6 +47,11 @@ public enum ExtensionCheck: Sendable, Hashable {
     // The next period begins where the last one ended, or up to a day before.
     let isPlain = isRenewal(begin, of: oldEnd)
     let isShifted = isRenewal(begin, of: oldEnd + shift)
+    // It may have renewed more than once. How long its periods are is told by either, should the other have been extended.
+    let lengths = [before.purchaseDate.map { oldEnd - $0 }, end - begin].compactMap(\.self)
+    if isShifted, lengths.contains(where: { isLaterRenewal(begin, of: oldEnd, every: $0) }) {
+      return .cannotTell("the subscription renewed since, perhaps more than once, and its dates fit both outcomes")
+    }
     switch (isPlain, isShifted) {
     case (true, false): return .notApplied
     case (false, true): return .applied(nil)
@@ -56,5 +65,15 @@ public enum ExtensionCheck: Sendable, Hashable {
 
   private static func isRenewal(_ begin: Timestamp, of end: Timestamp) -> Bool {
     begin >= end - renewalLead - slack && begin <= end + slack
+  }
+
+  /// Whether a period may begin then after one plain period or several that followed `end`.
+  private static func isLaterRenewal(_ begin: Timestamp, of end: Timestamp, every length: Duration) -> Bool {
+    guard length > .zero else { return false }
+    let spread = length >= shortestMonth ? monthSlack : .zero
+    let gap = begin - end
+    // Of the numbers of periods that reach so far the smallest begins first.
+    let number = max(1, ((gap - slack) / (length + spread)).rounded(.up))
+    return gap >= (length - spread) * number - renewalLead - slack
   }
 }

@@ -54,6 +54,41 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    // Renewed twice, not extended: one week after the end, as an extended one would have.
+    (period: 7.0, days: 7, begin: 7.0), (period: 7, days: 7, begin: 6.5), (period: 7, days: 14, begin: 14),
+    (period: 7, days: 28, begin: 28), (period: 30, days: 30, begin: 30), (period: 30, days: 29, begin: 28.5),
+    (period: 31, days: 28, begin: 28), (period: 30, days: 90, begin: 89.5), (period: 61, days: 60, begin: 60),
+    // Minutes, as in the sandbox.
+    (period: 5.0 / 1_440, days: 7, begin: 7),
+  ])
+  func `what several plain renewals explain as well tells nothing`(period: Double, days: Int, begin: Double) {
+    func judge(before: Double, present: Double) -> ExtensionCheck {
+      let begin = Self.end + Self.days(begin)
+      return ExtensionCheck.judge(
+        before: Self.period(from: Self.end - Self.days(before)),
+        present: Self.period("2", from: begin, to: begin + Self.days(present)), days: days)
+    }
+    // One of the two may have been extended, by somebody else or in its time.
+    for (before, present) in [(period, period), (period, period + 9), (period + 9, period)] {
+      guard case .cannotTell = judge(before: before, present: present) else {
+        Issue.record("\(before) and \(present) days")
+        continue
+      }
+    }
+  }
+
+  @Test(arguments: [
+    (period: 7.0, days: 3, begin: 3.0), (period: 30, days: 7, begin: 6.5), (period: 365, days: 90, begin: 90),
+  ])
+  func `what no number of plain renewals explains was extended`(period: Double, days: Int, begin: Double) {
+    let begin = Self.end + Self.days(begin)
+    let check = ExtensionCheck.judge(
+      before: Self.period(from: Self.end - Self.days(period)),
+      present: Self.period("2", from: begin, to: begin + Self.days(period)), days: days)
+    #expect(check == .applied(nil))
+  }
+
   @Test func `a single day and an early renewal look alike`() {
     let begin = Self.end
     let present = Self.period("2", from: begin, to: begin + Self.days(30))
