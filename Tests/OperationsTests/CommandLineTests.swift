@@ -89,6 +89,7 @@ struct CommandLineTests {
       (["new", "consumer", "Win Back", "--millrace-path", "."], "Win Back"),
       (["campaigns", "start", "--product", "p", "--days", "7"], "--reason"),
       (["campaigns", "start", "--resume", "x", "--days", "7"], "--resume"),
+      (["campaigns", "start", "--resume", "x", "--environment", "Sandbox"], "--resume"),
       (["campaigns", "cancel", "x"], "--why"),
       (["campaigns", "resolve", "x", "three", "--why", "y"], "three"),
       (["backfill"], "--from"),

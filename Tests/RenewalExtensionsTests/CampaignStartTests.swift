@@ -72,6 +72,44 @@ import Testing
     #expect(try await rehearsal.campaigns.table()[campaign.id]?.requestedAt == campaign.requestedAt)
   }
 
+  @Test func `a repeat that Apple refuses leaves the campaign as unclear as it was`() async throws {
+    let rehearsal = try Rehearsal()
+    var campaign = try rehearsal.draft()
+    campaign.productId = "unknown"
+    for state in [Campaign.State.unclear, .requested] {
+      campaign.state = state
+      try await rehearsal.campaigns.append([.campaign(campaign)])
+      guard case .unclear = try await rehearsal.start().resume(campaign.id).1 else {
+        Issue.record("\(state): what Apple says to the repeat says nothing about the first try")
+        continue
+      }
+      #expect(try await rehearsal.campaigns.table()[campaign.id]?.state == .unclear)
+    }
+    #expect(Self.calls(rehearsal) == 2)
+  }
+
+  @Test func `a campaign is resumed with its own app's key, and with no other`() async throws {
+    let rehearsal = try Rehearsal()
+    var campaign = try rehearsal.draft()
+    campaign.bundleId = "com.example.other"
+    campaign.state = .unclear
+    try await rehearsal.campaigns.append([.campaign(campaign)])
+    let error = await #expect(throws: OperationError.self) { try await rehearsal.start().resume(campaign.id) }
+    #expect(error?.kind == .usage && error?.what.contains("com.example.other") == true)
+    #expect(rehearsal.services.report.asked.isEmpty)
+    #expect(try await rehearsal.campaigns.table()[campaign.id]?.state == .unclear)
+
+    campaign.bundleId = Rehearsal.bundleId
+    let configuration = rehearsal.configuration
+    for named in [nil, Rehearsal.bundleId] {
+      let app = try CampaignStart.app(of: campaign, named: named, in: configuration)
+      #expect(app.settings.bundleId == Rehearsal.bundleId && app.oneEnvironment == .production)
+    }
+    #expect(throws: OperationError.self) {
+      try CampaignStart.app(of: campaign, named: "com.example.other", in: configuration)
+    }
+  }
+
   @Test func `what Apple refuses is no campaign`() async throws {
     let rehearsal = try Rehearsal()
     var campaign = try rehearsal.draft()

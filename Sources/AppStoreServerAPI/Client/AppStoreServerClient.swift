@@ -17,7 +17,8 @@ public struct AppStoreServerClient: Sendable {
   /// How long a call waits for its turn, at most as long as ``timeLimit``.
   public var patience = TurnPatience()
 
-  let bundleId: String
+  /// The app.
+  public let bundleId: String
   let environments: [AppStoreEnvironment]
   let runner: CallRunner
 

@@ -56,7 +56,7 @@ extension CampaignsCommand {
     func validate() throws {
       let given = [product != nil, days != nil, reason != nil]
       if resume != nil {
-        if given.contains(true) || !storefront.isEmpty {
+        if given.contains(true) || !storefront.isEmpty || environment != nil {
           throw ValidationError("--resume goes on with a campaign as it was asked for; give nothing else of it.")
         }
       } else if given.contains(false) {
@@ -68,18 +68,29 @@ extension CampaignsCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.options.shared.load().configuration
-        let app = try APIApp(app: command.app, environment: command.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
-        // What is wrong with it is said before anybody is asked.
-        let campaign = try command.resume == nil ? command.campaign(of: app, at: clock) : nil
+        guard let resumed = command.resume else { return try await command.start(configuration, clock, on: console) }
         let campaigns = try await command.options.connect(configuration, telling: console)
-        // Nobody else calls the two endpoints of mass extensions.
+        let campaign = try await CampaignSurvey(campaigns, configuration.appStore).campaign(resumed)
+        let app = try CampaignStart.app(of: campaign, named: command.app, in: configuration)
         return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
-          let start = CampaignStart(campaigns, client: client, clock: clock)
-          if let campaign { return try await command.begin(campaign, start, on: console) }
-          let (campaign, result) = try await start.resume(command.resume ?? "")
+          let (campaign, result) = try await CampaignStart(campaigns, client: client, clock: clock).resume(campaign.id)
           return try command.tell(result, of: campaign, on: console)
         }
+      }
+    }
+
+    private func start(
+      _ configuration: MillraceConfiguration, _ clock: MillraceClock, on console: Console
+    ) async throws -> CommandStatus {
+      let command = self
+      let app = try APIApp(app: app, environment: environment, in: configuration)
+      // What is wrong with it is said before anybody is asked.
+      let campaign = try campaign(of: app, at: clock)
+      let campaigns = try await options.connect(configuration, telling: console)
+      // Nobody else calls the two endpoints of mass extensions.
+      return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
+        try await command.begin(campaign, CampaignStart(campaigns, client: client, clock: clock), on: console)
       }
     }
 

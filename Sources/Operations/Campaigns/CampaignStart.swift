@@ -4,6 +4,7 @@
 public import AppStoreServerAPI
 internal import AppStore
 public import Clocks
+public import Millrace
 public import RenewalExtensions
 
 /// Starts campaigns of one app.
@@ -59,11 +60,12 @@ public struct CampaignStart: Sendable {
       try await write(campaign, .refused)
       return .withdrawn(because: other)
     }
-    return try await ask(campaign)
+    return try await ask(campaign, isRepeat: false)
   }
 
   /// Goes on with a campaign whose start was interrupted: the same identifier, and only if Apple does not know it.
-  /// - Throws: ``OperationError`` for one that needs no resuming; `APIError` where Apple could not be asked.
+  /// - Throws: ``OperationError`` for one that needs no resuming, or of another app than the client's; `APIError` where
+  ///   Apple could not be asked.
   public func resume(_ id: String) async throws -> (Campaign, Result) {
     let campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
     guard campaign.state == .requested || campaign.state == .unclear else {
@@ -71,13 +73,34 @@ public struct CampaignStart: Sendable {
         .usage, "this campaign is \(CampaignWords.state(campaign))", at: campaign.id,
         remedy: "start another one, or look at it with millrace campaigns show")
     }
+    // Another app's key finds nothing of this one's.
+    try Self.require(campaign, of: client.bundleId)
     do {
       _ = try await status(of: campaign)
       try await write(campaign, .accepted)
       return (campaign, .known)
     } catch let error as APIError where error.code == .statusRequestNotFound {
-      return (campaign, try await ask(campaign))
+      return (campaign, try await ask(campaign, isRepeat: true))
     }
+  }
+
+  /// - Throws: ``OperationError`` where the campaign is another app's.
+  static func require(_ campaign: Campaign, of bundleId: String) throws(OperationError) {
+    guard campaign.bundleId == bundleId else {
+      throw OperationError(
+        .usage, "this campaign is about \(campaign.bundleId), not \(bundleId)", at: campaign.id,
+        remedy: "leave --app out: the campaign says which app it is about")
+    }
+  }
+
+  /// The app that a campaign is about.
+  /// - Parameter named: The one that the operator named; nil: none.
+  /// - Throws: ``OperationError`` where they named another; `MillraceError` where it is not configured.
+  public static func app(
+    of campaign: Campaign, named: String?, in configuration: MillraceConfiguration
+  ) throws -> APIApp {
+    if let named { try require(campaign, of: named) }
+    return try APIApp(app: campaign.bundleId, environment: campaign.environment.rawValue, in: configuration)
   }
 
   /// Asks Apple whether a campaign is done, and writes it down when it is.
@@ -105,11 +128,13 @@ public struct CampaignStart: Sendable {
       at: date, succeeded: status.succeededCount ?? 0, failed: status.failedCount ?? 0)
   }
 
-  private func ask(_ campaign: Campaign) async throws -> Result {
+  /// - Parameter isRepeat: Whether Apple may have it from an earlier try. What Apple says to a repeat, whatever it is but
+  ///   yes, says nothing about that one.
+  private func ask(_ campaign: Campaign, isRepeat: Bool) async throws -> Result {
     do {
       _ = try await client.extendRenewalDateForAllActiveSubscribers(campaign.request, in: campaign.environment)
     } catch {
-      if error.isUnclear {
+      if error.isUnclear || isRepeat {
         try await write(campaign, .unclear)
         return .unclear("\(error)")
       }
