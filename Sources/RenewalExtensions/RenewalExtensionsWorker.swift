@@ -25,6 +25,7 @@ public struct RenewalExtensionsWorker: NotificationWorker {
   /// after 157 hours.
   static let reconciliationDelay = Duration.seconds(7 * 86_400)
   private static let timerPrefix = "differs/"
+  private static let comparedPrefix = "compared/"
 
   private let campaigns: TopicTable<CampaignTable>
 
@@ -56,17 +57,21 @@ public struct RenewalExtensionsWorker: NotificationWorker {
     guard let campaign = try await campaigns.current()[id], let completion = campaign.completion else {
       return .ignore
     }
+    // Run again, the summary sets the timer again: it was compared in its time.
+    let compared = Self.comparedPrefix + id
+    guard try await context.state(compared) == nil else { return .ignore }
     let prefixes = CampaignProgress.prefixes(of: id)
     let progress = CampaignProgress(try await context.tally(of: prefixes), of: id)
-    guard !progress.agrees(with: completion) else { return .ignore }
-    return try .emit(
+    guard !progress.agrees(with: completion) else { return .ignore.keeping(compared, [1]) }
+    return try Outcome.emit(
       CampaignDiffers(
         about: EventFacts(campaign),
         details: .init(
           apple: .init(succeeded: completion.succeeded, failed: completion.failed),
           seen: .init(
             extended: progress.extended, ambiguous: progress.ambiguous, failures: progress.failures,
-            waiting: progress.waiting))))
+            waiting: progress.waiting)))
+    ).keeping(compared, [1])
   }
 }
 

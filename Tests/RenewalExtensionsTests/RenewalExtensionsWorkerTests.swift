@@ -310,6 +310,40 @@ import Testing
     #expect(rehearsal.extensions(of: id) == 1)
   }
 
+  @Test func `a difference is told once, however often the summary is run again`() async throws {
+    let rehearsal = try Rehearsal { settings in
+      settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
+    }
+    let ids = try rehearsal.settle(5)
+    /// Times that the timer was set or withdrawn.
+    func changes() -> Int {
+      rehearsal.log.records(in: rehearsal.topics.ledger).count { record in
+        String(decoding: record.key ?? [], as: UTF8.self).contains("differs/")
+      }
+    }
+    try await rehearsal.running("a") { workers in
+      _ = try await rehearsal.startCampaign()
+      // Somebody extends besides us.
+      let now = rehearsal.now
+      _ = try rehearsal.world.withState { state throws(WorldError) in
+        try state.extendRenewal(ids[0], byDays: 3, at: now)
+      }
+      for _ in 0..<13 {
+        try rehearsal.pass(.seconds(10))
+        try await rehearsal.settle(workers)
+      }
+      #expect(changes() == 1)
+      rehearsal.time.advance(by: .seconds(8 * 86_400))
+      try await rehearsal.until { changes() == 2 }
+      #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
+      #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: true) > 0)
+      // Set once more, and due at once.
+      try await rehearsal.until { changes() == 4 }
+      try await rehearsal.settle(workers)
+    }
+    #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
+  }
+
   @Test func `a campaign that agrees with Apple's counts is completed once and says nothing more`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(
