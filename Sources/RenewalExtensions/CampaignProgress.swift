@@ -6,6 +6,9 @@ public import Millrace
 public struct CampaignProgress: Sendable, Hashable {
   /// RENEWAL_EXTENDED that belong to this campaign alone and answer no call of ours.
   public var extended: Int64 = 0
+  /// The same of family members. They are told of when a retry extends their purchaser as well, and name another
+  /// subscription than the purchaser's: whose doing they are nobody can tell.
+  public var shared: Int64 = 0
   /// RENEWAL_EXTENDED that may belong to this campaign or to another.
   public var ambiguous: Int64 = 0
   /// Failures that a retry extended.
@@ -29,6 +32,7 @@ public struct CampaignProgress: Sendable, Hashable {
   /// - Parameter tally: Read with ``prefixes(of:)``.
   public init(_ tally: LedgerTally, of campaign: String) {
     extended = tally.counters[Self.extended(campaign)] ?? 0
+    shared = tally.counters[Self.shared(campaign)] ?? 0
     ambiguous = tally.counters[Self.ambiguous(campaign)] ?? 0
     withheld = tally.counters[Self.withheld(campaign)] ?? 0
     let effects = ExtensionRequest.effects(of: campaign)
@@ -50,9 +54,9 @@ public struct CampaignProgress: Sendable, Hashable {
     [ExtensionRequest.effects(of: campaign), "campaign/\(campaign)/"]
   }
 
-  /// Whether we have seen what Apple counted.
+  /// Whether we have seen what Apple counted, with family members or without: Apple documents neither.
   public func agrees(with completion: Campaign.Completion) -> Bool {
-    extended == completion.succeeded && failures == completion.failed
+    (extended...extended + shared).contains(completion.succeeded) && failures == completion.failed
   }
 
   /// Failures whose retry has not ended: once Apple has counted its failures, those among them that have not begun as
@@ -65,6 +69,7 @@ public struct CampaignProgress: Sendable, Hashable {
 // Names of counters.
 extension CampaignProgress {
   static func extended(_ campaign: String) -> String { "campaign/\(campaign)/extended" }
+  static func shared(_ campaign: String) -> String { "campaign/\(campaign)/shared" }
   static func ambiguous(_ campaign: String) -> String { "campaign/\(campaign)/ambiguous" }
   static func withheld(_ campaign: String) -> String { "campaign/\(campaign)/withheld" }
 }

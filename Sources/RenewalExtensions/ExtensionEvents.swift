@@ -143,6 +143,8 @@ struct CampaignDiffers: CampaignEvent, Hashable {
   struct Seen: Encodable, Sendable, Hashable {
     /// RENEWAL_EXTENDED that belong to this campaign alone and answer no call of ours.
     var extended: Int64
+    /// The same of family members.
+    var shared: Int64
     /// RENEWAL_EXTENDED that may belong to this campaign or to another.
     var ambiguous: Int64
     /// Failures that were taken up; the ones below are among them.

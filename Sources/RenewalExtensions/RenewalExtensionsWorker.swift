@@ -69,8 +69,8 @@ public struct RenewalExtensionsWorker: NotificationWorker {
         details: .init(
           apple: .init(succeeded: completion.succeeded, failed: completion.failed),
           seen: .init(
-            extended: progress.extended, ambiguous: progress.ambiguous, failures: progress.failures,
-            waiting: progress.waiting)))
+            extended: progress.extended, shared: progress.shared, ambiguous: progress.ambiguous,
+            failures: progress.failures, waiting: progress.waiting)))
     ).keeping(compared, [1])
   }
 }
@@ -142,17 +142,23 @@ extension RenewalExtensionsWorker {
   /// Counts what the mass extension reached. What answers a call of ours is known by its effect: the intent is written
   /// before the call, in this lane.
   private func extended(_ notification: Notification, _ context: HandlerContext) async throws -> Outcome {
-    guard let subject = ExtensionSubject(notification) else { return .ignore }
-    let fitting = try await campaigns.current().campaigns.filter { $0.fits(subject) }
-    for campaign in fitting {
+    guard let transaction = notification.transaction, let subject = ExtensionSubject(notification) else {
+      return .ignore
+    }
+    // A retry may come long after its campaign's window, and in another campaign's.
+    let campaigns = try await campaigns.current().campaigns.filter { $0.isAbout(subject) }
+    for campaign in campaigns {
       let name = ExtensionRequest.effect(
         campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
-      if await context.effect(name) != nil { return .ignore }
+      guard let standing = await context.effect(name) else { continue }
+      if OwnExtension.explains(subject, until: transaction.expiresDate, campaign, standing) { return .ignore }
     }
-    if let only = fitting.first, fitting.count == 1 {
-      return .ignore.counting(CampaignProgress.extended(only.id))
+    let fitting = campaigns.filter { $0.isOpen(at: subject.signedDate) }
+    guard let only = fitting.first, fitting.count == 1 else {
+      return fitting.reduce(.ignore) { $0.counting(CampaignProgress.ambiguous($1.id)) }
     }
-    return fitting.reduce(.ignore) { $0.counting(CampaignProgress.ambiguous($1.id)) }
+    let isShared = transaction.inAppOwnershipType == .familyShared
+    return .ignore.counting(isShared ? CampaignProgress.shared(only.id) : CampaignProgress.extended(only.id))
   }
 
   private func summed(_ notification: Notification, _ context: HandlerContext) async throws -> Outcome {

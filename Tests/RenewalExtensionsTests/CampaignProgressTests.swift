@@ -11,7 +11,8 @@ import Testing
   private static var tally: LedgerTally {
     var tally = LedgerTally()
     tally.counters = [
-      "campaign/\(id)/extended": 1_500, "campaign/\(id)/ambiguous": 3, "campaign/\(id)/withheld": 2,
+      "campaign/\(id)/extended": 1_500, "campaign/\(id)/shared": 20, "campaign/\(id)/ambiguous": 3,
+      "campaign/\(id)/withheld": 2,
       "campaign/other/extended": 9,
     ]
     let answers: [ExtensionAnswer] = [
@@ -39,6 +40,10 @@ import Testing
     #expect(progress.failures == 40)
     #expect(progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 40)))
     #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 41)))
+    #expect(progress.shared == 20, "family members, whom Apple may have counted or not")
+    #expect(progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_520, failed: 40)))
+    #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_521, failed: 40)))
+    #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_499, failed: 40)))
     #expect(progress.left(nil) == 32, "what has not begun is not known of before Apple has counted")
     #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 50)) == 42)
     #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 10)) == 32)
@@ -52,6 +57,7 @@ import Testing
     let text = report.lines(lineWidth: 100, usesColor: false).joined(separator: "\n")
     for part in [
       "completed", "7 days, reason 3 (service issue or outage), all storefronts", "1500 extended, 50 failed",
+      "20 of family members",
       "50: 2 extended, 3 refused, 1 unclear, 2 withheld, 42 waiting", "8 of 50", "max-extensions 2, ineligible 1",
       "at least 3 s at 16.0 calls a second", "millrace campaigns resolve",
     ] {

@@ -25,7 +25,8 @@ import Testing
         CampaignDiffers(
           about: EventFacts(.sample()),
           details: .init(
-            apple: .init(succeeded: 1, failed: 0), seen: .init(extended: 0, ambiguous: 0, failures: 0, waiting: 0)))),
+            apple: .init(succeeded: 1, failed: 0),
+            seen: .init(extended: 0, shared: 0, ambiguous: 0, failures: 0, waiting: 0)))),
     ]
   }
 

@@ -310,6 +310,52 @@ import Testing
     #expect(rehearsal.extensions(of: id) == 1)
   }
 
+  @Test func `a retry that succeeds in another campaign's window is not counted as that one's`() async throws {
+    let rehearsal = try Rehearsal()
+    let id = try rehearsal.settle(1)[0]
+    let first = Campaign.sample(at: rehearsal.now)
+    let second = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11", at: rehearsal.now + .seconds(7_200))
+    try await rehearsal.campaigns.append([
+      .campaign(first), .completion(campaign: first.id, .init(at: rehearsal.now, succeeded: 0, failed: 1)),
+    ])
+    try await rehearsal.running("a") { workers in
+      let now = rehearsal.now
+      rehearsal.inject(
+        Fault(.failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(7_200)))
+      try Self.fail(id, rehearsal)
+      try await rehearsal.settle(workers)
+      try await rehearsal.campaigns.append([.campaign(second)])
+      for _ in 0..<24 {
+        try rehearsal.pass(.seconds(1_800))
+        try await rehearsal.settle(workers)
+      }
+    }
+    #expect(rehearsal.extensions(of: id) == 1 && rehearsal.log.records(in: rehearsal.topics.inputs[0]).count == 2)
+    #expect(try await rehearsal.progress(of: first).applied == 1)
+    let progress = try await rehearsal.progress(of: second)
+    #expect(progress.extended == 0 && progress.ambiguous == 0)
+  }
+
+  @Test func `family members of whom a retry tells are no difference from what Apple counted`() async throws {
+    let rehearsal = try Rehearsal { settings in
+      settings.massExtension = MassExtensionSettings(
+        startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
+    }
+    _ = try rehearsal.settle(20, sharing: 2)
+    try await rehearsal.running("a") { workers in
+      let campaign = try await rehearsal.startCampaign()
+      for _ in 0..<13 {
+        try rehearsal.pass(.seconds(10))
+        try await rehearsal.settle(workers)
+      }
+      let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
+      let progress = try await rehearsal.progress(of: campaign)
+      #expect(progress.applied > 0 && progress.applied == completion.failed)
+      #expect(progress.extended == 20 - progress.applied && progress.shared == 40, "\(progress)")
+      #expect(progress.agrees(with: completion), "\(progress) \(completion)")
+    }
+  }
+
   @Test func `a difference is told once, however often the summary is run again`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)

@@ -78,6 +78,7 @@ extension CampaignReport {
     sheet.beginGroup()
     sheet.add("Apple", apple)
     sheet.add("extended", "\(progress.extended) told of", .plain)
+    sheet.add("", progress.shared > 0 ? "\(progress.shared) of family members" : nil, .plain)
     sheet.add("", progress.ambiguous > 0 ? "\(progress.ambiguous) that may be another campaign's" : nil, .yellow)
     sheet.add("failures", failures)
     sheet.add("retries", bar(lineWidth: lineWidth, usesColor: usesColor))
@@ -147,8 +148,9 @@ extension CampaignReport {
       refused[reason.rawValue] = .integer(count)
     }
     json["progress"] = [
-      "extended": .integer(progress.extended), "ambiguous": .integer(progress.ambiguous),
-      "failures": .integer(ended + waiting), "applied": .integer(progress.applied), "refused": .object(refused),
+      "extended": .integer(progress.extended), "shared": .integer(progress.shared),
+      "ambiguous": .integer(progress.ambiguous), "failures": .integer(ended + waiting),
+      "applied": .integer(progress.applied), "refused": .object(refused),
       "unclear": .integer(progress.unclear), "withheld": .integer(progress.withheld),
       "waiting": .integer(waiting),
     ]

@@ -132,15 +132,18 @@ extension Rehearsal {
   }
 
   /// Customers who pay for the monthly plan; their subscriptions.
-  func settle(_ count: Int, family: Bool = false) throws -> [Int64] {
+  /// - Parameter sharing: Family members whom each of them shares it with; not among what is returned.
+  func settle(_ count: Int, family: Bool = false, sharing: Int = 0) throws -> [Int64] {
     let now = now
     return try world.withState { state throws(WorldError) in
       let known = Set(state.subscriptions.keys)
       try state.settle(
         Scenario.Population(
           bundleId: Self.bundleId, environment: .production, count: count, products: [Self.monthly],
-          storefronts: ["USA", "DEU"], ownership: family ? .familyShared : .purchased), at: now)
-      return state.subscriptions.keys.filter { !known.contains($0) }.sorted()
+          storefronts: ["USA", "DEU"], ownership: family ? .familyShared : .purchased,
+          family: sharing), at: now)
+      let members = Set(state.families.values.flatMap { $0.map(\.original) })
+      return state.subscriptions.keys.filter { !known.contains($0) && !members.contains($0) }.sorted()
     }
   }
 
