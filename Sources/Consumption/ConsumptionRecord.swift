@@ -83,7 +83,7 @@ extension AppStoreServerClient {
       let preference = try await send(try intent.request(question.version), question)
       return .sent(intent, at: now(), preference: preference, isForetold: isForetold)
     } catch let error as APIError {
-      guard error.errorClass == .never, error.kind != .cancelled else { throw error }
+      guard error.isAboutTheQuestion else { throw error }
       return .refused(intent, error)
     }
   }

@@ -329,6 +329,23 @@ import Testing
   @Test(arguments: [
     (11 * 3_600 + 1_800, ["consumption.at-risk", "consumption.sent"]), (43_260, ["consumption.expired"]),
   ])
+  @Test(arguments: [400, 413, 422])
+  func `a refusal without Apple's code may be a gateway's: the answer is sent again`(status: Int) async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.failure(status: status, body: .html), for: .seconds(600))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      #expect(stage.calls == 1)
+      #expect(try stage.events().isEmpty)
+      try await stage.pass(.seconds(1_800), workers)
+    }
+    #expect(try names(stage) == ["consumption.sent"])
+    #expect(stage.team.posts.count == 1 && stage.calls > 1)
+    #expect(stage.services.report.broken.isEmpty)
+    try finish(stage)
+  }
+
   func `a worker that was away says that it is behind`(_ seconds: Int, _ expected: [String]) async throws {
     let stage = try ConsumptionStage()
     _ = try asked(stage)

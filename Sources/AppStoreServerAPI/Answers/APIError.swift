@@ -69,6 +69,17 @@ public struct APIError: Error, Sendable {
     self.retryAt = retryAt
   }
 
+  /// Whether no later call can bring another answer, because of what was asked and not of who asked.
+  ///
+  /// Of an answer only Apple's error code says so: a bare 400 may be a gateway's, and a cut body anybody's.
+  public var isAboutTheQuestion: Bool {
+    switch kind {
+    case .violation: true
+    case .refused: code != nil && errorClass == .never && !isUnclear
+    default: false
+    }
+  }
+
   /// The same error with what the answer says besides.
   func with(_ answer: ExchangeAnswer) -> APIError {
     var error = self
