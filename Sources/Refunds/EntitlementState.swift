@@ -17,8 +17,8 @@ struct EntitlementFact: Sendable, Hashable {
     case reversed
     /// *Get Transaction Info*, asked because of a version 1 notification.
     case confirmed
-    /// The same, and the answer does not confirm it. It counts for nothing: an answer may be behind what Apple is about to
-    /// notify, and a reversal is told by a notification of its own.
+    /// The same, and the answer does not confirm it: an upgrade. It counts for nothing: an answer may be behind what Apple
+    /// is about to notify.
     case unfounded
     /// *Get Refund History*, asked by `millrace refunds check`.
     case found
@@ -84,6 +84,9 @@ struct EntitlementState: Sendable, Hashable {
 
   /// Whether a refund of this moment has been told, in whatever way.
   func knows(revocationAt date: Timestamp) -> Bool { facts.contains { $0.revocation?.date == date } }
+
+  /// Whether a refund of this moment has been taken back, though nothing told the refund itself.
+  func isReversed(since date: Timestamp) -> Bool { facts.contains { $0.kind == .reversed && $0.signedDate >= date } }
 
   /// Takes a fact in.
   ///

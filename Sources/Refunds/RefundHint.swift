@@ -39,6 +39,28 @@ struct RefundHint: Sendable, Hashable {
   }
 }
 
+/// How long Apple's answers may be behind what it notifies.
+///
+/// A notification of version 1 can be there before *Get Transaction Info* knows of the refund: an answer that does not
+/// confirm it is asked for again, until it is an hour old.
+struct HintPatience: Sendable {
+  /// Waits between questions, by how many there were; the last one is repeated.
+  var waits: [Duration] = [.seconds(10), .seconds(60), .seconds(600), Self.hour]
+  /// How old a notification is when nobody asks any more.
+  var time = Self.hour
+
+  private static let hour = Duration.seconds(3_600)
+
+  /// How long to wait after a question at `now`; nil: long enough.
+  ///
+  /// - Parameter attempt: how many there were before it.
+  func wait(after attempt: Int, receivedAt: Timestamp, now: Timestamp) -> Duration? {
+    let left = receivedAt + time - now
+    guard left > .zero, let last = waits.indices.last else { return nil }
+    return min(waits[min(max(0, attempt), last)], left)
+  }
+}
+
 /// Why a hint stays one.
 struct UnconfirmedRefund: Sendable, Hashable {
   /// A stable code.
@@ -53,6 +75,8 @@ struct UnconfirmedRefund: Sendable, Hashable {
     case refused = "apple-refused"
     /// The transaction belongs to another purchase than the body says.
     case anotherPurchase = "another-purchase"
+    /// Apple's answer is the transaction as if nothing had happened, and stayed so.
+    case notRevoked = "not-revoked"
   }
 
   /// Why.

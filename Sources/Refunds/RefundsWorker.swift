@@ -2,6 +2,7 @@
 
 internal import AppStore
 internal import AppStoreServerAPI
+internal import Clocks
 public import Millrace
 
 /// Turns refunds, their reversals and the end of family sharing into events, and keeps a table of what is so.
@@ -20,8 +21,12 @@ public struct RefundsWorker: NotificationWorker {
   /// prefix.
   public static let entitlementsTopic = "appstore.entitlements"
 
+  private let patience: HintPatience
+
   /// A worker; it needs nothing.
-  public init(_ setup: WorkerSetup) {}
+  public init(_ setup: WorkerSetup) { self.init(setup, patience: HintPatience()) }
+
+  init(_ setup: WorkerSetup, patience: HintPatience) { self.patience = patience }
 
   /// Decides about one notification.
   public func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
@@ -99,6 +104,7 @@ public struct RefundsWorker: NotificationWorker {
       case .confirmed(let transaction, let fact): try await take(fact, about: transaction, into: &outcome, in: context)
       case .unconfirmed(let unconfirmed):
         outcome.events.append(unconfirmed.event(type, of: notification, about: hint))
+      case .notYet(let wait): return .retry(after: wait, because: UnconfirmedRefund.Reason.notRevoked.rawValue)
       }
     }
     return outcome
@@ -109,6 +115,8 @@ public struct RefundsWorker: NotificationWorker {
     case known
     case confirmed(JWSTransactionDecodedPayload, EntitlementFact)
     case unconfirmed(UnconfirmedRefund)
+    /// Apple's answer may be behind its notification.
+    case notYet(Duration)
   }
 
   private func confirm(
@@ -118,7 +126,7 @@ public struct RefundsWorker: NotificationWorker {
     if let fact = state.fact(notification.id), let answer = fact.answer {
       return .confirmed(JWSTransactionDecodedPayload(json: answer), fact.judged(by: answer))
     }
-    if let date = hint.cancelledAt, state.knows(revocationAt: date) { return .known }
+    if let date = hint.cancelledAt, state.knows(revocationAt: date) || state.isReversed(since: date) { return .known }
     let transaction: JWSTransactionDecodedPayload
     do {
       let client = try context.appStore(for: notification.bundleId)
@@ -134,6 +142,12 @@ public struct RefundsWorker: NotificationWorker {
     // Another purchase's transactions are decided about in that purchase's order, not in this one's.
     guard transaction.originalTransactionId == notification.key else {
       return .unconfirmed(UnconfirmedRefund(reason: .anotherPurchase))
+    }
+    // An upgrade is a cancellation to version 1, and no refund. Nothing of any other such answer is kept: it may be old.
+    if transaction.revocationDate == nil, transaction.isUpgraded != true {
+      let wait = patience.wait(
+        after: context.attempt, receivedAt: notification.receivedAt, now: context.clock.wallTime)
+      return wait.map { .notYet($0) } ?? .unconfirmed(UnconfirmedRefund(reason: .notRevoked))
     }
     let answer = PurchaseFacts(transaction).essence
     let fact = EntitlementFact(

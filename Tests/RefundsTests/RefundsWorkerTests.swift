@@ -119,12 +119,89 @@ import Testing
       try stage.happens { try $0.refund(id, at: stage.origin + .seconds(60)) }
       let hint = try stage.v1(stage.told()[0])
       try stage.happens { try $0.reverseRefund(id, at: stage.origin + .seconds(70)) }
-      try await deliver([hint], on: stage)
+      try stage.log.append(try #require(hint))
+      try await stage.settleInputs()
       #expect(try stage.events().isEmpty && stage.table().isEmpty)
-      #expect(stage.appStore.asked.count == 1)
+      #expect(!stage.appStore.asked.isEmpty)
       // Nor does it keep what Apple signs from counting.
       try await deliver(stage.told().map { try stage.v2($0) }, on: stage)
       #expect(try stage.events().map(\.name) == ["entitlement.revoked", "entitlement.reinstated"])
+    }
+  }
+
+  /// What version 1 tells of a refund a minute after the beginning.
+  private func hint(of id: Int64, on stage: RefundStage) throws -> ProducerRecord {
+    let body = """
+      {"notification_type":"REFUND","original_transaction_id":"\(id)","unified_receipt":{"latest_receipt_info":[
+      {"transaction_id":"\(id)","original_transaction_id":"\(id)",
+      "cancellation_date_ms":"\((stage.origin + .seconds(60)).millisecondsSince1970)"}]}}
+      """
+    return try stage.v1(body: Array(body.utf8))
+  }
+
+  @Test func `a refund that Apple's answer does not know of yet is asked for again, and told when it does`()
+    async throws
+  {
+    try await play { stage in
+      let id = try stage.buy()
+      try stage.log.append(try hint(of: id, on: stage))
+      try await stage.settleInputs()
+      #expect(try stage.events().isEmpty && !stage.appStore.asked.isEmpty)
+      try stage.happens { try $0.refund(id, at: stage.origin + .seconds(60)) }
+      try await stage.settle()
+      let event = try #require(try stage.events().first)
+      #expect(event.name == "entitlement.revoked" && event.data["source"] == "transaction-info")
+      #expect(try stage.events().count == 1 && stage.table()["\(id)"]?["revoked"] == true)
+    }
+  }
+
+  @Test func `a refund that Apple does not know of after an hour is unconfirmed; asked for again, it may be told`()
+    async throws
+  {
+    let stage = try RefundStage()
+    let id = try stage.buy()
+    try await stage.running(LateRefunds.self) {
+      try await deliver([hint(of: id, on: stage)], on: stage)
+      let event = try #require(try stage.events().first)
+      #expect(event.name == "refund.unconfirmed" && event.data["reason"] == "not-revoked")
+      #expect(stage.appStore.asked.count == 1)
+      #expect(try stage.table().isEmpty)
+      try stage.happens { try $0.refund(id, at: stage.origin + .seconds(60)) }
+      try stage.log.replay(to: stage.topics, reapply: true)
+      try await stage.settle()
+      #expect(stage.appStore.asked.count == 2)
+    }
+    try stage.tearDown()
+    #expect(try stage.events().map(\.name) == ["refund.unconfirmed", "entitlement.revoked"])
+    #expect(try stage.events().last?.supersedes == stage.events().first?.id)
+    #expect(try stage.table()["\(id)"]?["revoked"] == true)
+    try EventSchemas.check(stage)
+  }
+
+  @Test func `a reversal that version 2 told ends what version 1 tells of its refund, and nobody is asked`()
+    async throws
+  {
+    try await play { stage in
+      let id = try stage.buy()
+      try stage.happens { state in
+        try state.refund(id, at: stage.origin + .seconds(60))
+        try state.reverseRefund(id, at: stage.origin + .seconds(70))
+      }
+      let told = stage.told()
+      try await deliver([stage.v2(told[1])], on: stage)
+      try await deliver([stage.v1(told[0])], on: stage)
+      #expect(try stage.events().map(\.name) == ["entitlement.reinstated"])
+      #expect(stage.appStore.asked.isEmpty)
+    }
+  }
+
+  @Test func `a cancellation that was an upgrade is no refund`() async throws {
+    try await play { stage in
+      let id = try stage.buy(RefundStage.monthly)
+      try stage.happens { $0.transactions[id]?.upgraded = stage.origin + .seconds(60) }
+      try await deliver([hint(of: id, on: stage)], on: stage)
+      #expect(try stage.events().isEmpty && stage.table().isEmpty)
+      #expect(stage.appStore.asked.count == 1)
     }
   }
 

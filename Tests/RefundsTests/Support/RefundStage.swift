@@ -72,7 +72,11 @@ struct RefundStage: Sendable {
     // A budget that is never in the way.
     configuration.appStore.limitDivisor = 0.001
     self.configuration = configuration
-    policy = RefundsWorker.policy
+    // Nobody waits for Apple longer than for a test.
+    var policy = RefundsWorker.policy
+    policy.retryDelays = [.milliseconds(100)]
+    policy.maximumAttempts = 10_000
+    self.policy = policy
     topics = WorkerTopics(RefundsWorker.self, configuration, policy)
     log = InMemoryLog(clock: clock)
     for topic in Set(topics.laneTopics) { try log.createTopic(topic, partitions: lanes) }
@@ -90,7 +94,7 @@ struct RefundStage: Sendable {
 
   /// Runs so many workers beside `body`.
   func running(_ workers: Int = 1, _ body: @escaping @Sendable () async throws -> Void) async throws {
-    try await running(RefundsWorker.self, workers, body)
+    try await running(HastyRefunds.self, workers, body)
   }
 
   /// Runs so many workers of any type beside `body`.
@@ -125,6 +129,9 @@ struct RefundStage: Sendable {
   /// Waits until the group has committed everything that stands in its topics.
   func settle() async throws { try await log.waitUntilRead(by: topics.group, topics.sources) }
 
+  /// Waits until every notification was handled once; some may be parked.
+  func settleInputs() async throws { try await log.waitUntilRead(by: topics.group, topics.inputs) }
+
   // MARK: - What came out
 
   struct Event: Sendable {
@@ -158,4 +165,34 @@ struct RefundStage: Sendable {
   }
 
   func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
+}
+
+/// The worker, asking again soon where Apple's answer may be behind.
+struct HastyRefunds: NotificationWorker {
+  static let name = RefundsWorker.name
+  static let families = RefundsWorker.families
+  static let tables = RefundsWorker.tables
+
+  private let worker: RefundsWorker
+
+  init(_ setup: WorkerSetup) { worker = RefundsWorker(setup, patience: HintPatience(waits: [.zero])) }
+
+  func handle(_ notification: Millrace.Notification, in context: HandlerContext) async throws -> Outcome {
+    try await worker.handle(notification, in: context)
+  }
+}
+
+/// The worker an hour after everything: Apple's answer is never behind.
+struct LateRefunds: NotificationWorker {
+  static let name = RefundsWorker.name
+  static let families = RefundsWorker.families
+  static let tables = RefundsWorker.tables
+
+  private let worker: RefundsWorker
+
+  init(_ setup: WorkerSetup) { worker = RefundsWorker(setup, patience: HintPatience(time: .zero)) }
+
+  func handle(_ notification: Millrace.Notification, in context: HandlerContext) async throws -> Outcome {
+    try await worker.handle(notification, in: context)
+  }
 }
