@@ -76,7 +76,8 @@ public enum RecentCustomers {
   static func customer(of record: ConsumerRecord) -> RefundCustomer? {
     let envelope = NotificationEnvelope(record)
     guard let bundleId = envelope.bundleId, let environment = envelope.environment, let key = envelope.subject,
-      !key.isEmpty, key != envelope.id
+      // A summary's key is its request, and what names nothing has an id of its own: nobody can be asked about either.
+      !key.isEmpty, key.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return nil }
     return RefundCustomer(key, name: appTransactionId(in: record), bundleId: bundleId, environment: environment)
   }

@@ -136,6 +136,27 @@ import Testing
     try stage.tearDown()
   }
 
+  @Test func `the summary of a mass extension is no customer`() async throws {
+    let stage = try RefundStage()
+    let ids = try refunded(1, on: stage)
+    for record in stage.told() { try stage.log.append(stage.v2(record)) }
+    let topic = NotificationFamily.renewalExtensions.topic
+    try stage.log.createTopic(topic, partitions: 4)
+    // As the ingress writes it: the key is the request, the id the notification's.
+    try stage.log.append(
+      ProducerRecord(
+        topic: topic, key: Array("758883e8-151b-47b7-abd0-60c4d804c2f5".utf8), value: Array("a.b.c".utf8),
+        headers: [
+          RecordHeader("ce_id", "5d5bd3f8-5e2c-4a51-9a0e-6f0a3f1f7f11"),
+          RecordHeader("ce_source", "appstore/Production/\(RefundStage.bundleId)"),
+          RecordHeader("ce_subject", "758883e8-151b-47b7-abd0-60c4d804c2f5"),
+        ]))
+    let customers = try await RecentCustomers.load(
+      since: stage.origin, bundleId: RefundStage.bundleId, environment: nil, from: stage.log, prefix: "")
+    try stage.tearDown()
+    #expect(customers.map(\.transactionId) == ids.map { "\($0)" })
+  }
+
   /// What the command takes of Apple's limit: ten a second, of which 0.8 are the team's, of which it has a quarter.
   private static func budget(_ clock: MillraceClock) -> APIBudget { APIBudget(share: 0.8, part: 0.25, clock: clock) }
 
