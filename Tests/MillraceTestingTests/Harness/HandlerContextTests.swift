@@ -10,21 +10,25 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HandlerContextTests {
-  /// Content with every call, or, where told so, over its limit.
+  /// Content with every call, or, where told so, not with the first.
   private final class Apple: HTTPExchange {
     let calls = Mutex(0)
-    private let retryAfter: Timestamp?
+    private let first: Result<ExchangeAnswer, TransportFailure>?
 
-    init(retryAfter: Timestamp? = nil) { self.retryAfter = retryAfter }
+    init(first: Result<ExchangeAnswer, TransportFailure>? = nil) { self.first = first }
+
+    convenience init(retryAfter: Timestamp) {
+      self.init(
+        first: .success(
+          ExchangeAnswer(status: 429, headers: ["Retry-After": "\(retryAfter.millisecondsSince1970)"])))
+    }
 
     func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
       let number = calls.withLock { calls in
         calls += 1
         return calls
       }
-      if number == 1, let retryAfter {
-        return ExchangeAnswer(status: 429, headers: ["Retry-After": "\(retryAfter.millisecondsSince1970)"])
-      }
+      if number == 1, let first { return try first.get() }
       return ExchangeAnswer(
         status: 200, headers: ["Content-Type": "application/json"],
         body: Array(#"{"testNotificationToken":"\#(number)"}"#.utf8))
@@ -67,6 +71,27 @@ import Testing
       let events = try await harness.events()
       #expect(events.count == 8 && apple.calls.withLock { $0 } == 8)
       #expect(events.allSatisfy { $0.data == .object(["wasBegunBefore": "false"]) })
+    }
+  }
+
+  @Test(
+    arguments: [
+      (.success(ExchangeAnswer(status: 429)), false), (.failure(TransportFailure("refused", .notSent)), false),
+      (.success(ExchangeAnswer(status: 503)), true), (.failure(TransportFailure("reset", .unclear)), true),
+    ] as [(Result<ExchangeAnswer, TransportFailure>, Bool)])
+  func `an effect whose call certainly did nothing is as if it had never been begun`(
+    _ first: Result<ExchangeAnswer, TransportFailure>, _ mayBeDone: Bool
+  ) async throws {
+    var setup = WorkerHarness.Setup()
+    let apple = Apple(first: first)
+    setup.appStore = apple
+    try await WorkerHarness.run(OnceCaller.self, setup) { harness in
+      try await harness.receive(.didRenew)
+      #expect(try await harness.events().isEmpty)
+      #expect(apple.calls.withLock { $0 } == 1)
+      for _ in 0..<120 { try await harness.advance(by: .seconds(1)) }
+      #expect(try await harness.events().map(\.data) == [.object(["wasBegunBefore": .string("\(mayBeDone)")])])
+      #expect(apple.calls.withLock { $0 } == 2)
     }
   }
 

@@ -199,8 +199,8 @@ struct Ledger: Sendable {
     case busy
   }
 
-  /// Begins an effect. Unless the answer is `ended` or `busy` the effect is this handler's until ``endEffect(_:result:)``
-  /// or ``leaveEffect(_:)``.
+  /// Begins an effect. Unless the answer is `ended` or `busy` the effect is this handler's until
+  /// ``endEffect(_:result:)``, ``withdrawEffect(_:)`` or ``leaveEffect(_:)``.
   mutating func beginEffect(_ name: String, body: [UInt8], now: Timestamp) -> EffectStep {
     guard !performing.contains(name) else { return .busy }
     switch effect(name) {
@@ -222,6 +222,11 @@ struct Ledger: Sendable {
   mutating func endEffect(_ name: String, result: [UInt8]) -> LedgerEntry? {
     guard performing.remove(name) != nil, let effect = effect(name) else { return nil }
     return .effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: result)))
+  }
+
+  /// The entry that takes an intent back, to be staged at once and written; nil where the effect is not being performed.
+  mutating func withdrawEffect(_ name: String) -> LedgerEntry? {
+    performing.remove(name) == nil ? nil : .effect(name, nil)
   }
 
   /// The handler ended without a result: what became of the effect is unclear.

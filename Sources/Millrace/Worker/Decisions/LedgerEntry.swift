@@ -76,8 +76,8 @@ struct LaneTimer: Sendable, Hashable {
 enum LedgerEntry: Sendable, Hashable {
   /// A notification, by its id.
   case handled(LedgerKey, Handled?)
-  /// An effect, by its name. Effects are never removed.
-  case effect(String, Effect)
+  /// An effect, by its name. Only one that certainly was not caused is removed.
+  case effect(String, Effect?)
   /// A timer, by its name.
   case timer(String, LaneTimer?)
   /// A counter of this lane, by its name; readers sum the lanes.

@@ -45,18 +45,7 @@ extension LedgerRecord {
     case .handled(let id, let handled):
       self.init(.handled, id.bytes, handled.map(Self.value))
     case .effect(let name, let effect):
-      var value = ByteWriter(Self.version)
-      switch effect.progress {
-      case .intended(let body):
-        value.put(Code.intended)
-        value.put(effect.intendedAt.millisecondsSince1970)
-        value.put(contentsOf: body)
-      case .ended(let result):
-        value.put(Code.ended)
-        value.put(effect.intendedAt.millisecondsSince1970)
-        value.put(contentsOf: result)
-      }
-      self.init(.effect, Array(name.utf8), value.bytes)
+      self.init(.effect, Array(name.utf8), effect.map(Self.value))
     case .timer(let name, let timer):
       self.init(.timer, Array(name.utf8), timer.map(Self.value))
     case .counter(let name, let count):
@@ -93,6 +82,21 @@ extension LedgerRecord {
     case .dead:
       value.put(Code.dead)
       value.put(handled.minute)
+    }
+    return value.bytes
+  }
+
+  private static func value(_ effect: Effect) -> [UInt8] {
+    var value = ByteWriter(version)
+    switch effect.progress {
+    case .intended(let body):
+      value.put(Code.intended)
+      value.put(effect.intendedAt.millisecondsSince1970)
+      value.put(contentsOf: body)
+    case .ended(let result):
+      value.put(Code.ended)
+      value.put(effect.intendedAt.millisecondsSince1970)
+      value.put(contentsOf: result)
     }
     return value.bytes
   }
@@ -156,9 +160,7 @@ extension LedgerRecord {
     case .page:
       var bytes = ByteReader(Array(key.dropFirst()))
       return .page(LedgerPage.ID(value: try bytes.integer()), try read(Self.page))
-    case .effect:
-      guard let effect = try read(Self.effect) else { throw .malformed }
-      return .effect(try name(), effect)
+    case .effect: return .effect(try name(), try read(Self.effect))
     }
   }
 

@@ -17,7 +17,7 @@ package struct RecordedCall: Sendable, Hashable {
     guard record.key?.first == UInt8(ascii: "e"), let key = record.key else { return nil }
     let entry: LedgerEntry
     do { entry = try LedgerRecord(key: key, value: record.value).entry() } catch { return nil }
-    guard case .effect(let name, let effect) = entry else { return nil }
+    guard case .effect(let name, let effect?) = entry else { return nil }
     self.name = name
     intendedAt = effect.intendedAt
     if case .ended(let result) = effect.progress { self.result = result }

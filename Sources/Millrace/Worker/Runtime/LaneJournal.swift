@@ -36,6 +36,11 @@ final class LaneJournal: EffectJournal {
     await lane.end(name, result: result)
   }
 
+  func withdraw(_ name: String) async {
+    state.withLock { _ = $0.open.remove(name) }
+    await lane.withdraw(name)
+  }
+
   func state(_ name: String) async throws -> [UInt8]? {
     guard await lane.acceptsOutcomes, !isClosed else { throw CancellationError() }
     return await lane.ledger.state(name)
@@ -110,6 +115,14 @@ extension LaneRunner {
   /// Notes an effect's result; it is written with the handler's outcome or before it.
   func end(_ name: String, result: [UInt8]) {
     guard !isOver, let entry = ledger.endEffect(name, result: result) else { return }
+    ledger.stage(entry)
+    submit(LaneWrite(lane: epoch, entries: [entry]))
+  }
+
+  /// Takes an intent back; written with the handler's outcome or before it. Until then it stands as one whose end nobody
+  /// knows.
+  func withdraw(_ name: String) {
+    guard !isOver, let entry = ledger.withdrawEffect(name) else { return }
     ledger.stage(entry)
     submit(LaneWrite(lane: epoch, entries: [entry]))
   }

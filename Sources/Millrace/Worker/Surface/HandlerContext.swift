@@ -68,7 +68,8 @@ public struct HandlerContext: Sendable {
   ///   - body: What is to be sent. At most 256 KiB, as what `perform` returns.
   ///   - perform: Sends it, and returns what is worth keeping of the answer. Throw for an answer that is none.
   /// - Returns: what `perform` returned, now or then.
-  /// - Throws: what `perform` throws; `CancellationError` where the lane is gone; ``PermanentFailure`` for a bad name.
+  /// - Throws: what `perform` throws, of a ``NothingWasDone`` its reason; `CancellationError` where the lane is gone;
+  ///   ``PermanentFailure`` for a bad name.
   public func once(
     _ name: String, body: [UInt8], perform: (EffectIntent) async throws -> [UInt8]
   ) async throws -> [UInt8] {
@@ -83,7 +84,13 @@ public struct HandlerContext: Sendable {
     switch try await journal.begin(name, body: body) {
     case .ended(let result): return result
     case .intended(let intent):
-      let result = try await perform(intent)
+      let result: [UInt8]
+      do {
+        result = try await perform(intent)
+      } catch let nothing as NothingWasDone {
+        if !intent.isRepeated { await journal.withdraw(name) }
+        throw nothing.reason
+      }
       guard result.count <= EffectIntent.maximumBodyBytes else {
         throw PermanentFailure(
           "effect-result", "\(name) was done; keep less of its answer than \(result.count) bytes, then requeue")
@@ -98,7 +105,7 @@ extension HandlerContext {
   /// Does something at Apple that cannot be undone, once: as ``once(_:body:perform:)``, in its turn.
   ///
   /// The turn is taken before the intent is written, so that none stands for a call that has to wait; what has ended
-  /// needs none.
+  /// needs none. An error that says that this call had no effect (no connection, a 429) is a ``NothingWasDone``.
   ///
   /// - Parameters:
   ///   - name: As there.
@@ -116,7 +123,15 @@ extension HandlerContext {
   ) async throws -> [UInt8] {
     if case .ended(let result)? = await effect(name) { return result }
     let client = try await client.takingTurn(for: endpoint, in: environment)
-    return try await once(name, body: body) { intent in try await perform(intent, client) }
+    return try await once(name, body: body) { intent in
+      do {
+        return try await perform(intent, client)
+      } catch let error as APIError
+        where !error.isUnclear && error.endpoint == endpoint && error.environment == environment
+      {
+        throw NothingWasDone(error)
+      }
+    }
   }
 
   /// How an effect of this key's lane stands; nil where none of that name was ever begun.
@@ -157,6 +172,18 @@ public struct EffectIntent: Sendable, Hashable {
   public var isRepeated: Bool
 }
 
+/// Thrown by what ``HandlerContext/once(_:body:perform:)`` performs: nothing was done, and that is certain.
+///
+/// The intent is withdrawn, as if it had never been written, and the next run decides anew what it wants to send. One that
+/// an earlier run wrote stays: that run may have sent it.
+public struct NothingWasDone: Error {
+  /// Why; what ``HandlerContext/once(_:body:perform:)`` throws.
+  public var reason: any Error
+
+  /// Nothing was done, because of this.
+  public init(_ reason: any Error) { self.reason = reason }
+}
+
 /// How far an effect got.
 enum EffectProgress: Sendable {
   /// Its intent is written and acknowledged.
@@ -171,6 +198,8 @@ protocol EffectJournal: Sendable {
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress
   /// Notes the result; it is written with the handler's outcome at the latest.
   func end(_ name: String, result: [UInt8]) async throws
+  /// Takes the intent back that this run wrote; it is written with the handler's outcome at the latest.
+  func withdraw(_ name: String) async
   /// Whether the run may wait for its turn at Apple and let others work meanwhile; every wait that begins is to end.
   func beginWaiting() async -> Bool
   /// A wait is over.

@@ -66,7 +66,7 @@ struct WorkerLedgers: Sendable {
           case .counter(let name, let count) where prefixes.contains { name.hasPrefix($0) }:
             tally.counters[name] = count
           case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
-            tally.effects[name] = EffectStanding(effect)
+            tally.effects[name] = effect.map { EffectStanding($0) }
           case .counter, .effect, .handled, .timer, .tail, .state, .page: break
           }
         }

@@ -11,7 +11,7 @@ import Testing
     .handled(.number(4), Handled(.parked(attempt: 1, tier: nil), minute: 1)),
     .effect("extend/c/1", Effect(intendedAt: .second(-1), progress: .intended(body: []))),
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
-    .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
+    .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
     .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
     .state("entitlement/1", [1, 0, 255]), .state("s", []), .state("s", nil),
   ]
@@ -51,7 +51,7 @@ import Testing
     #expect(error([0x63, 0x61], [1, 0]) == .malformed)
     #expect(error([0x63, 0xFF], [1, 0, 0, 0, 0, 0, 0, 0, 7]) == .malformed)
     #expect(error([0x68, 1], nil) == .malformed)
-    #expect(error([0x65, 0x61], nil) == .malformed)
+    #expect(error([0x65, 0x61], []) == .malformed)
     #expect(error([0x68] + LedgerKey.number(1).bytes, [1, 9, 0, 0, 0, 0]) == .malformed)
     #expect(error([0x74], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]) == .malformed)
   }

@@ -125,6 +125,34 @@ import Testing
     check(ledger.beginEffect("e", body: [9], now: .second(9)) == .perform(body: [7], intendedAt: .second(1)))
   }
 
+  @Test func `an intent that was withdrawn was never there, unless that is lost with the epoch`() {
+    var ledger = Ledger()
+    guard case .write(let intent) = ledger.beginEffect("e", body: [1], now: .second(5)) else {
+      Issue.record("nothing was written")
+      return
+    }
+    ledger.stage(intent)
+    ledger.settle(intent)
+    guard let end = ledger.withdrawEffect("e") else {
+      Issue.record("not withdrawn")
+      return
+    }
+    check(ledger.withdrawEffect("e") == nil, "nobody performs it")
+    ledger.stage(end)
+    check(ledger.effect("e") == nil)
+    ledger.dropStaged()
+    check(ledger.beginEffect("e", body: [2], now: .second(6)) == .perform(body: [1], intendedAt: .second(5)))
+    if let end = ledger.withdrawEffect("e") {
+      ledger.stage(end)
+      ledger.settle(end)
+    }
+    guard case .write(let next) = ledger.beginEffect("e", body: [3], now: .second(7)) else {
+      Issue.record("nothing was written")
+      return
+    }
+    check(next == .effect("e", Effect(intendedAt: .second(7), progress: .intended(body: [3]))))
+  }
+
   // MARK: - Property
 
   @Test(arguments: 0..<300 as Range<UInt64>)

@@ -285,7 +285,7 @@ struct ModelLane {
         for entry in write.entries { ledger.settle(entry) }
         if let position = write.finishes { watermarks.finish(position) }
         if let job = write.job { keys.settled(job) }
-        guard let job = write.intentOf, case .effect(_, let effect)? = write.entries.first else { continue }
+        guard let job = write.intentOf, case .effect(_, let effect?)? = write.entries.first else { continue }
         if case .intended(let body) = effect.progress { running[job]?.body = body }
       }
       return true

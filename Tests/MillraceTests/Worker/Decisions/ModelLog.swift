@@ -65,7 +65,7 @@ struct ModelLog {
   }
 
   func isEnded(_ effect: String) -> Bool {
-    ledger.contains { if case .effect(effect, let value) = $0, case .ended = value.progress { true } else { false } }
+    ledger.contains { if case .effect(effect, let value) = $0, case .ended? = value?.progress { true } else { false } }
   }
 
   /// Brings a batch in, in the order that `mode` says, as far as `steps` allow.
