@@ -89,7 +89,9 @@ public struct ConsumptionWorker: NotificationWorker {
       .within(max(.seconds(1), (context.deadline - context.clock.wallTime) * 0.9))
     let isForetold = try await context.state(question.warning) != nil
     do {
-      let bytes = try await context.once(question.effect, body: intent.serialized()) { kept in
+      let bytes = try await context.once(
+        question.effect, body: intent.serialized(), calling: question.endpoint, in: question.environment, of: client
+      ) { kept, client in
         let intent = try ConsumptionIntent(parsing: kept.body)
         return try await client.send(intent, question, isForetold: isForetold) { context.clock.wallTime }.serialized()
       }
@@ -161,6 +163,13 @@ public struct ConsumptionWorker: NotificationWorker {
 }
 
 extension ConsumptionQuestion {
+  /// Where its answer goes.
+  var endpoint: APIEndpoint {
+    switch version {
+    case .v1: .sendConsumptionInformationV1
+    case .v2: .sendConsumptionInformation
+    }
+  }
   /// Names the answer, once for each notification.
   var effect: String { Self.effect(notificationId) }
   static func effect(_ notificationId: String) -> String { "consumption/\(notificationId)" }

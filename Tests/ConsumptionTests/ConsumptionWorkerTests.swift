@@ -273,6 +273,49 @@ import Testing
     try finish(stage)
   }
 
+  @Test func `an answer whose turn has not come is not kept: consent that is withdrawn meanwhile counts`() async throws
+  {
+    let stage = try ConsumptionStage()
+    stage.fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), for: .seconds(10))
+    try await stage.running { workers in
+      // One meets the limit itself, the other the pause that follows from it.
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      try await stage.pass(.seconds(300), workers)
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      #expect(Set(stage.team.posts.map(\.transaction)).count == 2)
+      #expect(stage.calls == 1)
+      stage.team.answers { _ in .status(409) }
+      try await stage.pass(.seconds(2 * 3_600), step: .seconds(120), workers)
+    }
+    #expect(try names(stage) == ["consumption.withheld", "consumption.withheld"])
+    #expect(stage.calls == 1)
+    try finish(stage)
+  }
+
+  @Test(arguments: [true, false])
+  func `an answer that found no way to Apple is not kept, and nobody calls it unclear`(isAsked: Bool) async throws {
+    let stage = try ConsumptionStage()
+    stage.team.isAppleBeyondReach = true
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.pass(.seconds(120), step: .seconds(10), workers)
+      #expect(stage.team.posts.count > 1)
+    }
+    #expect(try stage.events().isEmpty)
+    #expect(!stage.keepsAnswers, "what was not sent stands in the ledger")
+    stage.team.isAppleBeyondReach = false
+    stage.team.answers { _ in .status(409) }
+    if !isAsked { stage.time.advance(by: .seconds(43_260)) }
+    try await stage.running { try await stage.pass(.seconds(1_200), $0) }
+    let ends = try stage.events().filter { $0.name != "consumption.at-risk" }
+    #expect(ends.map(\.name) == [isAsked ? "consumption.withheld" : "consumption.expired"])
+    #expect(ends.first?.data["reason"] == (isAsked ? "no-consent" : "lag"))
+    #expect(stage.calls == 0)
+    try finish(stage)
+  }
+
   @Test func `what Apple will never take is told with its code`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: 400, body: .json(code: 4_000_047, message: "not supported")), for: .seconds(3_600))
@@ -283,6 +326,23 @@ import Testing
     let event = try #require(try stage.events().first)
     #expect(event.name == "consumption.refused" && event.data["errorCode"] == 4_000_047)
     #expect(event.data["status"] == 400 && stage.calls == 1)
+    try finish(stage)
+  }
+
+  @Test(arguments: [400, 413, 422])
+  func `a refusal without Apple's code may be a gateway's: the answer is sent again`(status: Int) async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.failure(status: status, body: .html), for: .seconds(600))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      #expect(stage.calls == 1)
+      #expect(try stage.events().isEmpty)
+      try await stage.pass(.seconds(1_800), workers)
+    }
+    #expect(try names(stage) == ["consumption.sent"])
+    #expect(stage.team.posts.count == 1 && stage.calls > 1)
+    #expect(stage.services.report.broken.isEmpty)
     try finish(stage)
   }
 
@@ -329,23 +389,6 @@ import Testing
   @Test(arguments: [
     (11 * 3_600 + 1_800, ["consumption.at-risk", "consumption.sent"]), (43_260, ["consumption.expired"]),
   ])
-  @Test(arguments: [400, 413, 422])
-  func `a refusal without Apple's code may be a gateway's: the answer is sent again`(status: Int) async throws {
-    let stage = try ConsumptionStage()
-    stage.fault(.failure(status: status, body: .html), for: .seconds(600))
-    try await stage.running { workers in
-      _ = try asked(stage)
-      try await stage.calm(workers)
-      #expect(stage.calls == 1)
-      #expect(try stage.events().isEmpty)
-      try await stage.pass(.seconds(1_800), workers)
-    }
-    #expect(try names(stage) == ["consumption.sent"])
-    #expect(stage.team.posts.count == 1 && stage.calls > 1)
-    #expect(stage.services.report.broken.isEmpty)
-    try finish(stage)
-  }
-
   func `a worker that was away says that it is behind`(_ seconds: Int, _ expected: [String]) async throws {
     let stage = try ConsumptionStage()
     _ = try asked(stage)

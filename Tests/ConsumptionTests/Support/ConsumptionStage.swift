@@ -339,6 +339,12 @@ extension ConsumptionStage {
     }
   }
 
+  /// Whether the ledger holds an answer of the team's.
+  var keepsAnswers: Bool {
+    let values = log.records(in: topics.ledger).reduce(into: [[UInt8]?: [UInt8]]()) { $0[$1.key] = $1.value }
+    return values.values.contains { String(decoding: $0, as: UTF8.self).contains("deliveryStatus") }
+  }
+
   func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
 
   /// What every run has to keep, whatever it was about.

@@ -36,6 +36,7 @@ final class TeamSystem: Sendable {
     var posts: [Post] = []
     var tries: [String: Int] = [:]
     var asleep = 0
+    var isAppleBeyondReach = false
     var reply: @Sendable (Post) -> Reply? = { _ in .status(200, TeamSystem.consented) }
   }
 
@@ -47,6 +48,12 @@ final class TeamSystem: Sendable {
   var posts: [Post] { state.withLock { $0.posts } }
   /// Whether a reply waits for time to pass.
   var isAsleep: Bool { state.withLock { $0.asleep > 0 } }
+
+  /// Whether the team's network lets nobody out.
+  var isAppleBeyondReach: Bool {
+    get { state.withLock { $0.isAppleBeyondReach } }
+    set { state.withLock { $0.isAppleBeyondReach = newValue } }
+  }
 
   /// How it answers from now on; nil: nobody is there.
   func answers(_ reply: @escaping @Sendable (Post) -> Reply?) { state.withLock { $0.reply = reply } }
@@ -72,6 +79,10 @@ final class TeamSystem: Sendable {
   }
 }
 
+extension TransportFailure {
+  fileprivate static let refused = TransportFailure("connection refused", .notSent)
+}
+
 /// Apple and the team behind one exchange.
 struct Switchboard: HTTPExchange {
   let team: TeamSystem
@@ -79,14 +90,17 @@ struct Switchboard: HTTPExchange {
   let clock: MillraceClock
 
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
-    guard request.url.hasPrefix(TeamSystem.url) else { return try await apple.send(request) }
+    guard request.url.hasPrefix(TeamSystem.url) else {
+      if team.isAppleBeyondReach { throw .refused }
+      return try await apple.send(request)
+    }
     let answer: ExchangeAnswer?
     do {
       answer = try await team.answer(request, clock)
     } catch {
       throw TransportFailure("cancelled", .unclear, isCancellation: true)
     }
-    guard let answer else { throw TransportFailure("connection refused", .notSent) }
+    guard let answer else { throw TransportFailure.refused }
     return answer
   }
 }
