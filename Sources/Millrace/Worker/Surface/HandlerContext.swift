@@ -43,9 +43,10 @@ public struct HandlerContext: Sendable {
 
   /// The App Store Server API for an app.
   ///
-  /// Its calls wait for their turn in the app's budget, which all workers share. One whose turn is more than five seconds
-  /// away throws an error that parks the notification until then and counts as no attempt; let it pass. What is
-  /// done once takes its turn before it is begun: ``once(_:body:calling:in:of:perform:)``.
+  /// Its calls wait for their turn in the app's budget for their endpoint, which the replicas of a worker share by their
+  /// lanes; another worker that calls the same endpoint has as much again. One whose turn is more than five seconds away
+  /// throws an error that parks the notification until then and counts as no attempt; let it pass. What is done once takes
+  /// its turn before it is begun: ``once(_:body:calling:in:of:perform:)``.
   /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
     try clients.client(for: bundleId).waiting(patience)
