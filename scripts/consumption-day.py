@@ -2,10 +2,12 @@
 
 usage: consumption-day.py serve PORT_FILE LOG CLOCK SEED
        consumption-day.py check DIRECTORY SEED RESULT
+       consumption-day.py trap PORT LOG
 
 `serve` answers as a team's system on a bad day would: slowly, not at all from the third hour to the fifth, and wrongly
 now and then. Who consents follows from SEED and the transaction, so that `check` knows it without having been there.
-CLOCK is the file that the simulator writes: the day's own time.
+CLOCK is the file that the simulator writes: the day's own time. `trap` stands where Apple was: it writes down whoever
+calls, and answers nobody.
 """
 
 import base64
@@ -99,6 +101,24 @@ def serve(port_file, log_file, clock_file, seed):
     server.serve_forever()
 
 
+def trap(port, log_file):
+    log = open(log_file, "w", buffering=1)
+
+    class Trap(BaseHTTPRequestHandler):
+        def note(self):
+            log.write(f"{self.command} {self.path}\n")
+            self.send_error(503)
+
+        do_GET = do_POST = do_PUT = note
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", int(port)), Trap)
+    print("ready", flush=True)
+    server.serve_forever()
+
+
 def payload(token):
     part = token.split(".")[1]
     return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
@@ -129,6 +149,7 @@ def check(directory, seed, result):
     for line in open(f"{directory}/events.jsonl"):
         record = json.loads(line)
         headers = dict(zip(record["headers"][::2], record["headers"][1::2]))
+        place = (record["partition"], record["offset"])
         name, event = headers["ce_type"].split(".consumption.", 1)[1], json.loads(record["payload"])
         name = name.removeprefix("consumption.")
         purchase = event["purchase"]
@@ -136,21 +157,29 @@ def check(directory, seed, result):
         if key not in asked:
             key = purchase["transactionId"]
         if name == "at-risk":
-            risks[key] = event
+            risks.setdefault(key, (event, place))
             continue
         if key in ends and ends[key][2] != headers["ce_id"]:
             faults.append(f"{key} ended twice: {ends[key][0]}, {name}")
-        ends[key] = (name, event, headers["ce_id"])
+        ends.setdefault(key, (name, event, headers["ce_id"], place))
     expected = {"consents": "sent", "refuses": "withheld", "unknown": "withheld", "breaks": "expired"}
     for key, (transaction, product) in asked.items():
-        name, event = ends.get(key, ("nothing", {}, ""))[:2]
+        name, event, _, place = ends.get(key, ("nothing", {}, "", ()))
         kind = customer(seed, transaction, product)
         if name != expected[kind]:
             faults.append(f"{key} of one who {kind} ended as {name}: {event.get('reason')} {event.get('detail')}")
         if name == "expired" or "lateBySeconds" in event:
             late += 1
-            if key not in risks:
+            risk, told = risks.get(key, (None, None))
+            if risk is None:
                 faults.append(f"{key} was late and not foretold")
+            # One key is one partition: what was written first stands first.
+            elif told >= place:
+                faults.append(f"{key} was late, and foretold at {told}, when it was at {place}")
+            elif risk["remainingSeconds"] <= 0 and risk["reason"] != "lag":
+                faults.append(f"{key} was late, and foretold when it was too late: {risk['reason']}")
+    if not late:
+        faults.append("nothing was late: the day shows less than it says")
     report = json.load(open(f"{directory}/report.json"))
     for broken in report["rulesBroken"]:
         faults.append(f"rule broken: {json.dumps(broken)[:300]}")
@@ -180,4 +209,4 @@ def check(directory, seed, result):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "check": check}[sys.argv[1]](*sys.argv[2:])
+    {"serve": serve, "check": check, "trap": trap}[sys.argv[1]](*sys.argv[2:])
