@@ -173,7 +173,6 @@ import Testing
     }
     try stage.tearDown()
     #expect(try stage.events().map(\.name) == ["refund.unconfirmed", "entitlement.revoked"])
-    #expect(try stage.events().last?.supersedes == stage.events().first?.id)
     #expect(try stage.table()["\(id)"]?["revoked"] == true)
     try EventSchemas.check(stage)
   }
