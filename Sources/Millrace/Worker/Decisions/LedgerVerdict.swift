@@ -10,8 +10,8 @@ enum Arrival: Sendable, Hashable {
   case replay
   /// Sent again for handlers to run again.
   case reapply
-  /// A dead letter that is to be tried again.
-  case requeue
+  /// A dead letter that is to be tried again; `reapplying` where it died of a run for which handlers were to run again.
+  case requeue(reapplying: Bool)
 }
 
 /// Whether a handler runs.
@@ -53,7 +53,9 @@ extension Ledger {
       return attempt >= noted ? .run(attempt: attempt) : .skip(.superseded)
     case (_, .parked): return .skip(.parked)
 
-    case (.reapply, .done(let digest)): return .reapply(attempt: 0, digest: digest)
+    // What was reapplied and died is done still: its letter is reapplied again.
+    case (.reapply, .done(let digest)), (.requeue(reapplying: true), .done(let digest)):
+      return .reapply(attempt: 0, digest: digest)
     case (.retry(let attempt, reapplying: true), .done(let digest)):
       return .reapply(attempt: attempt, digest: digest)
     case (_, .done): return .skip(.duplicate)

@@ -15,6 +15,13 @@ public struct Provenance: Sendable, Hashable {
     case reapply
     /// A dead letter is tried again.
     case requeue
+    /// A dead letter of a run that reapplied is tried again, and handlers run again for what is handled.
+    case requeueReapply = "requeue-reapply"
+
+    /// Whether handlers run again for what is handled.
+    public var reapplies: Bool { self == .reapply || self == .requeueReapply }
+    /// Whether a dead letter is tried again.
+    public var isRequeue: Bool { self == .requeue || self == .requeueReapply }
   }
 
   /// A record that was sent again.
@@ -48,6 +55,11 @@ public struct Provenance: Sendable, Hashable {
 
   /// Older causes are dropped: a record that fails for a week must not outgrow its topic.
   static let maximumCauses = 16
+
+  /// Whether handlers run again for it although it is handled.
+  var reapplies: Bool { replay?.mode.reapplies ?? false }
+  /// Whether it is a dead letter that is tried again.
+  var isRequeued: Bool { replay?.mode.isRequeue ?? false }
 
   /// The header that names the run a copy was sent by.
   package static let replayIDHeader = "ce_replayid"

@@ -61,7 +61,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
         : .undecodable(error)
     }
     let context = context(
-      attempt: item.attempt, isReapplied: item.replay?.mode == .reapply, journal,
+      attempt: item.attempt, isReapplied: item.isReapplied, journal,
       wait: TurnWait.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
         left: item.deadline.map { $0 - clock.wallTime })

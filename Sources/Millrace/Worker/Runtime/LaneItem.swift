@@ -99,6 +99,10 @@ struct LaneItem: Sendable {
   }
   /// Set where it was sent again.
   var replay: Provenance.Replay? { content.provenance.replay }
+  /// Whether handlers run again for it although it is handled.
+  var isReapplied: Bool { content.provenance.reapplies }
+  /// Whether it is a dead letter that is tried again.
+  var isRequeued: Bool { content.provenance.isRequeued }
   /// When it was first written.
   var firstWritten: Timestamp { Timestamp(millisecondsSince1970: content.provenance.firstTimestamp) }
   /// When it was put on the tier it stands on; nil for records that were not parked.
@@ -115,11 +119,12 @@ struct LaneItem: Sendable {
   var arrival: Arrival {
     switch source {
     case .live: .live
-    case .retry: .retry(attempt: attempt, reapplying: replay?.mode == .reapply)
+    case .retry: .retry(attempt: attempt, reapplying: isReapplied)
     case .replay:
       switch replay?.mode {
       case .reapply?: .reapply
-      case .requeue?: .requeue
+      case .requeue?: .requeue(reapplying: false)
+      case .requeueReapply?: .requeue(reapplying: true)
       case .plain?, nil: .replay
       }
     }

@@ -37,7 +37,7 @@ extension LaneRunner {
       taken[item.position.topic] = item.position.offset + 1
       guard watermarks.take(item.position) else { continue }
       var item = item
-      if item.replay?.mode == .requeue {
+      if item.isRequeued {
         // Whoever requeues it knows how late it is.
         item.deadline = nil
       } else if item.deadline == nil {

@@ -120,7 +120,7 @@ extension LaneRunner {
       let why = "the letter holds no copy; replay \(Provenance(letter).first) instead"
       return CarriedOut(command, .failed(why))
     }
-    let copy = copy(of: letter, for: command, mode: .requeue)
+    let copy = copy(of: letter, for: command, mode: Provenance(letter).reapplies ? .requeueReapply : .requeue)
     if copy.isTooLarge {
       return CarriedOut(
         command, .failed("a record of \(copy.bytes) bytes is too large to be sent again with its history"))
@@ -155,7 +155,7 @@ extension LaneRunner {
     // The history of attempts stays in the causes; the count begins anew, or a requeue would die at once.
     history.attempt = 0
     // What it died of is in headers of the letter; where it dies again, it is one of the causes.
-    if mode == .requeue, let letter = DeadLetter(record.headers) {
+    if mode.isRequeue, let letter = DeadLetter(record.headers) {
       history.causes.append("\(letter.at.rfc3339) \(letter.reason): \(letter.detail.prefix(300))")
     }
     history.due = nil

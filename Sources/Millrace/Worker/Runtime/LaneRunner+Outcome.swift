@@ -121,7 +121,7 @@ extension LaneRunner: CommitLane {
   /// What the ledger is to know of a record that waits on a tier. A dead letter that was requeued stands outside of the
   /// order: its key went on without it.
   func parking(_ id: LedgerKey, _ item: LaneItem, attempt: Int, tier: Int) -> [LedgerEntry] {
-    let tier = item.replay?.mode == .requeue ? nil : tier
+    let tier = item.isRequeued ? nil : tier
     let handled = Handled(.parked(attempt: attempt, tier: tier), at: parts.clock.wallTime)
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }
     return ledger.entries(parking: id, key: LedgerKey(hashing: item.key), as: handled)

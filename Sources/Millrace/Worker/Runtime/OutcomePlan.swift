@@ -84,7 +84,7 @@ struct OutcomePlanner: Sendable {
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,
-      revision: item.replay.flatMap { $0.mode == .reapply ? $0.id : nil })
+      revision: item.isReapplied ? item.replay?.id : nil)
     var plan: OutcomePlan
     switch outcome.decision {
     case .done: return try done(outcome, cause, now: now)

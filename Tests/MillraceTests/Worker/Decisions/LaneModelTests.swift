@@ -82,11 +82,10 @@ import Testing
     var id = Int.random(in: 0..<produced, using: &random)
     // What was never handled is not replayed past those before it; order is what live traffic says.
     guard log.durableState(of: id) != nil else { return }
-    if Bool.random(using: &random), let dead = log.dead.randomElement(using: &random) {
-      (id, arrival) = (dead.id, .requeue)
-    }
+    let dead = Bool.random(using: &random) ? log.dead.randomElement(using: &random) : nil
+    if let dead { (id, arrival) = (dead.id, .requeue(reapplying: dead.isReapplied)) }
     log.append(
-      ModelRecord(id: id, key: Self.key(of: id), arrival: arrival, isRequeued: arrival == .requeue), to: "replay",
+      ModelRecord(id: id, key: Self.key(of: id), arrival: arrival, isRequeued: dead != nil), to: "replay",
       at: .second(now))
   }
 

@@ -15,6 +15,8 @@ import Testing
   }
 
   private static let retry = Arrival.retry(attempt: 2, reapplying: false)
+  private static let requeue = Arrival.requeue(reapplying: false)
+  private static let requeueReapply = Arrival.requeue(reapplying: true)
   private static let retryReapply = Arrival.retry(attempt: 2, reapplying: true)
   private static let done = Handled.State.done(digest: 7)
   private static let parked = Handled.State.parked(attempt: 2, tier: 1)
@@ -31,8 +33,10 @@ import Testing
     Row(.reapply, parked, .skip(.parked)), Row(.reapply, .dead, .skip(.dead)),
     Row(retryReapply, nil, .run(attempt: 2)), Row(retryReapply, done, .reapply(attempt: 2, digest: 7)),
     Row(retryReapply, parked, .run(attempt: 2)), Row(retryReapply, .dead, .skip(.dead)),
-    Row(.requeue, nil, .run(attempt: 0)), Row(.requeue, done, .skip(.duplicate)),
-    Row(.requeue, parked, .skip(.parked)), Row(.requeue, .dead, .run(attempt: 0)),
+    Row(requeue, nil, .run(attempt: 0)), Row(requeue, done, .skip(.duplicate)),
+    Row(requeue, parked, .skip(.parked)), Row(requeue, .dead, .run(attempt: 0)),
+    Row(requeueReapply, nil, .run(attempt: 0)), Row(requeueReapply, done, .reapply(attempt: 0, digest: 7)),
+    Row(requeueReapply, parked, .skip(.parked)), Row(requeueReapply, .dead, .run(attempt: 0)),
   ]
 
   @Test(arguments: table)
@@ -47,6 +51,6 @@ import Testing
   }
 
   @Test func `every arrival meets every state in the table`() {
-    #expect(Set(Self.table.map { "\($0.arrival) \($0.state.map { "\($0)".prefix(4) } ?? "")" }).count == 6 * 4)
+    #expect(Set(Self.table.map { "\($0.arrival) \($0.state.map { "\($0)".prefix(4) } ?? "")" }).count == 7 * 4)
   }
 }

@@ -130,7 +130,7 @@ struct ModelLane {
         of: id, key: .number(Int(record.key)), arriving: record.arrival, behind: record.behind)
     {
       var parked = record
-      parked.arrival = .retry(attempt: attempt, reapplying: record.arrival == .reapply)
+      parked.arrival = .retry(attempt: attempt, reapplying: record.isReapplied)
       parked.behind = before.id
       parked.due = now + ModelLog.tiers[before.tier]
       return decide(
@@ -215,9 +215,7 @@ struct ModelLane {
         return
       }
       var parked = run.record
-      var isReapplying = run.record.arrival == .reapply
-      if case .retry(_, reapplying: true) = run.record.arrival { isReapplying = true }
-      parked.arrival = .retry(attempt: attempt + 1, reapplying: isReapplying)
+      parked.arrival = .retry(attempt: attempt + 1, reapplying: run.record.isReapplied)
       (parked.due, parked.behind) = (due, nil)
       write.parked = [(tier, parked)]
       if case .run = run.verdict { write.entries += parking(run.record, attempt: attempt + 1, tier: tier, now) }

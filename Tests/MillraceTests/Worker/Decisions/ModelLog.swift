@@ -17,6 +17,14 @@ struct ModelRecord: Sendable, Hashable {
   var isRequeued = false
   /// With strict order: the one it waits behind.
   var behind: LedgerKey?
+
+  /// Whether handlers run again for it although it is handled.
+  var isReapplied: Bool {
+    switch arrival {
+    case .reapply, .retry(_, reapplying: true), .requeue(reapplying: true): true
+    case .live, .retry, .replay, .requeue: false
+    }
+  }
 }
 
 /// What an event says.

@@ -63,7 +63,7 @@ import Testing
     park(&ledger, 1, attempt: 1, tier: 0)
     park(&ledger, 2, attempt: 0, tier: 0)
     resolve(&ledger, 1, as: .dead)
-    #expect(ledger.predecessor(of: .number(1), key: key, arriving: .requeue, behind: nil) == nil)
+    #expect(ledger.predecessor(of: .number(1), key: key, arriving: .requeue(reapplying: false), behind: nil) == nil)
     let outside = Handled(.parked(attempt: 1, tier: nil), minute: 1)
     for entry in ledger.entries(parking: .number(1), key: key, as: outside) { ledger.stage(entry) }
     #expect(

@@ -54,6 +54,42 @@ import Testing
     await process.crash()
   }
 
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `a dead letter of a run that reapplied is reapplied when it is requeued`(commit: KafkaSettings.Commit)
+    async throws
+  {
+    let mill = try Mill(lanes: 1, commit: commit)
+    let handler = MillHandler(Book()) { item, journal in
+      guard let replay = item.provenance.replay else { return try await MillHandler.answer(item, journal) }
+      guard replay.mode.isRequeue else { throw PermanentFailure("broken", "worse than before") }
+      // It waits on a tier in between, and is reapplied still.
+      if item.attempt == 0 { throw RetryableFailure("not yet") }
+      return try .emit(MillHandler.Answer(id: "corrected"))
+    }
+    let process = mill.start("p", handler)
+    try mill.put("n1", key: "k")
+    #expect(await mill.until { mill.answered() == ["n1"] } != nil)
+    let reapply = OperationCommand(
+      id: "r", run: "r", item: "r", worker: "mill", lane: 0,
+      action: .replay(ReplayPart(topic: Mill.live, from: 0, to: 1, isReapply: true)), why: "wrong", by: "ann",
+      at: mill.time.clock.wallTime)
+    try mill.log.append(OperationsRecord.command(reapply).producerRecord(mill.topics.operations))
+    #expect(await mill.until { mill.dead() == ["n1": "broken"] } != nil)
+    try command(mill, "c1", requeue: 0)
+    #expect(await mill.until { mill.answered().count == 2 && mill.isRead() } != nil)
+    let events = mill.log.records(in: mill.topics.events)
+    #expect(events.last?.value == Array(#"{"id":"corrected"}"#.utf8))
+    #expect(events.last.map { Mill.header("ce_supersedes", of: $0) } == mill.eventIDs().first)
+    let copies = mill.log.records(in: mill.topics.replay)
+    #expect(copies.map { Mill.header("millrace-replay-mode", of: $0) } == ["reapply", "requeue-reapply"])
+    #expect(copies.map { Mill.header("ce_replayid", of: $0) } == ["r", "c1"])
+    guard case .done? = try mill.ledger()[LedgerKey(id: "n1")]?.state else {
+      Issue.record("it is not done")
+      return
+    }
+    await process.crash()
+  }
+
   @Test func `what missed its deadline has none once it is requeued`() async throws {
     let mill = try Mill(lanes: 1)
     let handler = MillHandler(Book()) { item, journal in
