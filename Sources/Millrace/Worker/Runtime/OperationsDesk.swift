@@ -81,13 +81,14 @@ actor OperationsDesk {
   /// The lane is gone.
   func forget(_ lane: LaneEpoch) { listeners.removeValue(forKey: lane)?.finish() }
 
-  /// Folding a record twice changes nothing: a catch-up and the follower may both bring it.
-  private func fold(_ page: [ConsumerRecord]) {
+  /// Takes in what is new of a page. The follower and every lane that starts read the same records, each at its own pace,
+  /// and an older word read late must not undo a newer one. Whoever reads begins at ``position`` or before it and leaves
+  /// nothing out: what is new in a page is what comes next.
+  func fold(_ page: [ConsumerRecord]) {
     var accepted: [OperationCommand] = []
     var isControlled = false
-    for record in page {
-      let isNew = record.offset >= position
-      if isNew { position = record.offset + 1 }
+    for record in page where record.offset >= position {
+      position = record.offset + 1
       guard let value = record.value else { continue }
       do throws(UnreadableRecord) {
         let operation = try Self.operation(from: value)
@@ -97,7 +98,7 @@ actor OperationsDesk {
         default: break
         }
       } catch {
-        if isNew { metrics.unreadable(record, because: error, logger) }
+        metrics.unreadable(record, because: error, logger)
       }
     }
     for (lane, feed) in listeners {
