@@ -47,7 +47,7 @@ public struct ProducerRecord: Sendable, Hashable {
 }
 
 /// Where Kafka put a record.
-public struct RecordPosition: Sendable, Hashable {
+public struct RecordPosition: Sendable, Hashable, CustomStringConvertible {
   /// The topic's name.
   public var topic: String
   /// The partition's number, from 0.
@@ -61,6 +61,9 @@ public struct RecordPosition: Sendable, Hashable {
     self.partition = partition
     self.offset = offset
   }
+
+  /// `topic[partition]@offset`.
+  public var description: String { "\(topic)[\(partition)]@\(offset)" }
 }
 
 /// A record as read from Kafka.

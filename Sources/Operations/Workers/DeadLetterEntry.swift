@@ -29,12 +29,17 @@ public struct DeadLetterEntry: Sendable, Hashable {
   /// The environment it claims.
   public var environment: String?
   /// What was done about it: `open`, or the word for what stands.
-  public var state = "open"
+  public var state = Self.open
   /// Who did it.
   public var by: String?
+  /// Whose command could not be carried out last, and why; nil where it is settled, or nobody has tried.
+  public var failure: String?
 
-  /// Whether nobody has done anything about it.
-  public var isOpen: Bool { state == "open" }
+  /// ``state`` of one that nobody has settled.
+  package static let open = "open"
+
+  /// Whether nobody has settled it.
+  public var isOpen: Bool { state == Self.open }
 
   /// Looks at a record's headers; nil where it is no dead letter.
   public init?(_ record: ConsumerRecord) {
@@ -58,9 +63,15 @@ public struct DeadLetterEntry: Sendable, Hashable {
   var row: [TextCell] {
     [
       TextCell(RecordView.seconds(diedAt), .dim), TextCell(reason, .red), TextCell(type ?? ""),
-      TextCell(bundleId ?? ""), TextCell(by.map { "\(state) by \($0)" } ?? state, isOpen ? .yellow : .dim),
+      TextCell(bundleId ?? ""), TextCell(stateWords, isOpen ? .yellow : .dim),
       TextCell("\(id)", .cyan), TextCell(detail),
     ]
+  }
+
+  /// ``state`` for a person.
+  var stateWords: String {
+    if failure != nil { return "\(state), a try failed" }
+    return by.map { "\(state) by \($0)" } ?? state
   }
 
   /// One object for a script, without a line feed.
@@ -75,6 +86,7 @@ public struct DeadLetterEntry: Sendable, Hashable {
       "partition": .integer(Int64(first.partition)), "offset": .integer(first.offset),
     ]
     json.set("by", by)
+    json.set("failure", failure)
     json.set("notificationId", notificationID)
     json.set("type", type)
     json.set("bundleId", bundleId)

@@ -19,7 +19,7 @@ public struct DeadLetterSheet: Sendable, Hashable {
   public var sentBy: String?
   /// Why somebody did something about it.
   public var why: String?
-  /// Whether a copy of the record is in it.
+  /// Whether a copy of the record is in it; where there is none, a requeue reads the record where it first stood.
   public var hasCopy: Bool
 
   init(worker: String, entry: DeadLetterEntry, record: ConsumerRecord, why: String?) {
@@ -36,18 +36,15 @@ public struct DeadLetterSheet: Sendable, Hashable {
   /// What to type to have it tried again.
   public var wayBack: String {
     if !entry.isOpen { return "nothing: it is \(entry.state)" }
-    let first = entry.first
-    return hasCopy
-      ? "millrace dead-letters requeue \(entry.id) --worker \(worker) --why …"
-      : "millrace replay --worker \(worker) --topic \(first.topic) --partition \(first.partition) --from \(first.offset)"
-        + " --to \(first.offset + 1) --reapply …"
+    return "millrace dead-letters requeue \(entry.id) --worker \(worker) --why …"
   }
 
   /// For a terminal.
   public func lines(withPayload: Bool, usesColor: Bool) -> [String] {
     var sheet = FactSheet()
     sheet.add("dead letter", "\(entry.id) of \(worker)", .cyan)
-    sheet.add("state", entry.by.map { "\(entry.state) by \($0)" } ?? entry.state, entry.isOpen ? .yellow : .dim)
+    sheet.add("state", entry.stateWords, entry.isOpen ? .yellow : .dim)
+    sheet.add("last try", entry.failure, .red)
     sheet.add("why", why)
     sheet.add("died", entry.diedAt.rfc3339)
     sheet.add("reason", entry.reason, .red)
@@ -55,7 +52,8 @@ public struct DeadLetterSheet: Sendable, Hashable {
     sheet.add("remedy", entry.remedy)
     sheet.add("the way back", wayBack, .green)
     sheet.beginGroup()
-    sheet.add("first read from", "\(entry.first.topic)[\(entry.first.partition)]@\(entry.first.offset)")
+    sheet.add("first read from", "\(entry.first)")
+    if !hasCopy { sheet.add("copy", "none: a requeue reads the record where it was first read from", .yellow) }
     sheet.add("attempts", "\(attempts)")
     sheet.add("sent by", sentBy)
     for (number, cause) in entry.causes.enumerated() { sheet.add("cause \(number + 1)", cause) }

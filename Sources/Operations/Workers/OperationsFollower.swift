@@ -62,7 +62,7 @@ actor OperationsFollower {
   /// - Returns: the commands whose items are free.
   func giveUpTaken() throws -> [OperationCommand] {
     try commands.filter { command in
-      guard operations.standing(of: command.item) != nil else { return true }
+      guard let standing = operations.standing(of: command.item), !standing.isFree else { return true }
       try lose(command)
       return false
     }
@@ -136,5 +136,12 @@ extension OperationsLog.Standing {
     case .stopped?: "stopped"
     case nil: "not executed yet"
     }
+  }
+
+  /// What was done about a dead letter and who did it; `open` where it could not be done, with whose try failed and why.
+  package var ofDeadLetter: (state: String, by: String?, failure: String?) {
+    guard let failure else { return (words, command.by, nil) }
+    let verb = if case .discard = command.action { "discard" } else { "requeue" }
+    return (DeadLetterEntry.open, nil, "\(command.by)'s \(verb) failed: \(failure)")
   }
 }

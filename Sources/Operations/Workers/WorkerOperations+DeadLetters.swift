@@ -11,7 +11,7 @@ extension WorkerOperations {
   ///
   /// - Parameters:
   ///   - selection: which of them; times are those at which they died.
-  ///   - isOpenOnly: only those that nobody has a command for.
+  ///   - isOpenOnly: only those that nobody has settled or has a command for.
   ///   - limit: at most so many, the first ones by lane and offset; nil: all.
   /// - Throws: ``OperationError`` where the worker's topics are not there; `KafkaError`.
   public func deadLetters(
@@ -21,8 +21,8 @@ extension WorkerOperations {
     struct Enough: Error {}
     do {
       try await scan(selection) { record, standing in
-        guard !isOpenOnly || standing == nil, var entry = DeadLetterEntry(record) else { return }
-        if let standing { (entry.state, entry.by) = (standing.words, standing.command.by) }
+        guard !isOpenOnly || standing.isFree, var entry = DeadLetterEntry(record) else { return }
+        if let standing { (entry.state, entry.by, entry.failure) = standing.ofDeadLetter }
         let count = found.withLock { entries in
           entries.append(entry)
           return entries.count
@@ -51,13 +51,13 @@ extension WorkerOperations {
     let groups = Mutex(DeadLetterGroups())
     let now = clock.wallTime
     try await scan(selection) { record, standing in
-      guard !isOpenOnly || standing == nil, let letter = DeadLetter(record.headers) else { return }
+      guard !isOpenOnly || standing.isFree, let letter = DeadLetter(record.headers) else { return }
       let source = record.headers.last { $0.name == "ce_source" }?.value ?? []
       // `appstore/<environment>/<bundleId>`.
       let app = source.split(separator: UInt8(ascii: "/"), maxSplits: 2).dropFirst(2).first
       groups.withLock {
         $0.add(
-          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: standing == nil,
+          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: standing.isFree,
           worker: topics.worker, now: now)
       }
     }
@@ -74,7 +74,7 @@ extension WorkerOperations {
     try await log.scan(partition, from: .offset(id.offset), to: .offset(id.offset + 1), upTo: 1) { page in
       guard let record = page.first, record.offset == id.offset, var entry = DeadLetterEntry(record) else { return }
       let standing = said.standing(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
-      if let standing { (entry.state, entry.by) = (standing.words, standing.command.by) }
+      if let standing { (entry.state, entry.by, entry.failure) = standing.ofDeadLetter }
       let sheet = DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: standing?.command.why)
       found.withLock { $0 = sheet }
     }
@@ -117,6 +117,11 @@ extension WorkerOperations {
     }
     return said.withLock { $0 }
   }
+}
+
+extension OperationsLog.Standing? {
+  /// Whether the next command for the item wins.
+  fileprivate var isFree: Bool { self?.isFree ?? true }
 }
 
 extension OperationsLog {

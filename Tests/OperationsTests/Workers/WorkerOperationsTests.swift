@@ -228,6 +228,41 @@ private final class Reports: Sendable {
     #expect(log.records(in: "millrace.operations").count == 1)
   }
 
+  @Test func `a letter whose command failed is open, says so, and takes the next command`() async throws {
+    let log = InMemoryLog(clock: ManualClock().clock)
+    for name in ["millrace.moody.dead-letters", "millrace.moody.replay"] { try log.createTopic(name, partitions: 1) }
+    for name in ["millrace.operations", "millrace.audit"] { try log.createTopic(name, partitions: 1) }
+    let headers = [
+      RecordHeader("millrace-reason", "no-template"), RecordHeader("millrace-detail", "d"),
+      RecordHeader("millrace-remedy", "r"), RecordHeader("millrace-died-at", "0"),
+    ]
+    try log.append(
+      ProducerRecord(topic: "millrace.moody.dead-letters", partition: 0, key: [1], value: [1], headers: headers))
+    let id = DeadLetterID(lane: 0, offset: 0)
+    let first = OperationCommand(
+      id: "c1", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "moody", lane: 0, action: .requeue,
+      why: "x", by: "bob", at: Timestamp(millisecondsSince1970: 0))
+    try log.append(OperationsRecord.command(first).producerRecord("millrace.operations"))
+    let ann = try operations(log, by: "ann")
+    #expect(try await ann.deadLetters(isOpenOnly: true).isEmpty, "bob's stands")
+    let failed = OperationResult(first, .failed("no such topic"), at: Timestamp(millisecondsSince1970: 1))
+    try log.append(OperationsRecord.result(failed).producerRecord("millrace.operations"))
+
+    let letter = try #require(try await ann.deadLetters(isOpenOnly: true).first)
+    #expect(letter.isOpen && letter.by == nil && letter.failure == "bob's requeue failed: no such topic")
+    #expect(letter.row.map(\.text).contains("open, a try failed") && letter.jsonLine.contains("no such topic"))
+    #expect(try await ann.deadLetterGroups(isOpenOnly: true).open == 1)
+    let sheet = try await ann.deadLetter(id)
+    #expect(sheet.wayBack == "millrace dead-letters requeue 0/0 --worker moody --why …")
+    #expect(sheet.lines(withPayload: false, usesColor: false).contains { $0.contains("bob's requeue failed") })
+
+    let summary = try await ann.requeue([id], why: "y", patience: .milliseconds(10), report: Reports().take)
+    #expect(summary.lost == 0 && summary.unanswered == 1)
+    #expect(try await ann.deadLetters().map(\.state) == ["not executed yet"])
+    #expect(try await ann.deadLetters().map(\.by) == ["ann"])
+    #expect(try await ann.deadLetters().first?.failure == nil)
+  }
+
   @Test func `what is not there is refused before anything is asked`() async throws {
     let log = InMemoryLog(clock: ManualClock().clock)
     let ann = try operations(log, by: "ann")

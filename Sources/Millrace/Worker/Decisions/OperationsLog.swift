@@ -3,7 +3,8 @@
 /// The records of `millrace.operations` so far, as one worker sees them.
 ///
 /// The first command for an item in the log's order wins, whoever folds it and whenever. The owner of the item's lane
-/// executes it and writes the result in the same transaction; so an open command is one that nobody has executed.
+/// executes it and writes the result in the same transaction; so an open command is one that nobody has executed. A
+/// command that could not be executed settles nothing: the next one for its item wins.
 package struct OperationsLog: Sendable {
   /// What a record changed.
   package enum Change: Sendable, Hashable {
@@ -36,6 +37,15 @@ package struct OperationsLog: Sendable {
       return ReplayPlace(next: next, sent: sent)
     }
 
+    /// Why the command could not be carried out; nil where it was, or nobody has tried.
+    package var failure: String? {
+      guard case .failed(let why)? = outcome else { return nil }
+      return why
+    }
+
+    /// Whether the item is as if nobody had said anything: nothing was done, and the next command for it wins.
+    package var isFree: Bool { failure != nil }
+
     /// Whether its lane's owner still has to do something.
     package var isOpen: Bool {
       switch outcome {
@@ -48,7 +58,7 @@ package struct OperationsLog: Sendable {
   private let worker: String
   private var standings: [String: Standing] = [:]
   // In the log's order; finished ones are taken out when they are the larger part.
-  private var openItems: [String] = []
+  private var openCommands: [(item: String, id: String)] = []
   private var finished = 0
   private var openParts: [String: Int] = [:]
   private var words: [String: RunControl.Verb] = [:]
@@ -60,11 +70,13 @@ package struct OperationsLog: Sendable {
     switch record {
     case .command(let command):
       guard command.worker == worker else { return .ignored }
-      if let winner = standings[command.item]?.command.id {
-        return winner == command.id ? .ignored : .refused(winner: winner)
+      if let standing = standings[command.item] {
+        let winner = standing.command.id
+        guard winner != command.id else { return .ignored }
+        guard standing.isFree else { return .refused(winner: winner) }
       }
       standings[command.item] = Standing(command: command)
-      openItems.append(command.item)
+      openCommands.append((command.item, command.id))
       if let run = command.run { openParts[run, default: 0] += 1 }
       return .accepted
     case .result(let result):
@@ -76,8 +88,9 @@ package struct OperationsLog: Sendable {
       guard standings[result.item]?.isOpen == false else { return .advanced }
       if let run = standing.command.run { openParts[run, default: 1] -= 1 }
       finished += 1
-      if finished > 64, finished * 2 > openItems.count {
-        openItems.removeAll { standings[$0]?.isOpen != true }
+      if finished > 64, finished * 2 > openCommands.count {
+        let standings = standings
+        openCommands.removeAll { Self.standing($0, in: standings)?.isOpen != true }
         finished = 0
       }
       return .finished
@@ -103,7 +116,13 @@ package struct OperationsLog: Sendable {
 
   /// What the owner of a lane has to execute, in the log's order.
   func open(lane: Int32) -> [Standing] {
-    openItems.compactMap { standings[$0] }.filter { $0.isOpen && $0.command.lane == lane }
+    openCommands.compactMap { Self.standing($0, in: standings) }.filter { $0.isOpen && $0.command.lane == lane }
+  }
+
+  /// Where the item of a command stands, as long as the command is its winner.
+  private static func standing(_ entry: (item: String, id: String), in standings: [String: Standing]) -> Standing? {
+    guard let standing = standings[entry.item], standing.command.id == entry.id else { return nil }
+    return standing
   }
 
   /// The items that somebody has a command for, with where they stand.

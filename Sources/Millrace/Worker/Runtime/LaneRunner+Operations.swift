@@ -103,7 +103,18 @@ extension LaneRunner {
       let asked = wanted
       try await parts.log.scan(topic, from: .offset(span.lowerBound), to: .offset(span.upperBound), upTo: 100) { page in
         let letters = page.compactMap { letter in asked[letter.offset].map { (letter, $0) } }
-        let steps = letters.map { self.requeue($0, for: $1, leavingOut: earlier) }
+        var steps: [CarriedOut] = []
+        var bytes = 0
+        for (letter, command) in letters {
+          let step = try await self.requeue(letter, for: command, leavingOut: earlier)
+          steps.append(step)
+          bytes += step.records.reduce(0) { $0 + $1.bytes }
+          // A hundred records of the largest kind are more than is held in memory.
+          guard bytes >= Self.bytesPerWrite else { continue }
+          try await self.conclude(steps)
+          settled.add(steps)
+          (steps, bytes) = ([], 0)
+        }
         try await self.conclude(steps)
         settled.add(steps)
       }
@@ -115,18 +126,42 @@ extension LaneRunner {
 
   private nonisolated func requeue(
     _ letter: ConsumerRecord, for command: OperationCommand, leavingOut earlier: Set<SentCopy>
-  ) -> CarriedOut {
-    guard letter.value != nil else {
-      let why = "the letter holds no copy; replay \(Provenance(letter).first) instead"
-      return CarriedOut(command, .failed(why))
+  ) async throws -> CarriedOut {
+    let history = Provenance(letter)
+    let found: ConsumerRecord?
+    do {
+      found = try await whole(letter)
+    } catch let error as KafkaError where !error.isRetriable && error.code != .closed {
+      return CarriedOut(command, .failed("the letter holds no copy, and \(history.first) cannot be read: \(error)"))
     }
-    let copy = copy(of: letter, for: command, mode: Provenance(letter).reapplies ? .requeueReapply : .requeue)
+    guard let whole = found else {
+      return CarriedOut(command, .failed("the letter holds no copy, and \(history.first) is gone or was empty"))
+    }
+    let copy = copy(of: whole, for: command, mode: history.reapplies ? .requeueReapply : .requeue)
     if copy.isTooLarge {
-      return CarriedOut(
-        command, .failed("a record of \(copy.bytes) bytes is too large to be sent again with its history"))
+      return CarriedOut(command, .failed("a record of \(copy.bytes) bytes is too large to be sent again"))
     }
-    let isSent = earlier.contains(SentCopy(run: command.replayID, first: Provenance(letter).first))
+    let isSent = earlier.contains(SentCopy(run: command.replayID, first: history.first))
     return CarriedOut(command, .done, records: isSent ? [] : [copy])
+  }
+
+  /// A letter with its record: what was too large to be copied is read where it first stood. Nil where that is over.
+  private nonisolated func whole(_ letter: ConsumerRecord) async throws -> ConsumerRecord? {
+    guard letter.value == nil else { return letter }
+    let first = Provenance(letter).first
+    let partition = TopicPartition(topic: first.topic, partition: first.partition)
+    let held = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition] ?? 0..<0
+    guard held.contains(first.offset) else { return nil }
+    let found = Mutex<ConsumerRecord?>(nil)
+    try await parts.log.scan(partition, from: .offset(first.offset), to: .offset(first.offset + 1), upTo: 1) { page in
+      guard let record = page.first, record.offset == first.offset, record.value != nil else { return }
+      found.withLock { $0 = record }
+    }
+    return found.withLock { $0 }.map { record in
+      ConsumerRecord(
+        topic: letter.topic, partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp,
+        key: record.key, value: record.value, headers: Provenance.original(record.headers) + letter.headers)
+    }
   }
 
   /// Ranges of the lane's dead letters that hold these offsets and are still there.
@@ -160,9 +195,13 @@ extension LaneRunner {
     }
     history.due = nil
     history.parkedAt = nil
-    var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
-    copy.headers = NotificationOrigin.replay.marking(copy.headers)
-    return copy
+    while true {
+      var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
+      copy.headers = NotificationOrigin.replay.marking(copy.headers)
+      // Better sent without its oldest causes than not at all: the letters keep them.
+      guard copy.isTooLarge, !history.causes.isEmpty else { return copy }
+      history.causes.removeFirst()
+    }
   }
 
   /// Writes what steps do together with their results, and waits until all of it is in Kafka.

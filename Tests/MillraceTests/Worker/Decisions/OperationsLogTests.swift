@@ -36,11 +36,34 @@ import Testing
     var log = OperationsLog(worker: "w")
     _ = log.fold(command("1"))
     check(log.fold(result("2")) == .ignored, "the loser has no result")
-    check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .finished)
-    check(log.fold(result("1")) == .ignored)
+    check(log.fold(result("1")) == .finished)
+    check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .ignored)
     check(log.fold(command("3")) == .refused(winner: "1"))
     #expect(log.open(lane: 3).isEmpty)
-    #expect(log.standing(of: "dead-letters/3/7")?.outcome == .failed("gone"))
+    #expect(log.standing(of: "dead-letters/3/7")?.outcome == .done)
+  }
+
+  @Test func `a command that could not be carried out settles nothing, and the next one wins`() {
+    var log = OperationsLog(worker: "w")
+    _ = log.fold(command("1"))
+    check(log.fold(command("2")) == .refused(winner: "1"))
+    check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .finished)
+    #expect(log.standing(of: "dead-letters/3/7")?.failure == "gone" && log.open(lane: 3).isEmpty)
+    check(log.fold(command("1")) == .ignored)
+    check(log.fold(result("2")) == .ignored, "it had lost before")
+    check(log.fold(command("3", action: .discard)) == .accepted)
+    #expect(log.open(lane: 3).map(\.command.id) == ["3"], "once, although the item was open before")
+    check(log.fold(result("1")) == .ignored)
+    check(log.fold(command("4")) == .refused(winner: "3"))
+    check(log.fold(result("3")) == .finished)
+    check(log.fold(command("5")) == .refused(winner: "3"))
+    // However often it fails, what is open is found in time.
+    for number in 0..<10_000 {
+      _ = log.fold(command("f\(number)", "i"))
+      _ = log.fold(result("f\(number)", "i", .failed("away")))
+    }
+    _ = log.fold(command("last", "i"))
+    #expect(log.open(lane: 3).map(\.command.id) == ["last"])
   }
 
   @Test func `a replay goes on where it was`() {
@@ -124,7 +147,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `whoever folds the log agrees on the winners, and no item is executed twice`(seed: UInt64) {
+  func `whoever folds the log agrees on the winners, and no item is done twice`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var topic: [OperationsRecord] = []
     var owner = OperationsLog(worker: "w")
@@ -141,13 +164,24 @@ import Testing
         folded += 1
       }
       if let next = owner.open(lane: 3).first {
-        executed.append(next.command.item)
-        topic.append(result(next.command.id, next.command.item))
+        let isDone = Int.random(in: 0..<4, using: &random) > 0
+        if isDone { executed.append(next.command.item) }
+        topic.append(result(next.command.id, next.command.item, isDone ? .done : .failed("away")))
       }
     }
     #expect(Set(executed).count == executed.count, "seed \(seed)")
+    // The first that did not fail; where all failed, the last of them.
     var winners: [String: String] = [:]
-    for case .command(let command) in topic where winners[command.item] == nil { winners[command.item] = command.id }
+    var failed: Set<String> = []
+    for record in topic {
+      switch record {
+      case .command(let command):
+        if winners[command.item].map({ failed.contains($0) }) ?? true { winners[command.item] = command.id }
+      case .result(let result):
+        if case .failed = result.outcome { failed.insert(result.command) }
+      case .control: break
+      }
+    }
     for record in topic.dropFirst(folded) { _ = owner.fold(record) }
     for (item, winner) in winners { #expect(owner.standing(of: item)?.command.id == winner, "seed \(seed)") }
   }

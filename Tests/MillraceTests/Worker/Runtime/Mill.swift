@@ -116,6 +116,15 @@ struct Mill {
     record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
+  /// What was asked of the worker, and what became of it.
+  func operations() -> OperationsLog {
+    var operations = OperationsLog(worker: "mill")
+    for record in log.records(in: topics.operations) {
+      if let operation = OperationsRecord(record) { _ = operations.fold(operation) }
+    }
+    return operations
+  }
+
   /// What a lane that starts now would know.
   func ledger() throws -> Ledger {
     var ledger = Ledger()

@@ -24,11 +24,7 @@ import Testing
   }
 
   private func result(_ mill: Mill) -> OperationsLog.Standing? {
-    var log = OperationsLog(worker: "mill")
-    for record in mill.log.records(in: mill.topics.operations) {
-      if let operation = OperationsRecord(record) { _ = log.fold(operation) }
-    }
-    return log.standing(of: "c")
+    mill.operations().standing(of: "c")
   }
 
   /// Offsets of the records whose copies stand in the replay topic.

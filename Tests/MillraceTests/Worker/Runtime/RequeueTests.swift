@@ -90,6 +90,39 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a letter without a copy is requeued from where its record first stood, and stays open once that is over`()
+    async throws
+  {
+    let mill = try Mill(lanes: 1)
+    let handler = MillHandler(Book()) { item, journal in
+      guard item.isRequeued else { throw PermanentFailure("broken", String(repeating: "so ", count: 300)) }
+      return try await MillHandler.answer(item, journal)
+    }
+    // So long that it has no room for what its letter says besides.
+    let padding = ProducerRecord.limit - mill.record("n1", key: "k").bytes - 1_000
+    try mill.put("n1", key: "k", padding: padding)
+    try mill.put("n2", key: "k", padding: padding)
+    let process = mill.start("p", handler)
+    #expect(await mill.until { mill.log.records(in: mill.topics.deadLetters).count == 2 && mill.isRead() } != nil)
+    #expect(mill.log.records(in: mill.topics.deadLetters).allSatisfy { $0.value == nil })
+    try mill.log.trim(TopicPartition(topic: Mill.live, partition: 0), before: 1)
+    try command(mill, "c1", requeue: 0)
+    try command(mill, "c2", requeue: 1)
+    #expect(await mill.until { mill.answered() == ["n2"] && mill.isRead() } != nil)
+    func standing() -> OperationsLog.Standing? {
+      mill.operations().standing(of: OperationCommand.deadLetter(lane: 0, offset: 0))
+    }
+    #expect(await mill.until { standing()?.failure != nil } != nil)
+    #expect(standing()?.failure?.hasPrefix("the letter holds no copy, and \(Mill.live)") == true)
+    // What could not be done settles nothing: the next command wins.
+    let discard = OperationCommand(
+      id: "c3", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "mill", lane: 0, action: .discard,
+      why: "too late", by: "bob", at: mill.time.clock.wallTime)
+    try mill.log.append(OperationsRecord.command(discard).producerRecord(mill.topics.operations))
+    #expect(await mill.until { standing()?.outcome == .done && standing()?.command.id == "c3" } != nil)
+    await process.crash()
+  }
+
   @Test func `what missed its deadline has none once it is requeued`() async throws {
     let mill = try Mill(lanes: 1)
     let handler = MillHandler(Book()) { item, journal in
