@@ -47,17 +47,26 @@ struct RunSummary: Sendable, Hashable {
       case .stopped: ("stopped", .plain)
       case .done: ("done", .good)
       case .failed: ("failed", .bad)
+      case .incomplete: ("incomplete", .bad)
       }
     let partitions = run.parts.map(\.partition)
     facts = [
       .init(name: "sent", value: Words.count(run.sent)), .init(name: "why", value: run.why),
       .init(name: "from", value: Set(partitions.map(\.topic)).sorted().joined(separator: ", ")),
-      .init(name: "partitions", value: "\(partitions.count)"),
+      .init(
+        name: "partitions",
+        value: run.missing > 0 ? "\(partitions.count); \(run.missing) were never asked for" : "\(partitions.count)"),
       .init(name: "selection", value: String(decoding: JSON.object(run.selection.json).serialized(), as: UTF8.self)),
       .init(name: "rate", value: run.rate.map { "\($0) a second at most" } ?? ""),
       .init(name: "failures", value: run.failures.joined(separator: "; ")),
     ]
-    wishes = run.isOver || run.state == .stopping ? [] : run.state == .paused ? [.resume, .stop] : [.pause, .stop]
+    wishes =
+      switch run.state {
+      case .running: [.pause, .stop]
+      case .paused: [.resume, .stop]
+      case .incomplete: [.stop]
+      case .stopping, .stopped, .done, .failed: []
+      }
   }
 
   init(_ run: BackfillRun, at now: Timestamp) {

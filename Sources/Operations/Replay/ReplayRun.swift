@@ -20,6 +20,8 @@ public struct ReplayRun: Sendable, Hashable {
     case done
     /// All parts are over, and at least one could not be done.
     case failed
+    /// The parts that were asked for are over, and others never were: whoever began the run died while it did.
+    case incomplete
   }
 
   /// One partition.
@@ -58,16 +60,19 @@ public struct ReplayRun: Sendable, Hashable {
   public var selection: RecordSelection
   /// Records a second at most.
   public var rate: Int?
-  /// Its parts.
+  /// Its parts, as far as they were asked for.
   public var parts: [Part] = []
+  /// How many parts it was to have when it began.
+  public var declared = 0
   var word: RunControl.Verb?
 
   /// Where it stands.
   public var state: State {
-    if parts.allSatisfy(\.isOver) {
+    if isOver {
       if parts.contains(where: { $0.failure != nil }) { return .failed }
-      return parts.contains(where: \.isStopped) ? .stopped : .done
+      return missing > 0 || parts.contains(where: \.isStopped) ? .stopped : .done
     }
+    if parts.allSatisfy(\.isOver) { return .incomplete }
     switch word {
     case .pause?: return .paused
     case .stop?: return .stopping
@@ -75,8 +80,10 @@ public struct ReplayRun: Sendable, Hashable {
     }
   }
 
-  /// Whether nothing more will come.
-  public var isOver: Bool { parts.allSatisfy(\.isOver) }
+  /// Parts that nobody was asked for.
+  public var missing: Int { max(0, declared - parts.count) }
+  /// Whether nothing more will come, and nothing is left to decide.
+  public var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || word == .stop) }
   /// Records sent.
   public var sent: Int64 { parts.reduce(0) { $0 + $1.sent } }
   /// Offsets to look at.
@@ -109,6 +116,8 @@ public struct ReplayRun: Sendable, Hashable {
     json["sent"] = .integer(sent)
     json["offsets"] = .integer(offsets)
     json["offsetsDone"] = .integer(offsetsDone)
+    json["parts"] = .integer(Int64(parts.count))
+    if missing > 0 { json["missingParts"] = .integer(Int64(missing)) }
     if !failures.isEmpty { json["failures"] = .array(failures.map { .string($0) }) }
     return json
   }
@@ -129,7 +138,7 @@ extension ReplayRun: Reportable {
     let style: TextStyle =
       switch state {
       case .done: .green
-      case .failed: .red
+      case .failed, .incomplete: .red
       case .running: .plain
       case .paused, .stopping, .stopped: .yellow
       }
@@ -154,6 +163,9 @@ extension ReplayRun: Reportable {
     switch state {
     case .done: "\(HumanText.count(Int(sent), "record")) sent."
     case .failed: "\(sent) sent; not done: \(failures.joined(separator: "; "))."
+    case .incomplete:
+      "\(sent) sent; \(missing) of \(declared) partitions were never asked for, whoever began it died meanwhile."
+        + " millrace replay stop \(id) closes it; then begin it again."
     case .stopped: "stopped after \(HumanText.count(Int(sent), "record"))."
     case .paused: "paused after \(HumanText.count(Int(sent), "record")); millrace replay resume \(id) goes on."
     case .running, .stopping: "\(sent) sent so far; run \(id) goes on."
@@ -201,7 +213,7 @@ public struct RunBook: Sendable {
       byID[id] = ReplayRun(
         id: id, target: part.target.map { .topic($0) } ?? .worker(command.worker), by: command.by, why: command.why,
         isReapply: part.isReapply, startedAt: command.at, heardAt: command.at, selection: part.selection,
-        rate: part.rate)
+        rate: part.rate, declared: part.parts)
       if order.count > limit { forget(order.removeFirst()) }
     }
     places[command.id] = (id, byID[id]?.parts.count ?? 0)

@@ -62,6 +62,36 @@ import Testing
     #expect(failed.sentence.contains("t[0]: gone"))
   }
 
+  @Test func `a run whose parts were not all asked for is not done, and ends when an operator closes it`() throws {
+    func part(_ id: String, lane: Int32) -> OperationCommand {
+      var command = Self.command(id, lane: lane)
+      if case .replay(var part) = command.action {
+        part.parts = 3
+        command.action = .replay(part)
+      }
+      return command
+    }
+    let (one, two) = (part("1", lane: 0), part("2", lane: 1))
+    func done(_ command: OperationCommand) -> OperationsRecord {
+      .result(OperationResult(command, .done, sent: 4, at: Self.moment(10)))
+    }
+    let parts: [OperationsRecord] = [.command(one), .command(two), done(one)]
+    #expect(Self.book(parts).runs.map(\.state) == [.running])
+    let run = try #require(Self.book(parts + [done(two)]).runs.first)
+    #expect(run.state == .incomplete && run.missing == 1 && !run.isOver && run.status == .failure)
+    #expect(run.sentence.contains("1 of 3 partitions were never asked for"), "\(run.sentence)")
+    #expect(run.sentence.contains("millrace replay stop run-1"), "\(run.sentence)")
+    let json = try JSONObject(parsing: Array(run.jsonLine.utf8))
+    #expect(json.string("state") == "incomplete" && json["missingParts"] == 1)
+    #expect(run.row.map(\.text).contains("incomplete"))
+    // What comes late is a part all the same.
+    let late = Self.book(parts + [done(two), .command(part("3", lane: 2))])
+    #expect(late.runs.map(\.state) == [.running])
+    let stop = OperationsRecord.control(RunControl(run: "run-1", .stop, by: "b", at: Self.moment(20)))
+    let closed = try #require(Self.book(parts + [done(two), stop]).runs.first)
+    #expect(closed.state == .stopped && closed.isOver)
+  }
+
   @Test func `the estimate is the pace of so far, and the bar says it`() throws {
     let one = Self.command("1", lane: 0)
     let records: [OperationsRecord] = [
