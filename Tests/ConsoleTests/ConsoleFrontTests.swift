@@ -167,6 +167,44 @@ import Testing
     }
   }
 
+  @Test func `what is too many at a time is said before, and stays as it is`() async throws {
+    try await ConsoleStage.run(deadLetters: 2_000) { (stage) async throws in
+      let count = DeadLetterDesk.limit + 7
+      try await stage.bury(
+        (0..<count).map { Written.deadLetter("n\($0)", key: "1", lane: 0, at: Deployment.now + .seconds($0)) })
+      let list = try await stage.text("/dead-letters")
+      #expect(list.contains("the newest \(Words.count(DeadLetterDesk.limit)) of \(Words.count(count)) found"))
+      let page = try await stage.text("/dead-letters/decide?do=discard&all=1")
+      #expect(page.contains("Discard \(Words.count(DeadLetterDesk.limit)) dead letters?"))
+      #expect(page.contains("7 more were found and stay as they are"))
+      #expect(!page.contains("value=\"refunds/0/6\"") && page.contains("value=\"refunds/0/7\""))
+      #expect(try await stage.text("/dead-letters?q=0/3").contains("all 1 found"))
+    }
+  }
+
+  @Test func `a letter that is not kept in memory is shown as it stands, without buttons`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      for letter in Self.letters { try stage.log.append(letter) }
+      let path = "/dead-letters/refunds/0/0"
+      let early = try await stage.text(path)
+      #expect(early.contains("state not known yet") && !early.contains("<button name=\"do\""))
+      await stage.store.begin(reading: [])
+      let open = try await stage.text(path)
+      #expect(open.contains(">open</span>") && open.contains("millrace dead-letters requeue 0/0 --worker refunds"))
+      #expect(!open.contains("<button name=\"do\""))
+      let command = OperationCommand(
+        id: "c", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "refunds", lane: 0, action: .discard,
+        why: "", by: "grace", at: Deployment.now)
+      try await stage.bury([OperationsRecord.command(command).producerRecord("millrace.operations")])
+      #expect(try await stage.text(path).contains("not executed yet by grace"))
+      let failed = OperationResult(command, .failed("no such topic"), at: Deployment.now)
+      try stage.log.append(OperationsRecord.result(failed).producerRecord("millrace.operations"))
+      await stage.store.take(stage.log.records(in: "millrace.operations").suffix(1))
+      let again = try await stage.text(path)
+      #expect(again.contains(">open</span>") && again.contains("grace&#39;s discard failed: no such topic"))
+    }
+  }
+
   @Test func `a form from elsewhere, without its token, or of another user does nothing`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       try await stage.bury(Self.letters)

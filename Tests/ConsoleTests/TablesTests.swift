@@ -139,6 +139,15 @@ import Testing
     #expect(shelf.page(DeadLetterQuery(FormFields("state=settled")), from: 0, count: 1).letters.first?.by == "ada")
     #expect(shelf.openCount == 1)
     #expect(shelf.groups().map(\.reason) == ["crashed-the-process"])
+    // What could not be done leaves it open, and says whose try it was.
+    shelf.fold(.result(OperationResult(command, .failed("no such topic"), at: now)))
+    #expect(find("") == [1, 0])
+    #expect(shelf[.init(worker: "refunds", id: DeadLetterID(lane: 0, offset: 0))]?.failure?.hasPrefix("ada's") == true)
+    var third = command
+    (third.id, third.by) = ("c3", "kim")
+    shelf.fold(.command(third))
+    #expect(find("") == [1])
+    #expect(shelf[.init(worker: "refunds", id: DeadLetterID(lane: 0, offset: 0))]?.failure == nil)
     // Read again, it is still settled.
     shelf.add(try letter(0))
     #expect(find("state=all").count == 2)

@@ -3,6 +3,7 @@
 internal import AppStore
 internal import Clocks
 internal import Kafka
+internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 
@@ -70,6 +71,9 @@ actor ConsoleStore {
   func backfill(_ id: String) -> BackfillRun? { tables.backfills[id] }
 
   func deadLetter(_ key: DeadLetterSummary.Key) -> DeadLetterSummary? { tables.deadLetters[key] }
+
+  /// What was said about a letter, also about one that is not kept.
+  func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? { tables.deadLetters.standing(of: key) }
 }
 
 /// A list of dead letters as its page shows it.

@@ -25,11 +25,13 @@ struct DeadLetterSummary: Sendable, Hashable {
   /// How often its handler ran.
   var attempts: Int
   /// What was done about it, in a word; `open` before.
-  var state = "open"
+  var state = DeadLetterEntry.open
   /// Who did it.
   var by: String?
+  /// Whose command could not be carried out last, and why.
+  var failure: String?
 
-  var isOpen: Bool { state == "open" }
+  var isOpen: Bool { state == DeadLetterEntry.open }
 
   static let maximumDetail = 160
 
@@ -165,6 +167,11 @@ struct DeadLetterShelf: Sendable {
 
   subscript(key: DeadLetterSummary.Key) -> DeadLetterSummary? { places[key].map { letters[$0] } }
 
+  /// What was said about a letter, also about one that did not fit; nil: nothing.
+  func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? {
+    operations[key.worker]?.standing(of: OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset))
+  }
+
   /// Takes a letter in; the same one may come again.
   mutating func add(_ letter: DeadLetterSummary) {
     var letter = letter
@@ -252,9 +259,8 @@ struct DeadLetterShelf: Sendable {
   }
 
   private func settle(_ letter: inout DeadLetterSummary) {
-    let item = OperationCommand.deadLetter(lane: letter.key.id.lane, offset: letter.key.id.offset)
-    guard let standing = operations[letter.key.worker]?.standing(of: item) else { return }
-    (letter.state, letter.by) = (standing.words, standing.command.by)
+    guard let standing = standing(of: letter.key) else { return }
+    (letter.state, letter.by, letter.failure) = standing.ofDeadLetter
   }
 
   private mutating func sort() {

@@ -59,7 +59,7 @@ struct DeadLetterListView: Sendable {
         <tr>\(box)<td>\(Words.relative(letter.diedAt, now: listing.now))</td>
         <th scope="row"><a href="\(letter.key.link)"><span class="code">\(letter.reason)</span></a><span class="sub">\(letter.detail)</span></th>
         <td class="extra">\(Words.breakable(letter.type))</td><td class="extra name">\(letter.key.worker)</td><td class="extra code">\(letter.subject)</td>
-        <td><span class="state \(letter.isOpen ? "warn" : "plain")">\(letter.state)</span>\(letter.by.map { " <span class=\"sub\">by \($0)</span>" as HTML })</td></tr>
+        <td><span class="state \(letter.isOpen ? "warn" : "plain")">\(letter.state)</span>\(letter.by.map { " <span class=\"sub\">by \($0)</span>" as HTML })\(letter.failure.map { " <span class=\"sub\">\($0)</span>" as HTML })</td></tr>
         """
     }
     let columns: [Layout.Column] =
@@ -78,9 +78,17 @@ struct DeadLetterListView: Sendable {
       <form method="get" action="/dead-letters/decide" aria-label="Decide">\(hidden)\(table)
       <p class="actions"><button name="do" value="requeue">Requeue chosen …</button>
       <button name="do" value="discard" class="quiet">Discard chosen …</button>
-      <label><input type="checkbox" name="all" value="1"> all \(Words.count(listing.page.count)) found</label></p></form>
+      <label><input type="checkbox" name="all" value="1"> \(everything)</label></p></form>
       \(pages)
       """
+  }
+
+  /// What a decision about everything that was found is about.
+  private var everything: HTML {
+    let (count, limit) = (listing.page.count, DeadLetterDesk.limit)
+    if listing.query.standing != .open { return "all open ones found, the newest \(Words.count(limit)) at most" }
+    return count > limit
+      ? "the newest \(Words.count(limit)) of \(Words.count(count)) found" : "all \(Words.count(count)) found"
   }
 
   private var pager: HTML {
@@ -109,6 +117,8 @@ struct DeadLetterView: Sendable {
   let worker: String
   let record: RecordView
   let attempts: Int
+  /// Whether it is among those that the console keeps in memory.
+  let isKept: Bool
   /// What orders the notification.
   let subject: String?
   /// nil unless payloads are shown.
@@ -123,9 +133,10 @@ struct DeadLetterView: Sendable {
       "Dead letter \(entry.id)", context,
       """
       <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(worker)</p>
-      <h1><span class="code">\(entry.reason)</span> <span class="state \(isOpen ? "warn" : "plain")">\(entry.state)\(entry.by.map { " by \($0)" } ?? "")</span></h1>
+      <h1><span class="code">\(entry.reason)</span> <span class="state \(entry.isOpen ? "warn" : "plain")">\(entry.state)\(entry.by.map { " by \($0)" } ?? "")</span></h1>
       <p class="lead">\(entry.detail)</p>
       <p class="remedy"><strong>What to do:</strong> \(entry.remedy)</p>
+      \(entry.failure.map { "<p class=\"remedy\"><strong>Last try:</strong> \($0)</p>" as HTML })
       \(actions)
       <h2>What it is</h2><dl class="facts">\(facts)</dl>
       <h2>What happened before</h2>\(causes)
@@ -133,13 +144,12 @@ struct DeadLetterView: Sendable {
       """)
   }
 
-  private var isOpen: Bool { entry.state == "open" }
-
   private var actions: HTML {
-    guard isOpen else { return "" }
-    guard context.visitor.mayAct else {
+    guard entry.isOpen else { return "" }
+    guard context.visitor.mayAct, isKept else {
+      let why = context.visitor.mayAct ? "Older than what this console keeps in memory" : "Read-only"
       return """
-        <p class="nothing">Read-only. On a terminal: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
+        <p class="nothing">\(why). On a terminal: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
         """
     }
     return """
@@ -185,6 +195,8 @@ struct DeadLetterView: Sendable {
 struct DecisionView: Sendable {
   let decision: Decision
   let letters: [DeadLetterSummary]
+  /// How many were chosen besides.
+  let rest: Int
   let token: String
   let now: Timestamp
   let context: PageContext
@@ -210,6 +222,7 @@ struct DecisionView: Sendable {
       <h1>\(decision.verb) \(Words.count(count)) dead \(count == 1 ? "letter" : "letters")?</h1>
       <p class="lead">\(meaning)</p>
       \(Layout.table("What it is about", [.init("Reason"), .init("Type"), .init("Purchase", isExtra: true), .init("Died")], Array(rows)))
+      \(rest > 0 ? "<p class=\"banner\" role=\"status\">\(Words.count(rest)) more were found and stay as they are: \(Words.count(DeadLetterDesk.limit)) are decided about at a time, the newest first.</p>" : nil as HTML?)
       \(count > Self.shown ? "<p>and \(Words.count(count - Self.shown)) more</p>" : nil as HTML?)
       <form class="decide" method="post" action="/dead-letters/\(decision.rawValue)" aria-label="\(decision.verb)">
       <input type="hidden" name="token" value="\(token)">\(items)

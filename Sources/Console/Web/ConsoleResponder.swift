@@ -93,11 +93,17 @@ struct ConsoleResponder: HTTPResponder {
     guard let record = try await SingleRecord(log: try await log()).read(partition, at: key.id.offset),
       var entry = DeadLetterEntry(record)
     else { throw Denial.notFound }
-    if let known = await store.deadLetter(key) { (entry.state, entry.by) = (known.state, known.by) }
+    let isKept = await store.deadLetter(key) != nil
+    if let standing = await store.standing(of: key) {
+      (entry.state, entry.by, entry.failure) = standing.ofDeadLetter
+    } else if await !store.isCaughtUp, !isKept {
+      // What was done about it may be in what is not read yet.
+      entry.state = "state not known yet"
+    }
     let view = RecordView(record)
     return Answers.page(
       DeadLetterView(
-        entry: entry, worker: key.worker, record: view, attempts: Provenance(record).attempt,
+        entry: entry, worker: key.worker, record: view, attempts: Provenance(record).attempt, isKept: isKept,
         subject: view.subject ?? view.key, payload: showsPayloads ? Payload.text(record) : nil, now: clock.wallTime,
         context: page
       ).page)
@@ -155,13 +161,13 @@ struct ConsoleResponder: HTTPResponder {
 
   // MARK: - Acting
 
-  /// The letters that a form or a link chooses.
-  private func chosen(_ fields: FormFields) async throws(Denial) -> [DeadLetterSummary] {
+  /// The letters that a form or a link chooses, and how many it chooses besides that are too many at a time.
+  private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterSummary], rest: Int) {
     if !fields["all"].isEmpty {
       var query = DeadLetterQuery(fields)
       query.standing = .open
-      let listing = await store.deadLetters(query, from: 0, count: DeadLetterDesk.limit)
-      return listing.page.letters
+      let page = await store.deadLetters(query, from: 0, count: DeadLetterDesk.limit).page
+      return (page.letters, page.count - page.letters.count)
     }
     var letters: [DeadLetterSummary] = []
     let items = fields.all("item")
@@ -175,18 +181,19 @@ struct ConsoleResponder: HTTPResponder {
       else { throw .malformed("a dead letter that is not known here; reload the list") }
       letters.append(letter)
     }
-    return letters
+    return (letters, 0)
   }
 
   private func decide(_ query: FormFields, _ page: PageContext) async throws -> Response {
     guard page.visitor.mayAct else { throw Denial.readOnly }
     guard let decision = Decision(rawValue: query["do"]) else { throw Denial.notFound }
-    let letters = try await chosen(query).filter(\.isOpen)
+    let (chosen, rest) = try await chosen(query)
+    let letters = chosen.filter(\.isOpen)
     guard !letters.isEmpty else { throw Denial.malformed("no open dead letter was chosen") }
     return Answers.page(
       DecisionView(
-        decision: decision, letters: letters, token: policy.tokens.token(for: page.visitor.name), now: clock.wallTime,
-        context: page
+        decision: decision, letters: letters, rest: rest, token: policy.tokens.token(for: page.visitor.name),
+        now: clock.wallTime, context: page
       ).page)
   }
 
@@ -199,7 +206,7 @@ struct ConsoleResponder: HTTPResponder {
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     let why = fields["why"]
     guard !why.isEmpty, why.utf8.count <= 2_000 else { throw Denial.malformed("say why, in at most 500 characters") }
-    let letters = try await chosen(fields)
+    let letters = try await chosen(fields).letters
     guard !letters.isEmpty else { throw Denial.malformed("no dead letter was chosen") }
     let desk = DeadLetterDesk(log: try await log(), prefix: topics.prefix, clock: clock, patience: patience)
     let outcomes = try await desk.settle(decision, letters.map(\.key), why: why, by: page.visitor.name)

@@ -26,7 +26,7 @@ struct ConsoleStage: Sendable {
   /// Runs a console for as long as `body` takes.
   static func run(
     proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
-    isLogAway: Bool = false,
+    isLogAway: Bool = false, deadLetters: Int = 1_000,
     _ body: @escaping @Sendable (ConsoleStage) async throws -> Void
   ) async throws {
     let time = ManualClock(start: Deployment.now)
@@ -34,7 +34,7 @@ struct ConsoleStage: Sendable {
     for topic in try Deployment.catalog().topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
     let configuration = Deployment.configuration { $0.console.proxy = proxy }
     let topics = try Deployment.topics()
-    let store = ConsoleStore(topics, deadLetters: 1_000, clock: time.clock, real: time.clock)
+    let store = ConsoleStore(topics, deadLetters: deadLetters, clock: time.clock, real: time.clock)
     let responder = ConsoleResponder(
       policy: AccessPolicy(
         settings: configuration.console, allowsActions: allowsActions, localUser: "me", tokens: FormTokens { 0 }),

@@ -66,7 +66,9 @@ struct HostilePages {
       isCaughtUp: false, now: Deployment.now)
     all.append(DeadLetterListView(listing: listing, context: context).page)
     all.append(
-      DecisionView(decision: .discard, letters: page.letters, token: "1-ab", now: Deployment.now, context: context).page
+      DecisionView(
+        decision: .discard, letters: page.letters, rest: 2, token: "1-ab", now: Deployment.now, context: context
+      ).page
     )
     all.append(
       DecisionOutcomeView(
@@ -77,8 +79,8 @@ struct HostilePages {
       guard let entry = DeadLetterEntry(record) else { continue }
       all.append(
         DeadLetterView(
-          entry: entry, worker: text(), record: RecordView(record), attempts: 1, subject: text(), payload: text(),
-          now: Deployment.now, context: context
+          entry: entry, worker: text(), record: RecordView(record), attempts: 1, isKept: true, subject: text(),
+          payload: text(), now: Deployment.now, context: context
         ).page)
     }
     let story = StoryView(subject: text(), days: 30, context: context)
