@@ -1,6 +1,10 @@
-"""Asks a console with many dead letters for its pages: how long to the first byte, how much memory at most."""
+"""Asks a console with many dead letters for its pages: how long to the first byte, how much memory at most.
+
+Judged is the median, and the build that it is given: scripts/check-console gives it a debug build, which is slower than
+the one that is shipped."""
 
 import re
+import statistics
 import sys
 import time
 import urllib.request
@@ -35,9 +39,9 @@ failed = False
 for path in ["/", "/dead-letters", "/dead-letters?q=2000000000009999", "/dead-letters?q=nothing+like+it&state=all",
              "/dead-letters?from=9950"]:
     times = sorted(fetch(path)[1] for _ in range(20))
-    # What else the machine does makes requests slower, never faster: the fastest one says what the console needs.
-    failed |= times[0] > MOST_SECONDS
-    print(f"    {path:45} first byte: fastest {times[0] * 1000:.0f} ms, median {times[10] * 1000:.0f} ms of 20")
+    median = statistics.median(times)
+    failed |= median > MOST_SECONDS
+    print(f"    {path:45} first byte: fastest {times[0] * 1000:.0f} ms, median {median * 1000:.0f} ms of 20")
 peak = int(re.search(r"VmHWM:\s*(\d+)", open(status).read())[1])
 print(f"    memory at its peak: {peak / 1024:.0f} MiB")
 sys.exit(failed or peak > most_kilobytes)

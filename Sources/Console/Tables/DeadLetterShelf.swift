@@ -5,6 +5,14 @@ internal import Kafka
 internal import Millrace
 internal import Operations
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// One dead letter on a list.
 struct DeadLetterSummary: Sendable, Hashable {
   /// Names it in the whole deployment.
@@ -31,6 +39,9 @@ struct DeadLetterSummary: Sendable, Hashable {
   /// Whose command could not be carried out last, and why.
   var failure: String?
 
+  /// What a search looks at, ready for it.
+  let searched: [UInt8]
+
   var isOpen: Bool { state == DeadLetterEntry.open }
 
   static let maximumDetail = 160
@@ -47,6 +58,9 @@ struct DeadLetterSummary: Sendable, Hashable {
     environment = envelope.environment?.rawValue ?? ""
     subject = envelope.subject ?? record.key.flatMap { String(validating: $0, as: UTF8.self) } ?? ""
     attempts = Provenance(record).attempt
+    // What cannot be in a query stands between the fields.
+    searched = DeadLetterQuery.Needle.lowered(
+      [subject, detail, type, reason, bundleId, worker].joined(separator: "\0"))
   }
 }
 
@@ -89,39 +103,43 @@ struct DeadLetterQuery: Sendable, Hashable {
   }
 
   private func contains(_ letter: DeadLetterSummary, _ needle: Needle) -> Bool {
-    needle.occurs(in: letter.subject) || needle.occurs(in: letter.detail) || needle.occurs(in: letter.type)
-      || needle.occurs(in: letter.reason) || needle.occurs(in: letter.bundleId) || needle.occurs(in: letter.key.worker)
-      || letter.by.map { needle.occurs(in: $0) } ?? false || "\(letter.key.id)" == text
+    needle.occurs(in: letter.searched) || needle.id == letter.key.id
+      || letter.by.map { needle.occurs(in: Needle.lowered($0)) } ?? false
   }
 
   /// A text that is looked for in many, without regard to the case of ASCII letters.
   struct Needle: Sendable {
     private let bytes: [UInt8]
+    /// The letter that the text names.
+    let id: DeadLetterID?
 
-    init(_ text: String) { bytes = text.utf8.map(Self.lowered) }
+    init(_ text: String) {
+      bytes = Self.lowered(text)
+      // Any other text is no name of a letter.
+      id = try? DeadLetterID(text)
+    }
 
-    func occurs(in field: String) -> Bool {
-      var field = field
-      return field.withUTF8 { text in
-        bytes.withUnsafeBufferPointer { wanted in
-          guard let first = wanted.first, text.count >= wanted.count else { return wanted.isEmpty }
-          // Written out: this is what a search among ten thousand letters spends its time in.
-          var start = 0
-          let end = text.count - wanted.count
-          while start <= end {
-            if Self.lowered(text[start]) == first {
-              var index = 1
-              while index < wanted.count, Self.lowered(text[start + index]) == wanted[index] { index += 1 }
-              if index == wanted.count { return true }
-            }
-            start += 1
+    /// - Parameter text: As ``lowered(_:)`` makes it.
+    func occurs(in text: [UInt8]) -> Bool {
+      // By the C library: byte by byte a search among ten thousand letters spends its time here.
+      text.withUnsafeBytes { text in
+        bytes.withUnsafeBytes { wanted in
+          guard let first = wanted.first, let start = wanted.baseAddress else { return true }
+          guard var place = text.baseAddress else { return false }
+          var left = text.count - wanted.count + 1
+          while left > 0, let hit = memchr(place, Int32(first), left) {
+            if memcmp(hit, start, wanted.count) == 0 { return true }
+            left -= place.distance(to: UnsafeRawPointer(hit)) + 1
+            place = UnsafeRawPointer(hit) + 1
           }
           return false
         }
       }
     }
 
-    private static func lowered(_ byte: UInt8) -> UInt8 { byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
+    static func lowered(_ text: String) -> [UInt8] {
+      text.utf8.map { byte in byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
+    }
   }
 }
 
