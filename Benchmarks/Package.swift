@@ -37,7 +37,9 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "X509", package: "swift-certificates"),
-        // Not linked: `bench ingress` starts it.
+        // Not linked: `bench ingress` and `scripts/bench-backfill` start them.
+        .product(name: "appstore-simulator", package: "millrace"),
+        .product(name: "millrace", package: "millrace"),
         .product(name: "millrace-ingress", package: "millrace"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),

@@ -10,6 +10,7 @@ struct Bench: AsyncParsableCommand {
     subcommands: [
       VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, ConsumeBenchmark.self,
       ReplayBenchmark.self, SimulatorBenchmark.self, ListLetters.self, Serve.self, Cluster.self, Restore.self,
+      Backlog.self,
     ])
 }
 

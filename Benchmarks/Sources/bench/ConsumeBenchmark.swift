@@ -16,11 +16,12 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     discussion: """
       Both read the same records from the same embedded cluster, in alternating order. A round is laid out before it is \
       run. Its first three fifths warm up: what either has fetched ahead is gone by then. The worker's time ends when \
-      everything is committed. What verification costs alone is measured on the same records, on one core.
+      everything is committed. What verification costs alone is measured on the same records, on one core. \
+      With KAFKA_BOOTSTRAP_SERVERS a worker also works off a backlog there, and starts again on what it wrote.
       """)
 
   /// Something that can be measured without the rest.
-  enum Part: String, CaseIterable, ExpressibleByArgument { case large, small, verified, lateness, restore }
+  enum Part: String, CaseIterable, ExpressibleByArgument { case large, small, verified, lateness, restore, backlog }
 
   @OptionGroup var output: OutputOptions
   @Option(help: "Rounds of each kind of record.") var rounds = 7
@@ -28,6 +29,8 @@ struct ConsumeBenchmark: AsyncParsableCommand {
   @Option(help: "Retries whose lateness is measured.") var timers = 10_000
   @Option(help: "Retries that come due in a second.") var timersPerSecond = 2_000
   @Option(help: "Notifications in the ledger that is restored.") var ledger = 1_000_000
+  @Option(help: "Records of the backlog on the cluster that KAFKA_BOOTSTRAP_SERVERS names.") var backlog = 1_000_000
+  @Option(help: "Bytes of each of them.") var backlogBytes = 1_000
   @Option(help: "The project's directory.") var project = "."
   @Option(help: "Only this part; repeatable.") var only: [Part] = []
 
@@ -52,6 +55,13 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     }
     if parts.contains(.lateness) { report.lateness = try await lateness() }
     if parts.contains(.restore) { report.restore = try await restore() }
+    if parts.contains(.backlog) {
+      if let servers = BacklogStage.servers {
+        report.backlog = try await BacklogStage(bootstrap: servers, lanes: 12, bytes: backlogBytes).run(backlog)
+      } else {
+        Self.logger.notice("skipped: the backlog (needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names)")
+      }
+    }
     print(output.json ? report.line : report.table)
   }
 
@@ -76,7 +86,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     var result = ConsumeResult(name: name)
     let filling = stage
     try await filling.producing {
-      try await worker.running {
+      try await worker.running { _ in
         let loop = try CLoop(cluster.bootstrap, lanes: lanes)
         defer { loop.close() }
         // The first round warms up connections and code.
@@ -155,7 +165,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       verifier: nil, logger: Self.logger)
     let filling = stage
     try await filling.producing {
-      try await worker.running {
+      try await worker.running { _ in
         let start = ContinuousClock.now
         let share = max(1, timersPerSecond / 10)
         for (turn, first) in stride(from: 0, to: timers, by: share).enumerated() {
@@ -200,12 +210,15 @@ struct ConsumeBenchmark: AsyncParsableCommand {
 }
 
 extension MeasuredWorker {
-  /// Runs for the length of `body`, which begins when all lanes run.
-  func running<Result>(_ body: () async throws -> Result) async throws -> Result {
+  /// Runs for the length of `body`, which begins when all lanes run and is told how long they took from when they were
+  /// assigned: their ledgers are restored then.
+  func running<Result>(_ body: (Duration) async throws -> Result) async throws -> Result {
     let work = Task { try await run() }
     defer { work.cancel() }
     let start = ContinuousClock.now
+    var assigned: ContinuousClock.Instant?
     while !isReady {
+      if assigned == nil, hasLanes { assigned = .now }
       guard ContinuousClock.now - start < .seconds(60) else {
         work.cancel()
         // Its own error, where it has one, tells more.
@@ -214,7 +227,7 @@ extension MeasuredWorker {
       }
       try await Task.sleep(for: .milliseconds(10))
     }
-    let result = try await body()
+    let result = try await body(assigned.map { $0.duration(to: .now) } ?? .zero)
     work.cancel()
     _ = await work.result
     return result

@@ -34,6 +34,7 @@ struct ConsumeReport {
   /// Milliseconds.
   var lateness: [Double] = []
   var restore: (empty: RestoreResult, full: RestoreResult)?
+  var backlog: (worked: BacklogResult, restored: RestoreResult)?
 
   var line: String {
     var object = JSONObject()
@@ -41,6 +42,7 @@ struct ConsumeReport {
     object["records"] = .array(results.map { .object(Self.part($0)) })
     if !lateness.isEmpty { object["lateness"] = .object(late) }
     if let restore { object["ledger"] = .object(Self.part(restore.empty, restore.full)) }
+    if let backlog { object["backlog"] = .object(Self.part(backlog.worked, backlog.restored)) }
     return object.line
   }
 
@@ -56,11 +58,23 @@ struct ConsumeReport {
   private static func part(_ empty: RestoreResult, _ full: RestoreResult) -> JSONObject {
     var ledger = JSONObject()
     ledger["entries"] = .integer(Int64(full.entries))
+    ledger.set("restoreSeconds", full.restoring)
     ledger.set("seconds", full.seconds)
     ledger.set("secondsWhenEmpty", empty.seconds)
     ledger.set("peakMiB", full.peakMiB)
     ledger.set("peakMiBWhenEmpty", empty.peakMiB)
     return ledger
+  }
+
+  private static func part(_ worked: BacklogResult, _ restored: RestoreResult) -> JSONObject {
+    var backlog = JSONObject()
+    backlog["records"] = .integer(Int64(worked.handled))
+    backlog.set("seconds", worked.seconds)
+    backlog.set("cpuSeconds", worked.cpuSeconds)
+    backlog.set("peakMiB", worked.peakMiB)
+    backlog.set("restoreSeconds", restored.restoring)
+    backlog.set("restorePeakMiB", restored.peakMiB)
+    return backlog
   }
 
   private static func part(_ result: ConsumeResult) -> JSONObject {
@@ -99,9 +113,18 @@ struct ConsumeReport {
     if let (empty, full) = restore {
       lines.append(
         """
-        start with a ledger of \(Numbers.whole(Double(full.entries))) entries: \(Numbers.fixed(full.seconds, 1)) s, \
-        peak \(Numbers.fixed(full.peakMiB, 0)) MiB; with an empty one \(Numbers.fixed(empty.seconds, 1)) s, \
+        a ledger of \(Numbers.whole(Double(full.entries))) entries restored in \(Numbers.fixed(full.restoring, 1)) s, \
+        \(Numbers.fixed(full.seconds, 1)) s from the start of the worker on, peak \(Numbers.fixed(full.peakMiB, 0)) MiB; \
+        an empty one: \(Numbers.fixed(empty.restoring, 1)) s, \(Numbers.fixed(empty.seconds, 1)) s, \
         \(Numbers.fixed(empty.peakMiB, 0)) MiB
+        """)
+    }
+    if let (worked, restored) = backlog {
+      lines.append(
+        """
+        a backlog of \(Numbers.whole(Double(worked.handled))) records: \(Numbers.fixed(worked.seconds, 1)) s, \
+        \(Numbers.fixed(worked.cpuSeconds, 1)) s of CPU, peak \(Numbers.fixed(worked.peakMiB, 0)) MiB; \
+        its ledger restored in \(Numbers.fixed(restored.restoring, 1)) s, peak \(Numbers.fixed(restored.peakMiB, 0)) MiB
         """)
     }
     return lines.joined(separator: "\n")

@@ -9,6 +9,7 @@ import MillraceTesting
 struct ConsumeStage {
   let bootstrap: String
   let lanes: Int
+  private let prefix: String
   private let producer: KafkaProducer
   private let template: ProducerRecord
   private var fixtures: NotificationFixtures
@@ -16,15 +17,19 @@ struct ConsumeStage {
 
   static let topic = NotificationFixtures.defaultTopic
 
-  init(bootstrap: String, lanes: Int) async throws {
+  /// - Parameter prefix: What the topic's name begins with.
+  init(bootstrap: String, lanes: Int, prefix: String = "") async throws {
     self.bootstrap = bootstrap
     self.lanes = lanes
+    self.prefix = prefix
     // Large batches: reading many small ones is what the embedded cluster is slow at.
     producer = try KafkaProducer(
       KafkaConfiguration(
         bootstrapServers: bootstrap, properties: ["linger.ms": "20", "batch.size": "900000"], clientID: "bench-fill"))
     fixtures = try NotificationFixtures(from: SignedDataVerifier.systemTime(), seed: 1)
-    template = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+    var template = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+    template.topic = prefix + Self.topic
+    self.template = template
   }
 
   var verifier: SignedDataVerifier { fixtures.verifier }
@@ -55,7 +60,7 @@ struct ConsumeStage {
     async let running: Void = producer.run()
     let result: Result
     do {
-      try await producer.prepare([Self.topic], timeout: .seconds(30))
+      try await producer.prepare([prefix + Self.topic], timeout: .seconds(30))
       result = try await body()
     } catch {
       producer.shutDown()

@@ -30,8 +30,11 @@ public import Millrace
   /// Works until cancelled.
   public func run() async throws { try await runtime.run() }
 
+  /// Whether it was given lanes.
+  public var hasLanes: Bool { runtime.readiness.owned > 0 }
+
   /// Whether it has lanes and all of them run.
-  public var isReady: Bool { runtime.readiness.isReady && runtime.readiness.owned > 0 }
+  public var isReady: Bool { runtime.readiness.isReady && hasLanes }
 
   /// Whether everything that was taken is committed.
   public func isQuiet() async -> Bool { await runtime.rest()?.isQuiet ?? false }
