@@ -42,17 +42,7 @@ extension KafkaConsumer {
     let wanted = times.map { CommittedOffset($0.key, offset: $0.value) }
     let operation = "look up offsets by time in \(Set(times.keys.map(\.topic)).sorted().joined(separator: ", "))"
     return try await handle.blocking.run { [handle] () throws(KafkaError) in
-      let list = TopicPartitionList(wanted)
-      let error = rd_kafka_offsets_for_times(handle.rk, list.native, Int32(clamping: timeout.wholeMilliseconds))
-      guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, operation: operation) }
-      var offsets: [TopicPartition: Int64] = [:]
-      for element in UnsafePointer(list.native).elements {
-        guard element.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
-          throw KafkaError(element.err, operation: "look up offsets by time of \(TopicPartition(element))")
-        }
-        if element.offset >= 0 { offsets[TopicPartition(element)] = element.offset }
-      }
-      return offsets
+      try handle.offsets(wanted, timeout: timeout, operation: operation)
     }
   }
 

@@ -124,18 +124,14 @@ public final class KafkaAdmin: Sendable {
   /// For each partition the offset of its oldest record and the high watermark: the offset behind its newest record,
   /// counting also those whose transaction is open. A consumer's own ``KafkaConsumer/watermarks(of:timeout:)`` ends at
   /// the last stable offset, before them.
-  /// - Throws: ``KafkaError`` that names the first partition that could not be asked.
+  /// - Throws: ``KafkaError`` where one of them could not be asked.
   public func highWatermarks(
     of partitions: [TopicPartition], timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
     guard !partitions.isEmpty else { return [:] }
     // librdkafka asks for offsets with the handle's isolation level, of every kind of client.
     return try await withClient(["isolation.level": "read_uncommitted"]) { handle throws(KafkaError) in
-      var found: [TopicPartition: Range<Int64>] = [:]
-      for partition in partitions {
-        found[partition] = try handle.watermarks(of: partition, timeout: timeout)
-      }
-      return found
+      try handle.watermarks(of: Set(partitions), timeout: timeout)
     }
   }
 

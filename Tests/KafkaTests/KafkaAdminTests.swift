@@ -18,6 +18,31 @@ import Testing
     #expect(try await admin.describeTopics(["missing"], timeout: .seconds(10)).isEmpty)
   }
 
+  @Test func `what partitions of many topics and brokers hold is asked in one question`() async throws {
+    let topics = Dictionary(uniqueKeysWithValues: (0..<6).map { ("t\($0)", 9) })
+    let cluster = try TestCluster(topics: topics, brokers: 3)
+    try await cluster.withProducer { producer in
+      for partition in 0..<9 {
+        for _ in 0..<partition {
+          _ = try await producer.send(ProducerRecord(topic: "t4", partition: Int32(partition), value: [1]))
+        }
+      }
+    }
+    let all = topics.flatMap { topic, count in
+      (0..<count).map { TopicPartition(topic: topic, partition: Int32($0)) }
+    }
+    // Named twice, asked once.
+    let found = try await KafkaAdmin(cluster.configuration).highWatermarks(of: all + all, timeout: .seconds(10))
+    #expect(found.count == 54)
+    for (partition, range) in found {
+      #expect(range == 0..<(partition.topic == "t4" ? Int64(partition.partition) : 0), "\(partition)")
+    }
+    await #expect(throws: KafkaError.self) {
+      let missing = TopicPartition(topic: "t0", partition: 99)
+      _ = try await KafkaAdmin(cluster.configuration).highWatermarks(of: all + [missing], timeout: .milliseconds(500))
+    }
+  }
+
   @Test func `a cluster that does not answer is an error inside the limit`() async throws {
     let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: "127.0.0.1:1"))
     let error = await #expect(throws: KafkaError.self) {
