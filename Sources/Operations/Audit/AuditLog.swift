@@ -45,27 +45,3 @@ public struct AuditLog: Sendable {
     }
   }
 }
-
-extension RecordLog {
-  /// Writes a few records with a writer of its own and returns once all in-sync replicas have them.
-  func append(_ records: [ProducerRecord]) async throws {
-    guard !records.isEmpty else { return }
-    try await whileWriting { _ = try await $0.send(contentsOf: records) }
-  }
-
-  /// Serves a writer while `body` uses it.
-  func whileWriting(_ body: (any LogWriter) async throws -> Void) async throws {
-    let writer = try makeWriter()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await writer.run() }
-      do {
-        try await body(writer)
-      } catch {
-        writer.shutDown()
-        throw error
-      }
-      writer.shutDown()
-      try await group.waitForAll()
-    }
-  }
-}

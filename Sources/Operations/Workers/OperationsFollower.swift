@@ -43,11 +43,19 @@ actor OperationsFollower {
     return open.isEmpty
   }
 
-  /// Reads on; records that are no command are left to those who warn of them.
+  /// Reads on. Records that cannot be read are passed over, as the lanes' owners do, and counted.
   /// - Returns: whether every command has its answer.
   func fold(_ page: [ConsumerRecord]) throws -> Bool {
     for record in page {
-      guard let operation = OperationsRecord(record) else { continue }
+      let operation: OperationsRecord
+      do throws(UnreadableRecord) {
+        guard let read = try OperationsRecord.read(record) else { continue }
+        operation = read
+      } catch {
+        let place = "\(record.topic)[\(record.partition)]@\(record.offset)"
+        summary.unreadable.append("\(place): \(error)")
+        continue
+      }
       let change = operations.fold(operation)
       switch operation {
       case .command(let command) where open.contains(command.id): try answer(command, change)

@@ -34,6 +34,18 @@ import Testing
     }
   }
 
+  @Test func `records that were passed over are told of, and change nothing else`() {
+    var summary = OperationSummary()
+    summary.done = 1
+    summary.unreadable = ["millrace.operations[0]@4: no JSON"]
+    #expect(
+      summary.sentence
+        == "1 sent again. A record that cannot be read was passed over: millrace.operations[0]@4: no JSON.")
+    summary.unreadable.append("millrace.operations[0]@9: no JSON")
+    #expect(summary.sentence.contains("2 records that cannot be read were passed over; the first: "))
+    #expect(summary.status == .success)
+  }
+
   @Test func `a report goes to a terminal as a row and to a pipe as JSON`() throws {
     for asJSON in [true, false] {
       let output = CollectedOutput()

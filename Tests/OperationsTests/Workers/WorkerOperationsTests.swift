@@ -93,6 +93,27 @@ private final class Reports: Sendable {
     }
   }
 
+  @Test func `what is no command among the commands is passed over and told of`() async throws {
+    try await WorkerHarness.run(Moody.self) { harness in
+      try await harness.receive(.gracePeriodExpired)
+      let ann = try operations(harness.log, by: "ann")
+      let id = try #require(try await ann.deadLetters().first?.id)
+      for value in ["not JSON", #"{"text": "for people"}"#] {
+        try harness.log.append(
+          ProducerRecord(
+            topic: harness.topics.operations, partition: 0, key: Array(value.utf8), value: Array(value.utf8)))
+      }
+      // A tombstone is nothing to tell of.
+      try harness.log.append(
+        ProducerRecord(topic: harness.topics.operations, partition: 0, key: Array("gone".utf8), value: nil))
+      let summary = try await ann.requeue([id], why: "again", patience: Self.patience, report: Reports().take)
+      #expect(summary.done == 1 && summary.status == .success)
+      #expect(summary.unreadable.count == 2)
+      #expect(summary.unreadable.first?.hasPrefix("millrace.operations[0]@0: no JSON") == true)
+      #expect(summary.unreadable.last?.hasPrefix("millrace.operations[0]@1: neither a command") == true)
+    }
+  }
+
   @Test func `what is put aside stays where it is, and nobody can requeue it any more`() async throws {
     try await WorkerHarness.run(Moody.self) { harness in
       try await harness.receive(.gracePeriodExpired)

@@ -170,6 +170,18 @@ package enum OperationsRecord: Sendable, Hashable {
     self.init(json)
   }
 
+  /// Reads a record, for those who tell of what they pass over; nil for a tombstone.
+  /// - Throws: ``UnreadableRecord`` for anything else than a command, a result or a word about a run.
+  package static func read(_ record: ConsumerRecord) throws(UnreadableRecord) -> OperationsRecord? {
+    guard let value = record.value else { return nil }
+    let json: JSON
+    do { json = try JSON(parsing: value) } catch { throw UnreadableRecord("no JSON: \(error)") }
+    guard let operation = OperationsRecord(json) else {
+      throw UnreadableRecord("neither a command nor a result nor a word about a run")
+    }
+    return operation
+  }
+
   /// Reads a record's value; nil for anything else: the topic is for people, too.
   package init?(_ json: JSON) {
     guard case .object(let object) = json else { return nil }

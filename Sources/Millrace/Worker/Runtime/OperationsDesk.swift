@@ -89,9 +89,8 @@ actor OperationsDesk {
     var isControlled = false
     for record in page where record.offset >= position {
       position = record.offset + 1
-      guard let value = record.value else { continue }
       do throws(UnreadableRecord) {
-        let operation = try Self.operation(from: value)
+        guard let operation = try OperationsRecord.read(record) else { continue }
         switch (operations.fold(operation), operation) {
         case (.accepted, .command(let command)): accepted.append(command)
         case (.controlled, _): isControlled = true
@@ -106,14 +105,5 @@ actor OperationsDesk {
       if !own.isEmpty { feed.yield(own) }
     }
     if isControlled { for bell in bells.withLock({ Array($0.values) }) { bell.ring() } }
-  }
-
-  private static func operation(from value: [UInt8]) throws(UnreadableRecord) -> OperationsRecord {
-    let json: JSON
-    do { json = try JSON(parsing: value) } catch { throw UnreadableRecord("no JSON: \(error)") }
-    guard let operation = OperationsRecord(json) else {
-      throw UnreadableRecord("neither a command nor a result nor a word about a run")
-    }
-    return operation
   }
 }
