@@ -162,8 +162,11 @@ actor LaneRunner {
   /// Whether what a handler decides still counts.
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
-  /// How far the lane has read, and whether it came to rest there; how many calls wait for their turn.
-  var rest: (taken: [String: Int64], isQuiet: Bool, waits: Int) { (taken, isQuiet, recordWaits + timerWaits) }
+  /// How far the lane has read, and whether it came to rest there; how many calls wait for their turn; how many records
+  /// are in memory.
+  var rest: (taken: [String: Int64], isQuiet: Bool, waits: Int, held: Int) {
+    (taken, isQuiet, recordWaits + timerWaits, keys.count + moving + waiting.map(\.count).reduce(0, +))
+  }
 
   /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
   private var isQuiet: Bool {

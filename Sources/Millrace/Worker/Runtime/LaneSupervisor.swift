@@ -81,6 +81,7 @@ actor LaneSupervisor {
       // Asked in one go: what was taken between two questions would count as read and be with nobody.
       let lane = await runner.rest
       rest.isQuiet = rest.isQuiet && lane.isQuiet
+      rest.held += lane.held
       waits += lane.waits
       for (topic, offset) in lane.taken {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset

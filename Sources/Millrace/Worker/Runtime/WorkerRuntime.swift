@@ -182,6 +182,8 @@ package struct WorkerRest: Sendable, Hashable {
   package var taken: [TopicPartition: Int64] = [:]
   /// Whether nothing is with a handler or on its way to Kafka. What waits for its time is at rest.
   package var isQuiet = true
+  /// Records in memory: with handlers, on their way to Kafka, or read ahead and waiting for their time.
+  package var held = 0
 }
 
 /// The writer of a worker, by how it commits.

@@ -25,21 +25,28 @@ struct Mill {
 
   static let live = "appstore.notifications.subscriptions"
 
-  let time = ManualClock()
+  let time: ManualClock
+  /// What processes read; the log reads ``time``.
+  let clock: MillraceClock
+  /// Of all processes.
+  let metrics = PrometheusRegistry()
   let log: InMemoryLog
   let topics: WorkerTopics
   let policy: WorkerPolicy
   let commit: KafkaSettings.Commit
 
-  init(lanes: Int, commit: KafkaSettings.Commit = .transactional, _ change: (inout WorkerPolicy) -> Void = { _ in })
-    throws
-  {
+  init(
+    lanes: Int, commit: KafkaSettings.Commit = .transactional,
+    time: ManualClock = ManualClock(), clock: MillraceClock? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
+  ) throws {
     var policy = WorkerPolicy()
     policy.retryDelays = [.seconds(2), .seconds(20)]
     policy.commitInterval = .milliseconds(20)
     change(&policy)
     self.policy = policy
     self.commit = commit
+    self.time = time
+    self.clock = clock ?? time.clock
     log = InMemoryLog(clock: time.clock)
     topics = WorkerTopics(worker: "mill", inputs: [Self.live], delays: policy.retryDelays, prefix: "")
     for topic in topics.laneTopics { try log.createTopic(topic, partitions: lanes) }
@@ -57,8 +64,8 @@ struct Mill {
       WorkerRuntime.Parts(
         name: "mill", log: log, topics: topics, prefix: "", policy: policy, commit: commit,
         instance: String(generator.next(), radix: 36), staticMember: nil, handler: handler,
-        deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: time.clock, metrics: WorkerMetrics(worker: "mill"),
-        logger: Mill.logger))
+        deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: clock,
+        metrics: WorkerMetrics(worker: "mill", factory: metrics), logger: Mill.logger))
   }
 
   /// Puts a notification in; `id` is also its value.
@@ -152,6 +159,7 @@ struct MillProcess {
   private let group = Shared<ServiceGroup?>(nil)
   private let isLeaving = Shared(false)
   private let over = Shared(false)
+  private let runtime = Shared<WorkerRuntime?>(nil)
   private let task: Task<(any Error)?, Never>
 
   /// Whether ``end()`` has an answer.
@@ -159,12 +167,14 @@ struct MillProcess {
 
   init(log: InMemoryLog, isKept: Bool, _ make: @escaping @Sendable (InMemoryLog) -> WorkerRuntime) {
     self.log = log
-    task = Task { [group, isLeaving, over] in
+    task = Task { [group, isLeaving, over, runtime] in
       defer { over.set(true) }
       while true {
+        let made = make(log)
+        runtime.set(made)
         let service = ServiceGroup(
           configuration: .init(
-            services: [.init(service: make(log), successTerminationBehavior: .gracefullyShutdownGroup)],
+            services: [.init(service: made, successTerminationBehavior: .gracefullyShutdownGroup)],
             logger: Mill.logger)
         )
         group.set(service)
@@ -177,6 +187,9 @@ struct MillProcess {
       }
     }
   }
+
+  /// How many of the worker's records are in memory; nil while lanes start.
+  func held() async -> Int? { await runtime.get()?.rest()?.held }
 
   /// Dies without a word.
   func crash() async {
