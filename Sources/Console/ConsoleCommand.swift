@@ -26,8 +26,7 @@ public struct ConsoleCommand: AsyncParsableCommand {
       """,
     version: MillraceVersion.current)
 
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
-  var config: String?
+  @OptionGroup var process: ProcessOptions
 
   @Flag(
     help: """
@@ -42,26 +41,12 @@ public struct ConsoleCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write the address to this file once the console answers.", valueName: "path"))
   var addressFile: String?
 
-  @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
-  var printConfig = false
-
   /// A command that was given nothing.
   public init() {}
 
   /// Serves until it is asked to end.
   public func run() async throws {
-    let status: ExitStatus
-    do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
-      if printConfig {
-        print(loaded.rendered(), terminator: "")
-        return
-      }
-      status = try await serve(loaded.configuration)
-    } catch {
-      status = ProcessRunner.explain(error, name: "millrace-console")
-    }
-    throw ExitCode(status.rawValue)
+    try await process.run("millrace-console", serving: serve)
   }
 
   private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {

@@ -8,12 +8,6 @@ internal import Logging
 internal import Metrics
 internal import Millrace
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 /// The command line of `millrace-ingress`.
 public struct IngressCommand: AsyncParsableCommand {
   /// Name, help and version.
@@ -30,29 +24,14 @@ public struct IngressCommand: AsyncParsableCommand {
       """,
     version: MillraceVersion.current)
 
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
-  var config: String?
-
-  @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
-  var printConfig = false
+  @OptionGroup var process: ProcessOptions
 
   /// A command that was given nothing.
   public init() {}
 
   /// Serves until asked to leave.
   public func run() async throws {
-    let status: ExitStatus
-    do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
-      if printConfig {
-        print(loaded.rendered(), terminator: "")
-        return
-      }
-      status = try await serve(loaded.configuration)
-    } catch {
-      status = ProcessRunner.explain(error, name: "millrace-ingress")
-    }
-    throw ExitCode(status.rawValue)
+    try await process.run("millrace-ingress", serving: serve)
   }
 
   private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {

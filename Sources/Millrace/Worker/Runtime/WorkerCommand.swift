@@ -2,12 +2,6 @@
 
 internal import ArgumentParser
 
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
-
 extension NotificationWorker {
   /// Runs the worker as a process: `--config`, `--print-config`, `--help`, `--version`. What `@main` calls.
   public static func main() async { await WorkerCommand<Self>.main() }
@@ -35,24 +29,9 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
       version: MillraceVersion.current)
   }
 
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
-  var config: String?
-
-  @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
-  var printConfig = false
+  @OptionGroup var process: ProcessOptions
 
   func run() async throws {
-    let status: ExitStatus
-    do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
-      if printConfig {
-        print(loaded.rendered(), terminator: "")
-        return
-      }
-      status = try await WorkerProcess.run(Worker.self, loaded.configuration)
-    } catch {
-      status = ProcessRunner.explain(error, name: Worker.name)
-    }
-    throw ExitCode(status.rawValue)
+    try await process.run(Worker.name) { try await WorkerProcess.run(Worker.self, $0) }
   }
 }
