@@ -201,10 +201,15 @@ let package = Package(
         "AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", "Kafka", "Millrace", "Operations", "Processes",
         argumentParser, logging,
       ]),
-    testSupport("TestSupport", ["AppStore", "AppStoreServerAPI", "AppStoreSimulator"]),
-    tests("Kafka", ["Kafka", "CRDKafka"]),
+    testSupport(
+      "TestSupport",
+      [
+        "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks",
+        "Millrace", crypto,
+      ]),
+    tests("Kafka", ["Kafka", "CRDKafka", "AppStoreSigning"]),
     tests("Rehearse", ["millrace-rehearse", "AppStore"]),
-    tests("AppStore", ["AppStore"]),
+    tests("AppStore", ["AppStore", "AppStoreSigning"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
     tests("Clocks", ["Clocks", "AppStore"]),
@@ -266,7 +271,7 @@ let package = Package(
       "Operations",
       [
         "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", coreMetrics, crypto, httpTypes, lifecycle,
+        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto, lifecycle,
         logging, metrics,
       ]),
     tests(
@@ -280,7 +285,7 @@ let package = Package(
       "RenewalExtensions",
       [
         "RenewalExtensions", "TestSupport", "Operations", "Millrace", "MillraceTesting", "Kafka", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto,
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics,
         logging,
       ]),
   ]

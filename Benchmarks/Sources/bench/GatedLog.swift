@@ -2,6 +2,7 @@
 // on behind the gate, as it does in a C program that does not poll.
 import Kafka
 import Millrace
+import MillraceTesting
 import Synchronization
 
 /// Shut and opened by the benchmark.
@@ -67,44 +68,12 @@ final class Gate: Sendable {
   fileprivate var isShut: Bool { state.withLock { !$0.isOpen } }
 }
 
-struct GatedLog: RecordLog {
+struct GatedLog: ForwardingLog {
   let log: KafkaLog
   let gate: Gate
 
-  var description: LogDescription { log.description }
-
-  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
-    try await log.partitionCounts(of: topics, timeout: timeout)
-  }
-
-  func highWatermarks(
-    of partitions: [TopicPartition], timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-    try await log.highWatermarks(of: partitions, timeout: timeout)
-  }
-
-  func offsets(
-    of partitions: [TopicPartition], since time: Int64, timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Int64] {
-    try await log.offsets(of: partitions, since: time, timeout: timeout)
-  }
-
   func makeReader(group: String, topics: [String], options: LogReaderOptions) throws(KafkaError) -> any LogReader {
     GatedReader(reader: try log.makeReader(group: group, topics: topics, options: options), gate: gate)
-  }
-
-  func makeWriter() throws(KafkaError) -> any LogWriter { try log.makeWriter() }
-
-  func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
-    try log.makeTransactionalWriter(id: id, timeout: timeout)
-  }
-
-  @discardableResult
-  func scan(
-    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
-    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
-  ) async throws -> Int64 {
-    try await log.scan(partition, from: start, to: end, upTo: limit, body)
   }
 }
 

@@ -1,6 +1,7 @@
 // Random JSON values with what is awkward about them: escapes, any Unicode, duplicates, extreme numbers, nesting.
 
 import AppStore
+import AppStoreSigning
 
 extension SeededGenerator {
   mutating func json(depth: Int = 4) -> JSON {

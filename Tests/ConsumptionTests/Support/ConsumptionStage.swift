@@ -7,7 +7,6 @@ import AppStoreSignature
 import AppStoreSigning
 import Clocks
 import CoreMetrics
-import Crypto
 import Foundation
 import Kafka
 import Logging
@@ -44,32 +43,18 @@ struct ConsumptionStage: Sendable {
   var now: Timestamp { time.clock.wallTime }
 
   init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout MillraceConfiguration) -> Void = { _ in }) throws {
-    let origin = time.clock.wallTime
-    let key = P256.Signing.PrivateKey()
-    let names = Scenario.madeKey
-    let app = SimulatedApp(
-      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: [.production],
-      credentials: [
-        AppStoreSimulator.APICredentials(
-          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
-      ],
+    var settings = SimulatorSettings()
+    settings.seed = seed
+    let store = try StagedAppStore(
+      bundleId: Self.bundleId,
       products: [
         Product(productId: Self.coins, type: .consumable), Product(productId: Self.premium),
         Product(productId: Self.level, type: .nonConsumable),
-      ])
-    world = World(apps: [app], seed: seed, beginning: origin)
-    let chain = try SigningChain.generate(at: origin, seed: seed)
-    signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
-    var settings = SimulatorSettings()
-    settings.seed = seed
-    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+      ], settings: settings, clock: time.clock)
+    (world, services, signatory) = (store.world, store.services, store.signatory)
     apple = SimulatedExchange(services)
     world.withState { $0.hasPostman = true }
-
-    var verification = SignedDataVerifier.Configuration()
-    verification.trustedRoots = [chain.rootDER]
-    verification.now = { [time] in time.clock.wallTime }
-    verifier = try SignedDataVerifier(verification)
+    verifier = try store.verifier()
     router = try NotificationRouter([
       TopicDefinition(
         name: NotificationFamily.consumptionRequests.topic,
@@ -78,7 +63,7 @@ struct ConsumptionStage: Sendable {
     ])
     directory = FileManager.default.temporaryDirectory.appending(path: "consumption-\(UUID())")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-    try Data(key.pemRepresentation.utf8).write(to: directory.appending(path: "key.p8"))
+    try Data(store.privateKey.utf8).write(to: directory.appending(path: "key.p8"))
     try Data(Self.secret.utf8).write(to: directory.appending(path: "secret"))
     var configuration = Self.configuration(directory)
     change(&configuration)
@@ -98,19 +83,11 @@ struct ConsumptionStage: Sendable {
   func tearDown() throws { try FileManager.default.removeItem(at: directory) }
 
   private static func configuration(_ directory: URL) -> MillraceConfiguration {
-    var app = AppSettings()
-    app.bundleId = bundleId
-    app.appAppleId = 1_234_567_890
-    app.environments = [.production]
-    app.api.issuerId = Scenario.madeKey.issuerId
-    app.api.keyId = Scenario.madeKey.keyId
-    app.api.privateKeyFile = directory.appending(path: "key.p8").path
-    var configuration = MillraceConfiguration()
+    var configuration = MillraceConfiguration.calling(
+      bundleId: bundleId, key: Scenario.madeKey, keyFile: directory.appending(path: "key.p8").path,
+      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
     // A step of time can be longer than a transaction may stay open.
     configuration.kafka.commit = .atLeastOnce
-    configuration.apps = [app]
-    configuration.appStore.productionURL = SimulatedExchange.productionURL
-    configuration.appStore.sandboxURL = SimulatedExchange.sandboxURL
     configuration.consumption.providers = [.http]
     configuration.consumption.http.url = TeamSystem.url
     configuration.consumption.http.secretFiles = [directory.appending(path: "secret").path]
@@ -150,19 +127,9 @@ extension ConsumptionStage {
     }
     return try subjects.map { subject, older in
       if let older { return try v1(older.body(.consumptionRequest)) }
-      return try v2(Array(try signatory.signedPayload(subject).utf8))
+      return try StagedAppStore.received(Array(try signatory.signedPayload(subject).utf8), router: router)
+        .producerRecord
     }
-  }
-
-  private func v2(_ jws: [UInt8]) throws -> ProducerRecord {
-    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
-    let transaction = try payload.data?.signedTransactionInfo.map {
-      JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
-    }
-    return Millrace.NotificationRecord.v2(
-      jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
-      traceParent: nil, router: router
-    ).producerRecord
   }
 
   func v1(_ body: [UInt8]) throws -> ProducerRecord {

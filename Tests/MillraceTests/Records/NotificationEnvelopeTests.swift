@@ -1,4 +1,5 @@
 import AppStore
+import AppStoreSigning
 import Kafka
 import Testing
 

@@ -1,6 +1,7 @@
 // Which records a selection chooses, and how it is written down.
 
 import AppStore
+import AppStoreSigning
 import Foundation
 import Kafka
 import Testing

@@ -1,3 +1,4 @@
+import AppStoreSigning
 import Testing
 
 @testable import Millrace

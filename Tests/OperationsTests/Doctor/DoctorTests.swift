@@ -226,34 +226,9 @@ struct DoctorClusterTests {
 }
 
 /// A log whose records nobody gets to read.
-private struct BlindLog: RecordLog {
+private struct BlindLog: ForwardingLog {
   let log: InMemoryLog
-  var description: LogDescription { log.description }
 
-  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
-    try await log.partitionCounts(of: topics, timeout: timeout)
-  }
-  func highWatermarks(
-    of partitions: [TopicPartition], timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-    try await log.highWatermarks(of: partitions, timeout: timeout)
-  }
-  func offsets(
-    of partitions: [TopicPartition], since time: Int64, timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Int64] {
-    try await log.offsets(of: partitions, since: time, timeout: timeout)
-  }
-  func makeReader(
-    group: String, topics: [String], options: LogReaderOptions
-  ) throws(KafkaError) -> any LogReader {
-    try log.makeReader(group: group, topics: topics, options: options)
-  }
-  func makeWriter() throws(KafkaError) -> any LogWriter { try log.makeWriter() }
-  func makeTransactionalWriter(
-    id: String, timeout: Duration
-  ) throws(KafkaError) -> any TransactionalLogWriter {
-    try log.makeTransactionalWriter(id: id, timeout: timeout)
-  }
   func scan(
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void

@@ -2,12 +2,11 @@
 // test lets pass. Notifications go from the world to the log as the ingress would write them.
 
 import AppStore
-import AppStoreSigning
 import AppStoreServerAPI
 import AppStoreSignature
+import AppStoreSigning
 import Clocks
 import CoreMetrics
-import Crypto
 import Foundation
 import Kafka
 import Logging
@@ -43,37 +42,23 @@ struct Rehearsal: Sendable {
   var now: Timestamp { time.clock.wallTime }
 
   init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout SimulatorSettings) -> Void = { _ in }) throws {
-    let origin = time.clock.wallTime
     var settings = SimulatorSettings()
     settings.requestMemory = .successes
     settings.seed = seed
     change(&settings)
-    let key = P256.Signing.PrivateKey()
-    let names = Scenario.madeKey
-    let app = SimulatedApp(
-      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: [.production],
-      credentials: [
-        AppStoreSimulator.APICredentials(
-          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
-      ], products: [Product(productId: Self.monthly)])
-    world = World(apps: [app], seed: seed, beginning: origin)
-    let chain = try SigningChain.generate(at: origin, seed: seed)
-    signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
-    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+    let store = try StagedAppStore(
+      bundleId: Self.bundleId, products: [Product(productId: Self.monthly)], settings: settings, clock: time.clock)
+    (world, services, signatory) = (store.world, store.services, store.signatory)
     exchange = SimulatedExchange(services)
     world.withState { $0.hasPostman = true }
-
-    var verification = SignedDataVerifier.Configuration()
-    verification.trustedRoots = [chain.rootDER]
-    verification.now = { [time] in time.clock.wallTime }
-    verifier = try SignedDataVerifier(verification)
+    verifier = try store.verifier()
     router = try NotificationRouter([
       TopicDefinition(
         name: NotificationFamily.renewalExtensions.topic,
         notifications: .init(v2: [.renewalExtended, .renewalExtension])),
       TopicDefinition(name: NotificationFamily.unrecognized.topic, notifications: .init(unrecognized: true)),
     ])
-    configuration = try Self.configuration(key)
+    configuration = try Self.configuration(key: store.privateKey)
     var policy = RenewalExtensionsWorker.policy
     policy.commitInterval = .zero
     self.policy = policy
@@ -85,9 +70,9 @@ struct Rehearsal: Sendable {
     }
   }
 
-  private static func configuration(_ key: P256.Signing.PrivateKey) throws -> MillraceConfiguration {
+  private static func configuration(key: String) throws -> MillraceConfiguration {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("rehearsal-\(UUID()).p8")
-    try Data(key.pemRepresentation.utf8).write(to: file)
+    try Data(key.utf8).write(to: file)
     return .calling(
       bundleId: bundleId, key: Scenario.madeKey, keyFile: file.path, production: SimulatedExchange.productionURL,
       sandbox: SimulatedExchange.sandboxURL)
@@ -114,21 +99,11 @@ extension Rehearsal {
     }
     for (number, subject) in subjects.enumerated() {
       guard [.renewalExtended, .renewalExtension].contains(subject.facts.kind.type) else { continue }
-      let record = try record(Array(try signatory.signedPayload(subject).utf8)).producerRecord
+      let record = try StagedAppStore.received(Array(try signatory.signedPayload(subject).utf8), router: router)
+        .producerRecord
       try log.append(record)
       if duplicates > 0, number % duplicates == 0 { try log.append(record) }
     }
-  }
-
-  /// What the ingress writes. The signatures are not looked at here: the worker does, once more.
-  private func record(_ jws: [UInt8]) throws -> Millrace.NotificationRecord {
-    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
-    let transaction = try payload.data?.signedTransactionInfo.map {
-      JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
-    }
-    return Millrace.NotificationRecord.v2(
-      jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
-      traceParent: nil, router: router)
   }
 
   /// Customers who pay for the monthly plan; their subscriptions.

@@ -1,3 +1,4 @@
+import AppStoreSigning
 import Clocks
 import Testing
 

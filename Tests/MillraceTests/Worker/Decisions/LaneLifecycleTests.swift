@@ -1,3 +1,4 @@
+import AppStoreSigning
 import Kafka
 import Testing
 

@@ -3,6 +3,7 @@
 // and at the end.
 
 import AppStore
+import AppStoreSigning
 import Testing
 
 @testable import Millrace

@@ -1,6 +1,7 @@
 // A lane made of the decisions and nothing else, one random step at a time.
 
 import AppStore
+import AppStoreSigning
 import Clocks
 import Testing
 

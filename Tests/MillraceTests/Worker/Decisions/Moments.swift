@@ -1,6 +1,7 @@
 // Short ways to say times and keys in the tests of decisions.
 
 import AppStore
+import AppStoreSigning
 import Clocks
 import Testing
 

@@ -2,6 +2,7 @@
 // processes in between.
 
 import AppStore
+import AppStoreSigning
 import Clocks
 import Kafka
 import MillraceTesting

@@ -1,6 +1,7 @@
 // What a worker promises whatever happens to its processes, shown with the real runtime over the log in memory.
 
 import AppStore
+import AppStoreSigning
 import Clocks
 import Kafka
 import MillraceTesting

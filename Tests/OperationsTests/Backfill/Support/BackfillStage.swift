@@ -6,12 +6,12 @@ import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
 import Clocks
-import Crypto
 import Foundation
 import Kafka
 import Logging
 import MillraceTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -56,41 +56,26 @@ final class BackfillStage: Sendable {
     environments: [AppStoreEnvironment] = [.production], workers: [TopicCatalog.Worker] = [], seed: UInt64 = 1,
     _ change: (inout SimulatorSettings) -> Void = { _ in }
   ) throws {
-    let origin = time.clock.wallTime
     var settings = SimulatorSettings()
     settings.limits = .unlimited
     settings.seed = seed
     change(&settings)
     files = FileManager.default.temporaryDirectory.appending(path: "backfill-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-    let key = P256.Signing.PrivateKey()
-    try Data(key.pemRepresentation.utf8).write(to: files.appending(path: "apple.p8"))
-    let names = Scenario.madeKey
-    let app = SimulatedApp(
-      bundleId: Self.bundleId, appAppleId: 1_234_567_890, environments: environments,
-      credentials: [
-        AppStoreSimulator.APICredentials(
-          issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
-      ], products: [Product(productId: Self.coins, type: .consumable)])
-    world = World(apps: [app], seed: seed, beginning: origin)
-    chain = try SigningChain.generate(at: origin, seed: seed)
-    let signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
-    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: time.clock)
+    let store = try StagedAppStore(
+      bundleId: Self.bundleId, environments: environments,
+      products: [Product(productId: Self.coins, type: .consumable)], settings: settings, clock: time.clock)
+    let signatory = store.signatory
+    (world, chain, services) = (store.world, store.chain, store.services)
     appStore = SimulatedAppStore(services)
 
+    try Data(store.privateKey.utf8).write(to: files.appending(path: "apple.p8"))
     try Data(chain.rootDER).write(to: files.appending(path: "root.der"))
-    var mine = AppSettings()
-    mine.bundleId = Self.bundleId
-    mine.appAppleId = 1_234_567_890
-    mine.environments = environments
-    mine.api.issuerId = names.issuerId
-    mine.api.keyId = names.keyId
-    mine.api.privateKeyFile = files.appending(path: "apple.p8").path
-    var configuration = MillraceConfiguration()
-    configuration.apps = [mine]
+    var configuration = MillraceConfiguration.calling(
+      bundleId: Self.bundleId, key: Scenario.madeKey, keyFile: files.appending(path: "apple.p8").path,
+      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
+    configuration.apps[0].environments = environments
     configuration.trust.roots = [files.appending(path: "root.der").path]
-    configuration.appStore.productionURL = SimulatedAppStore.production
-    configuration.appStore.sandboxURL = SimulatedAppStore.sandbox
     self.configuration = configuration
     verifier = try SignedDataVerifier.configured(configuration.trust, clock: time.clock)
     let admission = try NotificationAdmission(configuration, clock: time.clock)
