@@ -86,10 +86,12 @@ def main():
         page.visit(f"{address}/dead-letters")
         letter = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
         subject = page.evaluate("document.querySelector('tbody td.code')?.textContent")
+        page.visit(f"{address}/")
+        run = page.evaluate("document.querySelector('#runs tbody th a').getAttribute('href')")
         pages = {
             "overview": "/", "dead-letters": "/dead-letters?state=all", "dead-letter": letter,
             "decide": "/dead-letters/decide?do=requeue&all=1", "story": f"/story?id={urllib.parse.quote(subject)}",
-            "story-question": "/story", "run": "/runs/202611210900-1x7k", "not-found": "/dead-letters?q=there-is-no-such-thing",
+            "story-question": "/story", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
         }
         for name, path in pages.items():
             look(page, name, path)
@@ -151,20 +153,29 @@ def main():
         outcome = page.evaluate("document.querySelector('h1').textContent")
         expect("1 of 1 discarded" in outcome, f"discard: {outcome}")
 
-        # Pause a run.
-        page.visit(f"{address}/#runs")
-        page.after_load(lambda: page.click("#runs tbody th a"))
-        page.after_load(lambda: page.click("button[value=pause]"))
-        expect("Asked to pause" in page.evaluate("document.body.innerText"), "the run was not asked to pause")
+        # A backfill in another process waits, goes on and ends; the first page says what that process makes of it.
+        for word, state in [("pause", "paused"), ("resume", "going on"), ("stop", "stopped")]:
+            page.visit(f"{address}/#runs")
+            page.after_load(lambda: page.click("#runs tbody th a"))
+            page.after_load(lambda: page.click(f"button[value={word}]"))
+            expect(f"Asked to {word}" in page.evaluate("document.body.innerText"), f"the run was not asked to {word}")
+            watcher.until(f"document.querySelector('#runs tbody tr').innerText.includes('{state}')", 60)
+        expect(
+            page.evaluate(f"fetch('{run}').then(answer => answer.text()).then(text => !text.includes('value=\"stop\"'))"),
+            "a run that is over can be stopped")
+
+        # A campaign that goes on: its worker counts, and the card has the sums.
+        watcher.until("/[1-9]\\d* told of/.test(document.querySelector('#campaigns').innerText)", 90)
+        watcher.until("/failures ended: [1-9]/.test(document.querySelector('#campaigns').innerText)", 90)
 
         # A form without a reason is not sent.
         page.visit(f"{address}/dead-letters/decide?do=discard&all=1")
         page.click("form.decide button")
         expect(page.evaluate("document.querySelector('#why:invalid') !== null"), "a form without a reason is taken")
 
-        watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 3}")
+        watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 5}")
         trail = watcher.evaluate("document.querySelector('#audit').innerText")
-        for words in [USER, "requeue", "discard", "pause", "tested by keyboard", "done"]:
+        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done"]:
             expect(words in trail, f"the audit trail does not say {words!r}")
         watcher.evaluate("document.querySelector('#lag details summary')?.click()")
         watcher.picture(f"{shots}/overview-acted-light-desk.png")

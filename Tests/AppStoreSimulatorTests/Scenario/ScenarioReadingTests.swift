@@ -17,7 +17,8 @@ import Testing
 
   /// Their names, for what is not there is not tested.
   private static let files = [
-    "consumption-request-day", "demo", "every-kind", "gap", "outage-mass-extension", "refund-wave", "renewal-storm",
+    "consumption-request-day", "demo", "every-kind", "gap", "operations", "outage-mass-extension", "refund-wave",
+    "renewal-storm",
   ]
 
   private static func file(_ name: String) throws -> Scenario {
