@@ -53,6 +53,26 @@ import Testing
     #expect(!WorkerLag("x", inputs: ["a"], facts: facts) { $0 }.hasRun)
   }
 
+  @Test func `a lane whose oldest record could not be read is behind, and not up to date`() throws {
+    let topics = try Deployment.topics()
+    var tables = ConsoleTables(topics, deadLetters: 10)
+    var facts = ClusterFacts()
+    facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 1) })
+    let partition = TopicPartition(topic: "appstore.notifications.refunds", partition: 0)
+    (facts.ranges, facts.committed) = ([partition: 0..<9], ["refunds": [partition: 4]])
+    func words(_ oldest: [Int64: Timestamp?]) -> String {
+      facts.oldest = [partition: oldest]
+      tables.learn(facts)
+      let context = PageContext(visitor: Visitor(name: "a", mayAct: false), allowsActions: false, showsPayloads: false)
+      let page = OverviewView(state: tables.overview(now: now, wallTime: now), context: context).page.text
+      let worker = page.split(separator: "id=\"lag-refunds\"").dropFirst().first.map(String.init) ?? ""
+      return worker.split(separator: "</summary>").first.map(String.init) ?? ""
+    }
+    #expect(words([:]).contains("not known since when"))
+    #expect(words([4: nil]).contains("up to date"), "only ends of transactions are behind it")
+    #expect(words([4: now - .seconds(90)]).contains("behind</span>"))
+  }
+
   // MARK: - Retries
 
   @Test func `what waits is told by when it is due, and forgotten when it is committed`() {
@@ -177,6 +197,40 @@ import Testing
     runs = tables.runSummaries(at: now)
     #expect(runs.first?.state == "paused")
     #expect(runs.first?.wishes == [.resume, .stop])
+  }
+
+  @Test func `what was not heard of for a minute says since when in the audit trail`() throws {
+    let topics = try Deployment.topics()
+    var tables = ConsoleTables(topics, deadLetters: 100)
+    tables.begin(reading: [], at: now)
+    func take(_ record: ProducerRecord, at time: Timestamp) {
+      var record = record
+      record.timestamp = time.millisecondsSince1970
+      tables.take([record.read()], now: time, wallTime: time)
+    }
+    // The command comes first: topics are read beside each other.
+    let command = OperationsRecord.command(
+      OperationCommand(
+        id: "c", run: "r1", item: "dead-letters/0/7", worker: "refunds", lane: 0, action: .requeue, why: "", by: "ada",
+        at: now))
+    take(command.producerRecord("millrace.operations"), at: now + .seconds(50))
+    for run in ["r1", "r2"] {
+      take(
+        AuditRecord(
+          run: run, .requeue, .started(parts: 1), by: "ada", source: "millrace", at: now, target: "refunds"
+        ).producerRecord(prefix: ""), at: now)
+    }
+    var facts = ClusterFacts()
+    facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
+    tables.learn(facts)
+    let state = tables.overview(now: now + .seconds(70), wallTime: now)
+    let standings = Dictionary(uniqueKeysWithValues: (state.audit ?? []).map { ($0.entry.run, $0.standing) })
+    #expect(standings == ["r1": .goingOn, "r2": .silent(since: now)])
+    let visitor = Visitor(name: "ada", mayAct: false)
+    let page = OverviewView(
+      state: state, context: PageContext(visitor: visitor, allowsActions: false, showsPayloads: false)
+    ).page.text
+    #expect(page.contains("no word since"))
   }
 
   // MARK: - All together

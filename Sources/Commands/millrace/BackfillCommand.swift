@@ -23,7 +23,9 @@ struct BackfillCommand: AsyncParsableCommand {
         millrace backfill --follow
         millrace backfill list
       """,
-    subcommands: [Run.self, List.self, Pause.self, Resume.self, Stop.self], defaultSubcommand: Run.self)
+    subcommands: [
+      Run.self, List.self, PauseCommand<Options>.self, ResumeCommand<Options>.self, StopCommand<Options>.self,
+    ], defaultSubcommand: Run.self)
 
   /// What every subcommand has.
   struct Options: ParsableArguments {
@@ -226,64 +228,30 @@ struct BackfillCommand: AsyncParsableCommand {
       }
     }
   }
+}
 
-  struct Pause: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Hold a run of another terminal.",
-      discussion: """
-        Examples:
-          millrace backfill pause 202603041200-1x7k
-          millrace backfill pause 2026030412
-        """)
-    @OptionGroup var wishing: Wishing
-    func run() async throws { try await wishing.wish(.pause, in: self) }
-  }
+extension BackfillCommand.Options: SteeredRuns {
+  static var command: String { "backfill" }
+  static var example: String { "202603041200-1x7k" }
 
-  struct Resume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Let a run go on that was held. One whose process is gone goes on with --run.",
-      discussion: """
-        Examples:
-          millrace backfill resume 202603041200-1x7k
-          millrace backfill resume 2026030412
-        """)
-    @OptionGroup var wishing: Wishing
-    func run() async throws { try await wishing.wish(.resume, in: self) }
-  }
-
-  struct Stop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "End a run of another terminal for good.",
-      discussion: """
-        Examples:
-          millrace backfill stop 202603041200-1x7k
-          millrace backfill stop 2026030412
-        """)
-    @OptionGroup var wishing: Wishing
-    func run() async throws { try await wishing.wish(.stop, in: self) }
-  }
-
-  /// What an operator wants of a run.
-  struct Wishing: ParsableArguments {
-    @Argument(help: ArgumentHelp("The run, or what only its id begins with.", valueName: "id"))
-    var id: String
-
-    @Option(help: ArgumentHelp("Who wants it; the user by default.", valueName: "name"))
-    var by: String?
-
-    @OptionGroup var options: Options
-
-    func wish(_ wish: BackfillRun.Wish, in command: some AsyncParsableCommand) async throws {
-      let wishing = self
-      try await command.conclude { console in
-        let configuration = try wishing.options.shared.load().configuration
-        let log = try await wishing.options.connect(configuration, telling: console)
-        let run = try log.run(wishing.id, in: try await log.table())
-        try await log.wish(
-          wish, for: run, by: wishing.by ?? CommandingOptions.user, at: MillraceClock(configuration.clock).wallTime)
-        console.err.note("told run \(run.id); it hears it within seconds, if its process lives")
-        return .success
-      }
+  static func meaning(of word: RunVerb) -> String {
+    switch word {
+    case .pause: "Hold a run of another terminal."
+    case .resume: "Let a run go on that was held. One whose process is gone goes on with --run."
+    case .stop: "End a run of another terminal for good, also where its process is gone."
     }
+  }
+
+  func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
+    let configuration = try shared.load().configuration
+    let log = try await connect(configuration, telling: console)
+    let run = try log.run(name, in: try await log.table())
+    let isEnded = try await log.wish(
+      word, for: run, by: author, at: MillraceClock(configuration.clock).wallTime,
+      pulse: MillraceClock.system.wallTime)
+    console.err.note(
+      isEnded
+        ? "no process works on run \(run.id); it is ended"
+        : "told run \(run.id); it hears it within seconds, if its process lives")
   }
 }

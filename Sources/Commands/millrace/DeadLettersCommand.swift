@@ -17,7 +17,10 @@ struct DeadLettersCommand: AsyncParsableCommand {
         millrace dead-letters requeue 3/17 --worker winback --why "the template is fixed"
         millrace dead-letters discard --worker winback --reason no-template --app com.example.old --why "sold"
       """,
-    subcommands: [List.self, Show.self, Requeue.self, Discard.self, Pause.self, Resume.self, Stop.self])
+    subcommands: [
+      List.self, Show.self, Requeue.self, Discard.self, PauseCommand<WorkerOptions>.self,
+      ResumeCommand<WorkerOptions>.self, StopCommand<WorkerOptions>.self,
+    ])
 
   /// Which dead letters.
   struct Selecting: ParsableArguments {
@@ -243,65 +246,6 @@ struct DeadLettersCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         try await command.settling.settle(by: .discard, on: console)
       }
-    }
-  }
-
-  struct Steering: ParsableArguments {
-    @Argument(help: ArgumentHelp("The run, or what only its id begins with.", valueName: "run"))
-    var run: String
-
-    @Option(help: ArgumentHelp("Who asks; by default this user.", valueName: "name"))
-    var by: String?
-
-    @OptionGroup var options: WorkerOptions
-
-    func apply(_ verb: RunVerb, on console: Console) async throws -> CommandStatus {
-      let operations = try await options.operations(author: by ?? CommandingOptions.user, telling: console)
-      try await operations.control(run, verb)
-      console.err.note("\(verb.rawValue): said")
-      return .success
-    }
-  }
-
-  struct Pause: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Let a requeue or discard of many wait.",
-      discussion: """
-        Examples:
-          millrace dead-letters pause 1f0c --worker winback
-        """)
-    @OptionGroup var steering: Steering
-    func run() async throws {
-      let command = self
-      try await conclude { try await command.steering.apply(.pause, on: $0) }
-    }
-  }
-
-  struct Resume: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Let a requeue or discard of many go on.",
-      discussion: """
-        Examples:
-          millrace dead-letters resume 1f0c --worker winback
-        """)
-    @OptionGroup var steering: Steering
-    func run() async throws {
-      let command = self
-      try await conclude { try await command.steering.apply(.resume, on: $0) }
-    }
-  }
-
-  struct Stop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "End a requeue or discard of many: what was not asked for yet stays open.",
-      discussion: """
-        Examples:
-          millrace dead-letters stop 1f0c --worker winback
-        """)
-    @OptionGroup var steering: Steering
-    func run() async throws {
-      let command = self
-      try await conclude { try await command.steering.apply(.stop, on: $0) }
     }
   }
 }

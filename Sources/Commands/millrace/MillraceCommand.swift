@@ -17,7 +17,8 @@ struct MillraceCommand: AsyncParsableCommand {
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
       CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self,
-      BackfillCommand.self, DoctorCommand.self, NewCommand.self, ConfigCommand.self, HealthCommand.self,
+      BackfillCommand.self, AuditCommand.self, DoctorCommand.self, NewCommand.self, ConfigCommand.self,
+      HealthCommand.self,
       EmbeddedClusterCommand.self,
     ])
 }

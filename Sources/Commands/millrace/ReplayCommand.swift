@@ -23,7 +23,9 @@ struct ReplayCommand: AsyncParsableCommand {
         millrace replay list
         millrace replay pause 1f0c
       """,
-    subcommands: [Start.self, List.self, Pause.self, Resume.self, Stop.self], defaultSubcommand: Start.self)
+    subcommands: [
+      Start.self, List.self, PauseCommand<Options>.self, Resume.self, StopCommand<Options>.self,
+    ], defaultSubcommand: Start.self)
 
   /// What every subcommand has.
   struct Options: ParsableArguments {
@@ -141,44 +143,9 @@ struct ReplayCommand: AsyncParsableCommand {
     }
   }
 
-  struct Steering: ParsableArguments {
-    @Argument(help: ArgumentHelp("The run, or what only its id begins with.", valueName: "run"))
-    var run: String
-
-    @Option(help: ArgumentHelp("Who asks; by default this user.", valueName: "name"))
-    var by: String?
-
-    @OptionGroup var options: Options
-
-    func apply(_ verb: RunVerb, on console: Console) async throws -> (ReplayOperation, ReplayRun) {
-      let (replay, _) = try await options.connect(author: by ?? CommandingOptions.user, telling: console)
-      return (replay, try await replay.control(run, verb))
-    }
-  }
-
-  struct Pause: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "Let a run wait.",
-      discussion: """
-        Examples:
-          millrace replay pause 1f0c
-        """)
-
-    @OptionGroup var steering: Steering
-
-    func run() async throws {
-      let command = self
-      try await conclude { console in
-        let (_, run) = try await command.steering.apply(.pause, on: console)
-        console.err.note("run \(run.id) waits; millrace replay resume \(run.id.prefix(8)) lets it go on")
-        return .success
-      }
-    }
-  }
-
   struct Resume: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Let a run go on.",
+      abstract: Options.meaning(of: .resume),
       discussion: """
         A run to a topic whose command has died is carried out here with --here: it goes on where it was, and does no \
         record twice. Where that command still runs, this one takes over.
@@ -194,7 +161,7 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --here, how long nothing may be heard of it.", valueName: "duration"))
     var wait = "30s"
 
-    @OptionGroup var steering: Steering
+    @OptionGroup var steering: SteeringOptions<Options>
 
     func validate() throws {
       guard let wait = DurationText.parse(wait), wait > .zero else {
@@ -205,40 +172,49 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
-        let (replay, run) = try await command.steering.apply(.resume, on: console)
+        let (name, author) = (command.steering.run, command.steering.author)
         guard command.here else {
-          console.err.note("run \(run.id) goes on")
+          try await command.steering.runs.steer(name, .resume, by: author, on: console)
           return .success
         }
+        let (replay, _) = try await command.steering.runs.connect(author: author, telling: console)
+        guard let run = try await replay.control(name, .resume) else { return .failure }
         guard case .topic = run.target else {
           throw OperationError(
             .usage, "the worker \(run.target) sends this run itself", at: "--here", remedy: "leave the flag out")
         }
         return try await follow(
           run, of: replay, carryingOut: true, patience: DurationText.parse(command.wait) ?? .seconds(30),
-          asJSON: command.steering.options.wantsJSON(console), on: console)
+          asJSON: command.steering.runs.wantsJSON(console), on: console)
       }
     }
   }
+}
 
-  struct Stop: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-      abstract: "End a run where it stands, for good.",
-      discussion: """
-        Examples:
-          millrace replay stop 1f0c
-        """)
+extension ReplayCommand.Options: SteeredRuns {
+  static var command: String { "replay" }
+  static var example: String { "1f0c" }
 
-    @OptionGroup var steering: Steering
+  static func meaning(of word: RunVerb) -> String {
+    switch word {
+    case .pause: "Let a run wait."
+    case .resume: "Let a run go on."
+    case .stop: "End a run where it stands, for good."
+    }
+  }
 
-    func run() async throws {
-      let command = self
-      try await conclude { console in
-        let (replay, run) = try await command.steering.apply(.stop, on: console)
-        console.err.note("run \(run.id) ends")
-        try await replay.concludeStop(of: run)
-        return .success
-      }
+  func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
+    let (replay, _) = try await connect(author: author, telling: console)
+    guard let run = try await replay.control(name, word) else {
+      return console.err.note("the command that began it died first: nothing was sent, and the audit trail says so now")
+    }
+    switch word {
+    case .pause:
+      console.err.note("run \(run.id) waits; millrace replay resume \(run.id.prefix(8)) lets it go on")
+    case .resume: console.err.note("run \(run.id) goes on")
+    case .stop:
+      console.err.note("run \(run.id) ends")
+      try await replay.concludeStop(of: run)
     }
   }
 }

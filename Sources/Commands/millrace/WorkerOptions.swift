@@ -23,6 +23,30 @@ struct WorkerOptions: ParsableArguments {
   }
 }
 
+extension WorkerOptions: SteeredRuns {
+  static var command: String { "dead-letters" }
+  static var example: String { "1f0c --worker winback" }
+
+  static func meaning(of word: RunVerb) -> String {
+    switch word {
+    case .pause: "Let a requeue or discard of many wait."
+    case .resume: "Let a requeue or discard of many go on."
+    case .stop: "End a requeue or discard of many: what was not asked for yet stays open."
+    }
+  }
+
+  func steer(_ run: String, _ word: RunVerb, by author: String, on console: Console) async throws {
+    let isEnded = try await operations(author: author, telling: console).control(run, word)
+    let words =
+      switch word {
+      case .stop where isEnded: "its process is gone: it is ended, and what it had asked for stands"
+      case .stop: "stop: said; where its process is gone, say it again in a minute"
+      case .pause, .resume: "\(word.rawValue): said"
+      }
+    console.err.note(words)
+  }
+}
+
 struct CommandingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -10,24 +10,20 @@ struct RunDesk: Sendable {
   let log: any RecordLog
   let prefix: String
   let clock: MillraceClock
+  /// The time that operators live in.
+  let real: MillraceClock
   let user: String
 
   /// - Throws: ``OperationError`` for a run that is over, or where the trail cannot be written.
-  func wish(_ wish: BackfillRun.Wish, forReplay id: String) async throws {
+  func wish(_ wish: RunVerb, forReplay id: String) async throws {
     let replays = ReplayOperation(
       on: log, prefix: prefix, author: user, source: DeadLetterDesk.source, clock: clock)
-    let verb: RunVerb =
-      switch wish {
-      case .pause: .pause
-      case .resume: .resume
-      case .stop: .stop
-      }
-    _ = try await replays.control(id, verb)
+    try await replays.control(id, wish)
   }
 
   /// - Throws: ``OperationError`` for a run that is over, or where the trail cannot be written.
-  func wish(_ wish: BackfillRun.Wish, for run: BackfillRun) async throws {
+  func wish(_ wish: RunVerb, for run: BackfillRun) async throws {
     try await BackfillLog(on: log, prefix: prefix).wish(
-      wish, for: run, by: user, source: DeadLetterDesk.source, at: clock.wallTime)
+      wish, for: run, by: user, source: DeadLetterDesk.source, at: clock.wallTime, pulse: real.wallTime)
   }
 }

@@ -118,8 +118,12 @@ struct FirstRecords: Sendable {
         return nil
       }
       group.addTask {
-        // Ends the wait for partitions that have no leader.
-        try? await MillraceClock.system.sleep(for: Self.patience)
+        do {
+          // So long partitions are waited for that have no leader.
+          try await MillraceClock.system.sleep(for: Self.patience)
+        } catch {
+          // Called off: all have answered, or nobody wants to know any more.
+        }
         consumer.shutDown()
         return nil
       }
@@ -143,7 +147,7 @@ struct FirstRecords: Sendable {
         return await withTaskGroup(of: (TopicPartition, Timestamp?)?.self) { group in
           for queue in queues {
             group.addTask {
-              // A partition that cannot be read is not known; the survey's other questions say what is wrong.
+              // What cannot be read is not known: the page shows its lag in records, and no seconds.
               guard let page = try? await queue.nextPage(upTo: 1) else { return nil }
               return (
                 queue.partition,

@@ -67,7 +67,7 @@ actor ConsoleStore {
       now: clock.wallTime)
   }
 
-  func run(_ id: String) -> RunSummary? { tables.runSummaries(at: clock.wallTime).first { $0.id == id } }
+  func run(_ id: String) -> RunSummary? { tables.runSummaries(at: real.wallTime).first { $0.id == id } }
   func backfill(_ id: String) -> BackfillRun? { tables.backfills[id] }
 
   func deadLetter(_ key: DeadLetterSummary.Key) -> DeadLetterSummary? { tables.deadLetters[key] }

@@ -172,6 +172,7 @@ enum Payload {
   /// Bytes as text: JSON indented, anything else as it is.
   static func excerpt(_ bytes: [UInt8]) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else { return "\(bytes.count) bytes that are no text" }
+    // Text that is no JSON is shown as it stands.
     guard let json = try? JSON(parsing: bytes) else { return cut(text) }
     return cut(indented(json, 0))
   }

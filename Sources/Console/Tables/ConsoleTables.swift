@@ -21,6 +21,7 @@ struct ConsoleTables: Sendable {
   var audit = AuditTrail()
   var replays = RunBook(limit: Self.runLimit)
   var backfills = BackfillTable()
+  var pulse = RunPulse()
   var facts = ClusterFacts()
   /// What the ledgers say of campaigns, by their ids.
   var reports: [String: CampaignReport] = [:]
@@ -50,6 +51,7 @@ struct ConsoleTables: Sendable {
     audit = AuditTrail()
     replays = RunBook(limit: Self.runLimit)
     backfills = BackfillTable()
+    pulse = RunPulse()
     flow = FlowTable()
     pending = whole
     countedSince = time
@@ -132,6 +134,7 @@ struct ConsoleTables: Sendable {
       }
       deadLetters.fold(operation)
       replays.fold(record)
+      pulse.fold(operation, writtenAt: written)
     case .campaigns: campaigns.fold(record)
     case .backfills: backfills.fold(record)
     case .audit: audit.fold(AuditRecord(record))

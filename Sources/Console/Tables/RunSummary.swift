@@ -30,7 +30,7 @@ struct RunSummary: Sendable, Hashable {
   /// What else there is to say.
   var facts: [StoryEntry.Fact]
   /// What an operator may want of it now.
-  var wishes: [BackfillRun.Wish]
+  var wishes: [RunVerb]
 
   var link: String { Link.to(["runs", id]) }
   var progressWords: String { "\(Words.count(done)) of \(Words.count(total)) \(unit)" }

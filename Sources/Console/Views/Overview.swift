@@ -41,7 +41,7 @@ struct Overview: Sendable {
   var reports: [String: CampaignReport]
   var deadlines: Deadlines?
   var runs: [RunSummary]?
-  var audit: [AuditEntry]?
+  var audit: [AuditSurvey.Line]?
 }
 
 extension ConsoleTables {
@@ -81,7 +81,14 @@ extension ConsoleTables {
         ? .init(open: requests.count, next: Array(requests.prefix(Self.shownDeadlines)), outcomes: deadlines.outcomes)
         : nil,
       runs: exists { $0 == .operations || $0 == .backfills }
-        ? Array(runSummaries(at: wallTime).prefix(Self.shownRuns)) : nil,
-      audit: exists { $0 == .audit } ? Array(audit.entries.suffix(Self.shownAudit).reversed()) : nil)
+        ? Array(runSummaries(at: now).prefix(Self.shownRuns)) : nil,
+      audit: exists { $0 == .audit } ? Array(auditLines(at: now).suffix(Self.shownAudit).reversed()) : nil)
+  }
+
+  /// The audit trail, what began last at the end.
+  func auditLines(at now: Timestamp) -> [AuditSurvey.Line] {
+    var pulse = pulse
+    pulse.fold(backfills)
+    return AuditSurvey(audit, pulse, at: now).lines()
   }
 }

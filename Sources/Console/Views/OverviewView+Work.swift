@@ -138,14 +138,18 @@ extension OverviewView {
     guard let audit = state.audit else {
       return Layout.section("audit", "Audit trail", "", Layout.nothing("\(missing(AuditRecord.topic))"))
     }
-    let rows = audit.map { entry -> HTML in
+    let rows = audit.map { line -> HTML in
+      let entry = line.entry
       let counts = entry.counts.filter { $0.count != 0 }.map { "\(Words.count($0.count)) \($0.name)" }.joined(
         separator: ", ")
       let result: HTML =
-        if let result = entry.result {
+        switch line.standing {
+        case .over(let result):
           "<span class=\"state \(result == .done ? "good" : "warn")\">\(result.rawValue)</span> \(result.detail ?? "")"
-        } else {
-          "<span class=\"state\">going on</span>"
+        case .goingOn: "<span class=\"state\">going on</span>"
+        case .paused: "<span class=\"state warn\">paused</span>"
+        case .silent(let since):
+          "<span class=\"state warn\">no word since</span> \(Words.relative(since, now: state.now))"
         }
       return """
         <tr><td>\(Words.relative(entry.startedAt, now: state.wallTime))</td><th scope="row">\(entry.action.rawValue)</th>

@@ -213,6 +213,8 @@ extension OverviewView {
           "<span class=\"state\">has not run</span>"
         } else if let oldest = worker.oldest {
           "<span class=\"state \(Tone(lag: state.now - oldest).name)\">\(Words.span(state.now - oldest)) behind</span>"
+        } else if worker.records > 0 {
+          "<span class=\"state warn\">behind, not known since when</span>"
         } else {
           "<span class=\"state good\">up to date</span>"
         }

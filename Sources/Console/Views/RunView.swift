@@ -10,7 +10,7 @@ struct RunView: Sendable {
   let now: Timestamp
   let context: PageContext
   /// What was just asked for.
-  var asked: BackfillRun.Wish?
+  var asked: RunVerb?
 
   var page: HTML {
     let facts = ([("by", run.by), ("id", run.id)] + run.facts.map { ($0.name, $0.value) }).filter { !$0.1.isEmpty }
@@ -39,7 +39,7 @@ struct RunView: Sendable {
   }
 }
 
-extension BackfillRun.Wish {
+extension RunVerb {
   fileprivate var words: String {
     switch self {
     case .pause: "Pause"

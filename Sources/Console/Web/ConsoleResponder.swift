@@ -109,7 +109,7 @@ struct ConsoleResponder: HTTPResponder {
       ).page)
   }
 
-  private func run(_ id: String, _ page: PageContext, asked: BackfillRun.Wish? = nil) async throws -> Response {
+  private func run(_ id: String, _ page: PageContext, asked: RunVerb? = nil) async throws -> Response {
     guard let run = await store.run(id) else { throw Denial.notFound }
     return Answers.page(
       RunView(
@@ -222,8 +222,8 @@ struct ConsoleResponder: HTTPResponder {
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     guard let run = await store.run(id) else { throw Denial.notFound }
-    guard let wish = BackfillRun.Wish(rawValue: fields["wish"]) else { throw Denial.malformed("a wish that is none") }
-    let desk = RunDesk(log: try await log(), prefix: topics.prefix, clock: clock, user: page.visitor.name)
+    guard let wish = RunVerb(rawValue: fields["wish"]) else { throw Denial.malformed("a wish that is none") }
+    let desk = RunDesk(log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
     switch run.kind {
     case .replay: try await desk.wish(wish, forReplay: id)
     case .backfill:

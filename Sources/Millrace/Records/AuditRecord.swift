@@ -14,6 +14,9 @@ public struct AuditRecord: Sendable, Hashable {
     /// An action by its word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
+    /// Whether it is said about a run of something else; the same may be said of one run again.
+    public var isWord: Bool { [.pause, .resume, .stop].contains(self) }
+
     /// Records were sent again; what is handled stays handled.
     public static let replay = Action(rawValue: "replay")
     /// Records were sent again, for handlers to run again.
@@ -73,6 +76,9 @@ public struct AuditRecord: Sendable, Hashable {
     }
   }
 
+  /// The part that is everything: with its end the action is over, whichever other parts there were to be.
+  public static let everything = "everything"
+
   /// The topic's name, before the prefix.
   public static let topic = "millrace.audit"
   /// What `ce_type` begins with; `started` or `ended` follows.
@@ -106,11 +112,16 @@ public struct AuditRecord: Sendable, Hashable {
     (self.why, self.target, self.selection) = (why, target, selection)
   }
 
+  /// Names the action in the trail: a run has one beginning, and as many words as are said about it.
+  public var name: String {
+    action.isWord ? "\(run)/\(action.rawValue)/\(at.millisecondsSince1970)" : "\(run)/\(action.rawValue)"
+  }
+
   /// What makes the record unique: written twice, it counts once.
   public var id: String {
     switch phase {
-    case .started: "\(run)/\(action.rawValue)/started"
-    case .ended(let part, _, _): "\(run)/\(action.rawValue)/ended/\(part)"
+    case .started: "\(name)/started"
+    case .ended(let part, _, _): "\(name)/ended/\(part)"
     }
   }
 

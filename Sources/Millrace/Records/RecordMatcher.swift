@@ -99,6 +99,8 @@ public struct RecordMatcher: Sendable {
 
   // MARK: - Payloads
 
+  // What cannot be taken apart names no transaction. It is still chosen by everything else.
+
   /// Only for what everything else chose. The key names the original transaction of most records, so that most of those
   /// that are meant are not decoded either.
   private func hasTransaction(_ record: ConsumerRecord) -> Bool {

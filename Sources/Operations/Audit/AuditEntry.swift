@@ -30,8 +30,8 @@ public struct AuditEntry: Sendable, Hashable {
   /// How many of what, over all parts that are over, in the order in which they were told.
   public var counts: [AuditRecord.Count] = []
 
-  /// Whether every part is over.
-  public var isOver: Bool { results.count >= parts }
+  /// Whether every part is over, or it was ended as a whole.
+  public var isOver: Bool { results[AuditRecord.everything] != nil || results.count >= parts }
 
   /// How it ended, in a word: the worst result of a part; nil while parts go on.
   public var result: AuditRecord.Result? {
@@ -55,6 +55,15 @@ public struct AuditEntry: Sendable, Hashable {
     json.set("target", target)
     json["selection"] = selection.map { .object($0) }
     return json
+  }
+
+  /// The record that ends all of it.
+  func end(
+    _ result: AuditRecord.Result, _ counts: [AuditRecord.Count], by: String, source: String, at time: Timestamp
+  ) -> AuditRecord {
+    AuditRecord(
+      run: run, action, .ended(part: AuditRecord.everything, result: result, counts: counts), by: by, source: source,
+      at: time, target: target)
   }
 
   /// One line, without a line feed.
@@ -81,7 +90,7 @@ public struct AuditTrail: Sendable, Hashable {
       return
     }
     guard seen.insert(record.id).inserted else { return }
-    let name = "\(record.run)/\(record.action.rawValue)"
+    let name = record.name
     switch record.phase {
     case .started(let parts):
       guard byName[name] == nil else { return }
@@ -112,8 +121,8 @@ public struct AuditTrail: Sendable, Hashable {
   /// The entries, those that began last at the end.
   public var entries: [AuditEntry] { order.compactMap { byName[$0] } }
 
-  /// The entry of a run.
+  /// The last entry of a run with that action.
   public func entry(of run: String, _ action: AuditRecord.Action) -> AuditEntry? {
-    byName["\(run)/\(action.rawValue)"]
+    entries.last { $0.run == run && $0.action == action }
   }
 }

@@ -41,12 +41,19 @@ public struct BackfillLog: Sendable {
       remedy: "copy an id from millrace backfill list")
   }
 
-  /// Says what an operator wants of a run, on the record.
-  /// - Parameter source: How the audit trail names this program.
+  /// Says what an operator wants of a run, on the record. A stop ends a run itself that no process works on.
+  ///
+  /// - Parameters:
+  ///   - source: How the audit trail names this program.
+  ///   - time: Now, in the time that notifications live in.
+  ///   - pulse: Now, in the time that operators live in.
+  /// - Returns: whether it ended the run.
   /// - Throws: ``OperationError`` where the run is over.
+  @discardableResult
   public func wish(
-    _ wish: BackfillRun.Wish, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp
-  ) async throws {
+    _ wish: RunVerb, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp,
+    pulse: Timestamp
+  ) async throws -> Bool {
     guard !run.state.isOver else {
       throw OperationError(
         .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
@@ -59,6 +66,28 @@ public struct BackfillLog: Sendable {
         target: "backfill"),
     ])
     try await log.append([BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix)])
+    guard wish == .stop, !run.isAlive(at: pulse) else { return false }
+    // A process that was only away finds that the run is not its own any more.
+    var own = run
+    (own.claim, own.owner) = (run.claim + 1, source)
+    let ended = await BackfillProgress(own, try await content.current()).end(.stopped, at: pulse)
+    let (audit, rest) = ending(of: ended, at: time)
+    try await log.append([audit])
+    try await log.append(rest)
+    return true
+  }
+
+  /// What is written of a run that is over: first what the audit trail is told, so that a run that is over is not ended
+  /// again; then the run, and that what its slices are is of no use any more.
+  func ending(of run: BackfillRun, at time: Timestamp) -> (audit: ProducerRecord, rest: [ProducerRecord]) {
+    let counts = run.counts.members.map { AuditRecord.Count($0, Int64($1)) }
+    let audit = run.audit(.ended(part: "all", result: run.state == .done ? .done : .stopped, counts: counts), at: time)
+    let stale = run.slices.map { slice -> ProducerRecord in
+      var record = BackfillRecord.mark(run: run.id, slice: slice.number, BackfillMark()).record(prefix: prefix)
+      record.value = nil
+      return record
+    }
+    return (audit.producerRecord(prefix: prefix), [BackfillRecord.run(run).record(prefix: prefix)] + stale)
   }
 
   /// Fails where one of these topics, named without prefix, is not in the cluster.
@@ -71,12 +100,9 @@ public struct BackfillLog: Sendable {
   }
 }
 
-extension BackfillRun.Wish {
-  fileprivate var action: AuditRecord.Action {
-    switch self {
-    case .pause: .pause
-    case .resume: .resume
-    case .stop: .stop
-    }
+extension BackfillRun {
+  /// What the audit trail says of a run. One that failed has not ended: it can be gone on with.
+  func audit(_ phase: AuditRecord.Phase, at time: Timestamp) -> AuditRecord {
+    AuditRecord(run: id, .backfill, phase, by: by, source: "millrace", at: time, selection: selection.json)
   }
 }

@@ -76,11 +76,14 @@ public struct BackfillOperation: Sendable {
         .failed, "run \(rival.id) fetches from the same history, and has the budget", at: rival.by,
         remedy: "wait for it, or end it with millrace backfill stop \(rival.id)")
     }
-    let run = BackfillRun(
+    var run = BackfillRun(
       id: Self.newID(at: now), selection,
       sliceLength: sliceLength ?? BackfillSlice.length(from: selection.from, to: selection.to), by: by,
       owner: Self.newOwner(), at: now)
-    try await AuditLog(on: parts.log.log, prefix: parts.log.prefix).append([audit(run, .started(parts: 1))])
+    run.updatedAt = parts.pulse.wallTime
+    try await AuditLog(on: parts.log.log, prefix: parts.log.prefix).append([
+      run.audit(.started(parts: 1), at: parts.clock.wallTime)
+    ])
     try await parts.log.log.append([BackfillRecord.run(run).record(prefix: parts.log.prefix)])
     return run
   }
@@ -100,7 +103,8 @@ public struct BackfillOperation: Sendable {
         remedy: "wait a quarter of a minute if that process was killed")
     }
     // Whatever was wished of the process that is gone.
-    try await parts.log.wish(.resume, for: run, by: by, at: parts.clock.wallTime)
+    try await parts.log.wish(
+      .resume, for: run, by: by, at: parts.clock.wallTime, pulse: parts.pulse.wallTime)
     run.owner = Self.newOwner()
     run.claim += 1
     run.detail = nil
@@ -244,13 +248,6 @@ public struct BackfillOperation: Sendable {
 
   // MARK: - The run
 
-  /// What the audit trail says of a run. One that failed has not ended: it can be gone on with.
-  private func audit(_ run: BackfillRun, _ phase: AuditRecord.Phase) -> AuditRecord {
-    AuditRecord(
-      run: run.id, .backfill, phase, by: run.by, source: "millrace", at: parts.clock.wallTime,
-      selection: run.selection.json)
-  }
-
   private func watch(_ progress: BackfillProgress, _ writer: any LogWriter) async throws {
     while true {
       let run = try await progress.hear(try await parts.log.current(), at: parts.pulse.wallTime)
@@ -260,24 +257,14 @@ public struct BackfillOperation: Sendable {
     }
   }
 
-  /// Keeps how a run ended. What its slices are is of no use then.
+  /// Keeps how a run ended.
   private func end(
     _ progress: BackfillProgress, _ state: BackfillRun.State, _ writer: any LogWriter
   ) async throws -> BackfillRun {
     let run = await progress.end(state, at: parts.pulse.wallTime)
-    let counts = run.counts.members.map { AuditRecord.Count($0, Int64($1)) }
-    let prefix = parts.log.prefix
-    // The audit first: a run that is over is not ended again.
-    _ = try await writer.send(
-      audit(run, .ended(part: "all", result: state == .done ? .done : .stopped, counts: counts))
-        .producerRecord(prefix: prefix))
-    try await keep(.run(run), writer)
-    let stale = run.slices.map { slice -> ProducerRecord in
-      var record = BackfillRecord.mark(run: run.id, slice: slice.number, BackfillMark()).record(prefix: prefix)
-      record.value = nil
-      return record
-    }
-    _ = try await writer.send(contentsOf: stale)
+    let (audit, rest) = parts.log.ending(of: run, at: parts.clock.wallTime)
+    _ = try await writer.send(audit)
+    _ = try await writer.send(contentsOf: rest)
     try report(.ended(run))
     return run
   }

@@ -6,7 +6,7 @@ internal import Millrace
 /// How far a run is.
 actor BackfillProgress {
   private(set) var run: BackfillRun
-  private(set) var wish: BackfillRun.Wish?
+  private(set) var wish: RunVerb?
   private var waiting: ArraySlice<BackfillSlice>
   private var marks: [Int: BackfillMark]
 

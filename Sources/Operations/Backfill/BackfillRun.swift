@@ -23,16 +23,6 @@ public struct BackfillRun: Sendable, Hashable {
     public var isOver: Bool { self == .done || self == .stopped }
   }
 
-  /// What an operator wants of a run that somebody else's process works on.
-  public enum Wish: String, Sendable, Hashable, CaseIterable {
-    /// Fetch nothing for now.
-    case pause
-    /// Go on.
-    case resume
-    /// End for good.
-    case stop
-  }
-
   /// Names it.
   public var id: String
   /// What it fetches.
@@ -131,7 +121,7 @@ public struct FollowMark: Sendable, Hashable {
 enum BackfillRecord: Sendable, Hashable {
   case run(BackfillRun)
   case mark(run: String, slice: Int, BackfillMark)
-  case wish(run: String, BackfillRun.Wish, by: String, at: Timestamp)
+  case wish(run: String, RunVerb, by: String, at: Timestamp)
   case follow(BackfillTarget, FollowMark)
 
   /// The topic's name, without the deployment's prefix.
@@ -183,7 +173,7 @@ enum BackfillRecord: Sendable, Hashable {
       self = .mark(run: run, slice: slice, mark)
     case "wish":
       guard let run: String = json.value("run"), let at: Timestamp = json.value("at"),
-        let wish = (json.value("wish") as String?).flatMap({ BackfillRun.Wish(rawValue: $0) })
+        let wish = (json.value("wish") as String?).flatMap({ RunVerb(rawValue: $0) })
       else { return nil }
       self = .wish(run: run, wish, by: json.value("by") ?? "", at: at)
     case "follow":
@@ -208,7 +198,7 @@ enum BackfillRecord: Sendable, Hashable {
 public struct BackfillTable: Sendable, Hashable {
   private var byID: [String: BackfillRun] = [:]
   private var marks: [String: [Int: BackfillMark]] = [:]
-  private var wishes: [String: BackfillRun.Wish] = [:]
+  private var wishes: [String: RunVerb] = [:]
   private var follows: [BackfillTarget: FollowMark] = [:]
 
   /// An empty topic.
@@ -224,7 +214,7 @@ public struct BackfillTable: Sendable, Hashable {
   public func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
 
   /// The last that was wished of a run.
-  public func wish(for run: String) -> BackfillRun.Wish? { wishes[run] }
+  public func wish(for run: String) -> RunVerb? { wishes[run] }
 
   /// How far `--follow` is.
   public func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }

@@ -89,12 +89,24 @@ public struct ReplayOperation: Sendable {
     var selection = request.selection.json
     selection["limit"] = request.limit.map { .integer(Int64($0)) }
     selection["rate"] = request.rate.map { .integer(Int64($0)) }
-    try await AuditLog(on: log, prefix: prefix).append([
-      AuditRecord(
-        run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
-        source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection)
-    ])
-    try await log.append(records)
+    let audit = AuditLog(on: log, prefix: prefix)
+    var entry = AuditRecord(
+      run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
+      source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection)
+    try await audit.append([entry])
+    do {
+      try await log.append(records)
+    } catch {
+      // Nobody will carry out what nobody was told; what was told after all goes on, and ends by itself.
+      if case .success(nil) = await Task(operation: { try await self.book()[run] }).result {
+        await audit.endEarly(by: error) { result in
+          entry.at = clock.wallTime
+          entry.phase = .ended(part: AuditRecord.everything, result: result, counts: [])
+          return entry
+        }
+      }
+      throw error
+    }
     return book[run]
   }
 
@@ -144,10 +156,14 @@ public struct ReplayOperation: Sendable {
   }
 
   /// Lets a run wait, go on or end.
-  /// - Returns: the run as it was before.
+  /// - Returns: the run as it was before; nil for one that nobody was given, and that the audit trail ends now.
   /// - Throws: ``OperationError`` for a run that is not there, or is over.
-  public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun {
-    let run = try await book().run(named: name)
+  @discardableResult
+  public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun? {
+    let book = try await book()
+    let isGoingOn = book.runs.contains { $0.id.hasPrefix(name) && !$0.isOver }
+    if verb == .stop, !isGoingOn, try await endUnbegun(name) { return nil }
+    let run = try book.run(named: name)
     guard !run.isOver, run.state != .stopping else {
       throw OperationError(
         .usage, "the run is \(run.state.rawValue)", at: run.id, remedy: "see millrace replay list")
@@ -159,6 +175,23 @@ public struct ReplayOperation: Sendable {
     ])
     try await log.append([OperationsRecord.control(control).producerRecord(operations.topic)])
     return run
+  }
+
+  /// Ends a run whose command died after it had said in the audit trail that it begins, and before it began: nobody was
+  /// told of it, so nobody else ever will.
+  /// - Returns: whether there was one.
+  private func endUnbegun(_ name: String) async throws -> Bool {
+    let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
+    let lines = try await audit.survey(at: now).lines(isOpenOnly: true).filter { line in
+      guard case .silent = line.standing else { return false }
+      return [.replay, .reapply].contains(line.entry.action) && line.entry.run.hasPrefix(name) && !name.isEmpty
+    }
+    guard let entry = lines.first?.entry, lines.count == 1 else { return false }
+    try await audit.append([
+      AuditRecord(run: entry.run, .stop, .started(parts: 0), by: author, source: source, at: now, target: entry.run),
+      entry.end(.stopped, [], by: author, source: source, at: now),
+    ])
+    return true
   }
 
   /// All runs there were.
@@ -175,32 +208,6 @@ public struct ReplayOperation: Sendable {
   /// A table of runs that follows the topic, for a process that stays.
   public func table() -> TopicTable<RunBook> {
     TopicTable(operations.topic, in: log, RunBook()) { $0.fold($1) }
-  }
-}
-
-/// What an operator may say about a run.
-public enum RunVerb: String, Sendable, Hashable, CaseIterable {
-  /// Wait.
-  case pause
-  /// Go on.
-  case resume
-  /// End where it stands.
-  case stop
-
-  var verb: RunControl.Verb {
-    switch self {
-    case .pause: .pause
-    case .resume: .resume
-    case .stop: .stop
-    }
-  }
-
-  var action: AuditRecord.Action {
-    switch self {
-    case .pause: .pause
-    case .resume: .resume
-    case .stop: .stop
-    }
   }
 }
 

@@ -13,6 +13,7 @@ actor OperationsFollower {
   private let report: @Sendable (OperationReport) throws -> Void
   private var operations: OperationsLog
   private var open: Set<String>
+  private var asked: Set<String> = []
   private var summary = OperationSummary()
   private var heardAt: MillraceClock.Instant
 
@@ -35,6 +36,17 @@ actor OperationsFollower {
 
   /// The operator is at it, or was told to wait: nobody is silent.
   func heard() { heardAt = clock.now }
+
+  /// These are asked for from now on.
+  func ask(_ commands: some Sequence<OperationCommand>) { asked.formUnion(commands.map(\.id)) }
+
+  /// How the commands stand where nobody follows them any more.
+  var standing: OperationSummary {
+    var standing = summary
+    standing.unanswered = open.intersection(asked).count
+    standing.withheld += open.subtracting(asked).count
+    return standing
+  }
 
   /// These will not be asked for.
   /// - Returns: whether every other command has its answer.

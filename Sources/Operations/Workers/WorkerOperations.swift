@@ -125,13 +125,22 @@ public struct WorkerOperations: Sendable {
         target: topics.worker, selection: chosen)
     }
     try await audit.append([record(.started(parts: 1), at: now)])
-    try begun(run)
-    summary = try await submit(commands, run: run, rate: rate, patience: patience, report: report)
+    let follower = OperationsFollower(worker: topics.worker, commands, clock: clock, report: report)
+    do {
+      try begun(run)
+      try await submit(to: follower, run: run, rate: rate, patience: patience)
+      summary = try await follower.conclude()
+    } catch {
+      let counts = await follower.standing.counts
+      await audit.endEarly(by: error) {
+        record(.ended(part: AuditRecord.everything, result: $0, counts: counts), at: clock.wallTime)
+      }
+      throw error
+    }
     summary.run = run
     let result: AuditRecord.Result = summary.withheld > 0 ? .stopped : .done
-    let counts = summary.counts
     try await audit.append([
-      record(.ended(part: "commands", result: result, counts: counts), at: clock.wallTime)
+      record(.ended(part: "commands", result: result, counts: summary.counts), at: clock.wallTime)
     ])
     return summary
   }
@@ -144,28 +153,53 @@ public struct WorkerOperations: Sendable {
     try await settle(ids, by: .requeue, why: why, patience: patience, report: report)
   }
 
-  /// Lets a run of commands wait, go on or end, from another terminal.
+  /// Lets a run of commands wait, go on or end, from another terminal. A stop ends a run itself whose process has died;
+  /// what it had asked for stands.
+  /// - Returns: whether it did.
   /// - Throws: ``OperationError`` for a run that the audit trail does not know, or that is over.
-  public func control(_ name: String, _ verb: RunVerb) async throws {
-    let audit = AuditLog(on: log, prefix: prefix)
-    let runs = try await audit.trail().entries.filter {
-      ($0.action == .requeue || $0.action == .discard) && $0.run.hasPrefix(name) && !name.isEmpty
+  @discardableResult
+  public func control(_ name: String, _ verb: RunVerb) async throws -> Bool {
+    let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
+    let runs = try await audit.survey(at: now).lines().filter {
+      [.requeue, .discard].contains($0.entry.action) && $0.entry.run.hasPrefix(name) && !name.isEmpty
     }
-    guard let run = runs.first, runs.count == 1 else {
+    guard let line = runs.first, runs.count == 1 else {
       throw OperationError(
         .usage, runs.isEmpty ? "no such run" : "several runs begin so", at: name,
         remedy: "requeue and discard print their run's id first; the audit trail knows it, too")
     }
+    let run = line.entry
     guard !run.isOver else {
       throw OperationError(.usage, "the run is over", at: run.run, remedy: "nothing to do")
     }
-    let now = clock.wallTime
     try await audit.append([
       AuditRecord(
         run: run.run, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.run)
     ])
     let control = RunControl(run: run.run, verb.verb, by: author, at: now)
     try await log.append([OperationsRecord.control(control).producerRecord(topics.operations)])
+    guard verb == .stop, case .silent = line.standing else { return false }
+    let counts = try await standing(of: run).counts
+    try await audit.append([run.end(.stopped, counts, by: author, source: source, at: clock.wallTime)])
+    return true
+  }
+
+  /// How the commands of a run stand that were given.
+  private func standing(of run: AuditEntry) async throws -> OperationSummary {
+    let content = TopicTable(operations.topic, in: log, OperationsLog(worker: run.target ?? topics.worker)) {
+      log, record in
+      if let operation = OperationsRecord(record) { _ = log.fold(operation) }
+    }
+    var summary = OperationSummary()
+    summary.action = run.action == .discard ? .discard : .requeue
+    for standing in try await content.current().all.values where standing.command.run == run.run {
+      switch standing.outcome {
+      case .done?: summary.done += 1
+      case .failed?: summary.failed += 1
+      case .progress?, .stopped?, nil: summary.unanswered += 1
+      }
+    }
+    return summary
   }
 
   func check(_ ids: [DeadLetterID]) async throws {
@@ -205,10 +239,8 @@ public struct WorkerOperations: Sendable {
 
   /// Appends the commands for items that nobody has a command for, and follows the topic until all are answered.
   private func submit(
-    _ commands: [OperationCommand], run: String, rate: Int?, patience: Duration,
-    report: @escaping @Sendable (OperationReport) throws -> Void
-  ) async throws -> OperationSummary {
-    let follower = OperationsFollower(worker: topics.worker, commands, clock: clock, report: report)
+    to follower: OperationsFollower, run: String, rate: Int?, patience: Duration
+  ) async throws {
     // What was said before: an item that has its command gets no second one.
     let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
       _ = try await follower.fold(page)
@@ -221,7 +253,6 @@ public struct WorkerOperations: Sendable {
         }
       }
     }
-    return try await follower.conclude()
   }
 
   /// Appends commands at a rate, as far as operators let it.
@@ -248,6 +279,7 @@ public struct WorkerOperations: Sendable {
         continue
       }
       let page = rest.prefix(ReplayPace.batch(at: rate, limit: Self.pageSize))
+      await follower.ask(page)
       _ = try await writer.send(
         contentsOf: page.map { OperationsRecord.command($0).producerRecord(topics.operations) })
       rest = rest.dropFirst(page.count)

@@ -110,7 +110,7 @@ struct BackfillOperationTests {
     let zombie = BackfillOperation(first) { _ in }
     let begun = try await zombie.start(selection(stage), by: "ann")
     let look = BackfillLog(on: stage.log.process("look"), prefix: "")
-    try await look.wish(.pause, for: begun, by: "ann", at: stage.now)
+    try await look.wish(.pause, for: begun, by: "ann", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await zombie.carryOut(begun) }
     while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
     let log = try #require(first.log.log as? InMemoryLog)
@@ -241,7 +241,7 @@ struct BackfillOperationTests {
     let operation = BackfillOperation(try stage.parts()) { _ in }
     let look = BackfillLog(on: stage.log.process("look"), prefix: "")
     let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
-    try await look.wish(.pause, for: begun, by: "bob", at: stage.now)
+    try await look.wish(.pause, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await operation.carryOut(begun) }
     // Held from the beginning: it says so, and asks nothing.
     while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
@@ -251,7 +251,7 @@ struct BackfillOperationTests {
     let error = await #expect(throws: OperationError.self) { try await rival.start(selection(stage), by: "bob") }
     #expect(error?.what.contains(begun.id) == true)
 
-    try await look.wish(.stop, for: begun, by: "bob", at: stage.now)
+    try await look.wish(.stop, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let isOver = Mutex(false)
     let watch = Task {
       _ = await running.result
@@ -267,8 +267,33 @@ struct BackfillOperationTests {
     #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped)
     #expect(trail.entry(of: begun.id, .pause)?.by == "bob" && trail.entry(of: begun.id, .stop)?.by == "bob")
     await #expect(throws: OperationError.self) {
-      try await look.wish(.resume, for: running.value, by: "b", at: stage.now)
+      try await look.wish(.resume, for: running.value, by: "b", at: stage.now, pulse: stage.pulse.clock.wallTime)
     }
+  }
+
+  @Test("a run whose process is gone is ended by a stop, and whoever was only away does not go on with it")
+  func stopOfTheDead() async throws {
+    let stage = try await missed(9, hours: 2)
+    let away = BackfillOperation(try stage.parts("away")) { _ in }
+    let begun = try await away.start(selection(stage), by: "ann")
+    let look = BackfillLog(on: stage.log.process("look"), prefix: "")
+    let audit = AuditLog(on: stage.log, prefix: "")
+    stage.pulse.advance(by: .seconds(61))
+    let now = stage.pulse.clock.wallTime
+    let standing = try await audit.survey(at: stage.now + .seconds(61)).lines().map(\.standing)
+    #expect(standing == [.silent(since: begun.startedAt)])
+    #expect(try await look.wish(.stop, for: begun, by: "bob", at: stage.now, pulse: now))
+    #expect(try await look.table()[begun.id]?.state == .stopped)
+    let trail = try await audit.trail()
+    #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped && trail.entry(of: begun.id, .stop)?.by == "bob")
+    // Apple does not answer: it does not come to an end before it hears of that.
+    stage.appStore.interfere { interference in
+      interference.before = { (_) async throws(TransportFailure) in throw TransportFailure("no answer", .notSent) }
+    }
+    let error = await #expect(throws: OperationError.self) { try await away.carryOut(begun) }
+    #expect(error?.what == "another process goes on with the run")
+    #expect(try await look.table()[begun.id]?.state == .stopped)
+    await #expect(throws: OperationError.self) { try await away.goOn(with: begun.id, by: "ann") }
   }
 
   @Test("what Apple keeps no longer when its turn comes is told, and the rest is fetched")

@@ -58,6 +58,11 @@ import Testing
     #expect(entry.by == "ann" && entry.result == .done && entry.counts == [.init("sent", 3)])
     #expect(entry.selection?["types"] == ["REFUND"] && entry.selection?["limit"] == 3)
 
+    let audited = try await millrace("audit", "--run", String(entry.run.prefix(8)))
+    let line = try JSONObject(parsing: Array(audited.out.utf8))
+    #expect(line.string("by") == "ann" && line.string("state") == "over" && line.string("result") == "done")
+    #expect(try await millrace("audit", "--open").out.isEmpty)
+
     let late = try await millrace("replay", "stop", String(entry.run.prefix(8)))
     #expect(late.status == 64 && late.err.contains("the run is done"), "\(late.err)")
     let byTime = try await millrace("replay", "--to-topic", target, "--family", "refunds", "--since", "2h")

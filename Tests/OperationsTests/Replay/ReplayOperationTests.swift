@@ -93,7 +93,7 @@ private struct Teller: NotificationWorker {
       request.rate = 2
       let slow = try #require(try await replay.begin(try await replay.plan(request)))
       let bob = ReplayOperation(on: harness.log, prefix: "", author: "bob")
-      #expect(try await bob.control(String(slow.id.prefix(8)), .pause).id == slow.id)
+      #expect(try await bob.control(String(slow.id.prefix(8)), .pause)?.id == slow.id)
       #expect(try await bob.book()[slow.id]?.state == .paused)
       _ = try await bob.control(slow.id, .resume)
       _ = try await bob.control(slow.id, .stop)

@@ -12,7 +12,7 @@ import Testing
 
 /// A log whose process dies when something was asked of its writers for the n-th time: right before it is done, or right
 /// after and before anybody is told.
-private struct DyingLog: RecordLog {
+private struct DyingLog: ForwardingLog {
   struct Fuse: Sendable {
     private final class Count: Sendable {
       let left: Mutex<Int>
@@ -39,7 +39,7 @@ private struct DyingLog: RecordLog {
     }
   }
 
-  let inner: InMemoryLog
+  let log: InMemoryLog
   let fuse: Fuse
   let hasTransactions: Bool
 
@@ -47,32 +47,16 @@ private struct DyingLog: RecordLog {
     LogDescription(clusterID: "dying", capabilities: hasTransactions ? .all : .embeddedCluster)
   }
 
-  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
-    try await inner.partitionCounts(of: topics, timeout: timeout)
-  }
-  func highWatermarks(
-    of partitions: [TopicPartition], timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-    try await inner.highWatermarks(of: partitions, timeout: timeout)
-  }
-  func offsets(
-    of partitions: [TopicPartition], since time: Int64, timeout: Duration
-  ) async throws(KafkaError) -> [TopicPartition: Int64] {
-    try await inner.offsets(of: partitions, since: time, timeout: timeout)
-  }
-  func makeReader(group: String, topics: [String], options: LogReaderOptions) throws(KafkaError) -> any LogReader {
-    try inner.makeReader(group: group, topics: topics, options: options)
-  }
-  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(inner: try inner.makeWriter(), fuse: fuse) }
+  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(inner: try log.makeWriter(), fuse: fuse) }
   func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
-    Transactions(inner: try inner.makeTransactionalWriter(id: id, timeout: timeout), fuse: fuse)
+    Transactions(inner: try log.makeTransactionalWriter(id: id, timeout: timeout), fuse: fuse)
   }
   func scan(
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64 {
     // Small pages: many points to die at.
-    try await inner.scan(partition, from: start, to: end, upTo: min(limit, 5), body)
+    try await log.scan(partition, from: start, to: end, upTo: min(limit, 5), body)
   }
 
   struct Writer: LogWriter {
@@ -114,6 +98,18 @@ private struct DyingLog: RecordLog {
   private static let count = 24
 
   private func stage() async throws -> (InMemoryLog, ReplayOperation, ReplayRun) {
+    let log = try filled()
+    let replay = ReplayOperation(on: log, prefix: "", author: "ann", clock: ManualClock().clock)
+    return (log, replay, try #require(try await begin(replay)))
+  }
+
+  private func begin(_ replay: ReplayOperation) async throws -> ReplayRun? {
+    var selection = RecordSelection()
+    (selection.topics, selection.types) = ([Self.source], ["REFUND"])
+    return try await replay.begin(try await replay.plan(ReplayRequest(selection, to: .topic(Self.target))))
+  }
+
+  private func filled() throws -> InMemoryLog {
     let log = InMemoryLog(clock: ManualClock().clock)
     try log.createTopic(Self.source, partitions: 2)
     try log.createTopic(Self.target, partitions: 3)
@@ -128,12 +124,7 @@ private struct DyingLog: RecordLog {
             RecordHeader("ce_type", "com.apple.appstore.notification.v2.\(type)"),
           ]))
     }
-    let replay = ReplayOperation(on: log, prefix: "", author: "ann", clock: ManualClock().clock)
-    var selection = RecordSelection()
-    (selection.topics, selection.types) = ([Self.source], ["REFUND"])
-    let run = try #require(
-      try await replay.begin(try await replay.plan(ReplayRequest(selection, to: .topic(Self.target)))))
-    return (log, replay, run)
+    return log
   }
 
   private func ids(_ log: InMemoryLog) -> [String] {
@@ -172,7 +163,7 @@ private struct DyingLog: RecordLog {
       let (log, _, run) = try await stage()
       let process = log.process("first")
       let fuse = DyingLog.Fuse(process, after: calls, isBefore: isBefore)
-      let dying = DyingLog(inner: process, fuse: fuse, hasTransactions: hasTransactions)
+      let dying = DyingLog(log: process, fuse: fuse, hasTransactions: hasTransactions)
       let first = ReplayOperation(on: dying, prefix: "", author: "ann", clock: ManualClock().clock)
       do {
         try await first.carryOut(run.id)
@@ -181,7 +172,7 @@ private struct DyingLog: RecordLog {
         #expect(process.isCrashed, "\(calls): \(error)")
       }
       let again = DyingLog(
-        inner: log.process("second"), fuse: .init(log, after: .max, isBefore: false), hasTransactions: hasTransactions)
+        log: log.process("second"), fuse: .init(log, after: .max, isBefore: false), hasTransactions: hasTransactions)
       let second = ReplayOperation(on: again, prefix: "", author: "bob", clock: ManualClock().clock)
       try await second.carryOut(run.id)
       let copies = ids(log)
@@ -190,6 +181,45 @@ private struct DyingLog: RecordLog {
       calls += 1
     }
     #expect(calls > 10, "it died at too few points to say anything")
+  }
+
+  @Test(arguments: [true, false])
+  func `whoever dies while a run begins, at any point, leaves nothing in the trail that has no end`(
+    isBefore: Bool
+  ) async throws {
+    var (calls, survived, silent) = (1, false, 0)
+    while !survived {
+      let log = try filled()
+      let process = log.process("first")
+      let dying = DyingLog(
+        log: process, fuse: .init(process, after: calls, isBefore: isBefore), hasTransactions: false)
+      do {
+        _ = try await begin(ReplayOperation(on: dying, prefix: "", author: "ann", clock: ManualClock().clock))
+        survived = !process.isCrashed
+      } catch {
+        #expect(process.isCrashed, "\(calls): \(error)")
+      }
+      // Long after that: the system's time is not the log's.
+      let bob = ReplayOperation(on: log.process("second"), prefix: "", author: "bob")
+      func open() async throws -> [AuditSurvey.Line] {
+        try await AuditLog(on: log, prefix: "").survey(at: MillraceClock.system.wallTime).lines(isOpenOnly: true)
+      }
+      for line in try await open() {
+        guard case .silent = line.standing else {
+          Issue.record("call \(calls): \(line)")
+          continue
+        }
+        silent += 1
+        let run = try await bob.control(line.entry.run, .stop)
+        if let run { try await bob.concludeStop(of: run, patience: .milliseconds(1)) }
+      }
+      // Where some of its parts were given: these have ended, and a second stop ends what was to have more.
+      for line in try await open() { #expect(try await bob.control(line.entry.run, .stop) == nil, "call \(calls)") }
+      #expect(try await open().isEmpty, "call \(calls)")
+      #expect(try await bob.book().runs.allSatisfy(\.isOver) && ids(log).isEmpty, "call \(calls)")
+      calls += 1
+    }
+    #expect(silent > 1, "it died at too few points to say anything")
   }
 
   @Test func `a stop that comes first ends the run before anything is sent`() async throws {

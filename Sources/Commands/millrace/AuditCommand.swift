@@ -1,0 +1,57 @@
+// `millrace audit`
+
+import ArgumentParser
+import Clocks
+import Kafka
+import Millrace
+import Operations
+
+struct AuditCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "audit",
+    abstract: "Show who did what, when, why, and with which result.",
+    discussion: """
+      Replays, requeues, discards and backfills with their selections and counts, and who paused, resumed or stopped \
+      them. What is not over and was not heard of for a minute says since when: its process has died, or it waits for a \
+      worker that does not run.
+
+      Examples:
+        millrace audit
+        millrace audit --open
+        millrace audit --run 1f0c --json | jq .selection
+      """)
+
+  @Flag(help: "Only what is not over.")
+  var open = false
+
+  @Option(help: ArgumentHelp("Only this run; what its id begins with is enough.", valueName: "run"))
+  var run: String?
+
+  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
+  var json: Bool?
+
+  @OptionGroup var shared: SharedOptions
+
+  func run() async throws {
+    let command = self
+    try await conclude { console in
+      let configuration = try command.shared.load().configuration
+      let kafka = try configuration.kafka.outsideClient()
+      console.err.note(kafka.connecting)
+      let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+      let survey = try await AuditLog(on: log, prefix: configuration.topics.prefix).survey(
+        at: MillraceClock.system.wallTime)
+      let lines = survey.lines(isOpenOnly: command.open).filter { $0.entry.run.hasPrefix(command.run ?? "") }
+      let out = console.out
+      if lines.isEmpty { console.err.note(command.open ? "Nothing is open." : "Nothing was done.") }
+      if command.json ?? !out.isTerminal {
+        try out.lines(lines.map(\.jsonLine))
+      } else {
+        try out.lines(
+          TextTable.lines(
+            AuditSurvey.Line.columns, rows: lines.map(\.row), lineWidth: out.width, usesColor: out.usesColor))
+      }
+      return .success
+    }
+  }
+}

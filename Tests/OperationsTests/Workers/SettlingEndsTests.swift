@@ -1,0 +1,117 @@
+// A requeue whose process dies: what the audit trail says of it, and how it gets an end.
+
+import AppStore
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+import Testing
+
+@testable import Operations
+
+@Suite(.timeLimit(.minutes(5))) struct SettlingEndsTests {
+  private let time = ManualClock()
+  private let log: InMemoryLog
+  private let letters = (0..<3).map { DeadLetterID(lane: 1, offset: Int64($0)) }
+
+  /// Three dead letters of a worker that does not run.
+  init() throws {
+    log = InMemoryLog(clock: time.clock)
+    for name in ["millrace.moody.dead-letters", "millrace.moody.replay"] { try log.createTopic(name, partitions: 2) }
+    for name in ["millrace.operations", "millrace.audit"] { try log.createTopic(name, partitions: 1) }
+    for _ in letters {
+      try log.append(ProducerRecord(topic: "millrace.moody.dead-letters", partition: 1, key: [1], value: [1]))
+    }
+  }
+
+  private func operations(_ process: String) throws -> WorkerOperations {
+    try operations(log.process(process), by: process)
+  }
+
+  private func operations(_ log: InMemoryLog, by author: String) throws -> WorkerOperations {
+    try WorkerOperations(worker: "moody", prefix: "", on: log, author: author, clock: time.clock)
+  }
+
+  private func line() async throws -> AuditSurvey.Line {
+    let survey = try await AuditLog(on: log, prefix: "").survey(at: time.clock.wallTime)
+    return try #require(survey.lines().first { $0.entry.action == .requeue })
+  }
+
+  /// Asks for all of them, and waits without end for the worker.
+  private func requeue(
+    _ operations: WorkerOperations, begun: @escaping @Sendable (String) throws -> Void = { _ in },
+    accepted: @escaping @Sendable () -> Void
+  ) async throws {
+    let (count, all) = (Count(), letters.count)
+    _ = try await operations.settle(
+      letters, by: .requeue, why: "mended", patience: .seconds(86_400), begun: begun
+    ) { report in
+      guard report.event == .accepted else { return }
+      if count.next() == all { accepted() }
+    }
+  }
+
+  private final class Count: Sendable {
+    private let count = Mutex(0)
+    func next() -> Int {
+      count.withLock { count in
+        count += 1
+        return count
+      }
+    }
+  }
+
+  /// When the process is killed: before it asks for anything, or when it has asked.
+  @Test(arguments: [false, true])
+  func `a process that is killed leaves an entry that says since when, and a stop ends it`(hasAsked: Bool) async throws
+  {
+    let process = log.process("ann")
+    let ann = try operations(process, by: "ann")
+    await #expect(throws: (any Error).self) {
+      try await requeue(ann) { _ in
+        if !hasAsked { process.crash() }
+      } accepted: {
+        process.crash()
+      }
+    }
+    #expect(log.records(in: "millrace.operations").count == (hasAsked ? 3 : 0))
+    let began = time.clock.wallTime
+    #expect(try await line().standing == .goingOn)
+    let bob = try operations("bob")
+    let run = try await line().entry.run
+    // It may be well: the word is said, and nothing else.
+    #expect(try await bob.control(String(run.prefix(8)), .stop) == false)
+    #expect(try await line().standing == .goingOn)
+
+    time.advance(by: .seconds(61))
+    #expect(try await line().standing == .silent(since: began))
+    #expect(try await bob.control(String(run.prefix(8)), .stop))
+    let ended = try await line()
+    #expect(ended.standing == .over(.stopped))
+    // What it had asked for stands: the worker does it when it runs.
+    #expect(ended.entry.counts.first { $0.name == "unanswered" }?.count == (hasAsked ? 3 : 0))
+    let error = await #expect(throws: OperationError.self) { try await bob.control(run, .stop) }
+    #expect(error?.what == "the run is over")
+    let stops = try await AuditLog(on: log, prefix: "").trail().entries.filter { $0.action == .stop }
+    #expect(stops.map(\.by) == ["bob", "bob"])
+  }
+
+  @Test func `a process that is interrupted says so itself, with how far it came`() async throws {
+    let (told, tell) = AsyncStream<Void>.makeStream()
+    let ann = try operations("ann")
+    let task = Task {
+      try await requeue(ann) { _ in
+      } accepted: {
+        tell.yield()
+      }
+    }
+    for await _ in told { break }
+    task.cancel()
+    _ = await task.result
+    let line = try await line()
+    #expect(line.standing == .over(.failed("interrupted")))
+    #expect(line.entry.counts.map(\.count).reduce(0, +) == 3, "\(line.entry.counts)")
+    #expect(line.entry.counts.first { $0.name == "unanswered" }?.count == 3, "\(line.entry.counts)")
+  }
+}
