@@ -50,8 +50,9 @@ import Testing
     #expect(meter.waited == 2_000 && meter.calls == 2)
     meter = Self.meter()
     let paused = [Self.call(1, 1, isFinal: false, pause: 50), Self.call(51, 1), Self.call(52, 2)]
-    meter.add(available: Self.available(1...2), calls: paused, part: 1, excluded: [])
-    #expect(meter.waited == 3_000 && meter.calls == 3)
+    meter.add(
+      available: Self.available(1...2), calls: paused, part: 1, excluded: BudgetMeter.pauses(paused))
+    #expect(meter.waited == 3_000 && meter.calls == 3 && meter.closed == 49_000)
     meter = Self.meter()
     meter.add(available: Self.available(1...1), calls: [Self.call(30, 1)], part: 1, excluded: [5_000..<29_000])
     #expect(meter.waited == 6_000 && meter.calls == 1)
@@ -65,6 +66,16 @@ import Testing
         excluded: [])
     }
     #expect(meter.use == 1 && meter.calls == 10)
+  }
+
+  @Test func `a 429 that one process met is a pause of the other one, too`() {
+    var meter = Self.meter()
+    let first = [Self.call(1, 1, isFinal: false, pause: 50), Self.call(51, 1)]
+    let second = [Self.call(1, 2), Self.call(51, 3)]
+    let pauses = BudgetMeter.pauses(first + second)
+    meter.add(available: Self.available(1...1), calls: first, part: 0.5, excluded: pauses)
+    meter.add(available: Self.available(2...3), calls: second, part: 0.5, excluded: pauses)
+    #expect(meter.calls == 4 && meter.waited == 4_000 && meter.closed == 49_000)
   }
 
   @Test func `the fullest hour begins anywhere`() {

@@ -28,6 +28,9 @@ struct BudgetMeter: Sendable {
   /// Milliseconds of the scenario's time in which work waited.
   private(set) var waited: Int64 = 0
   private(set) var allowed = 0.0
+  /// Milliseconds of the scenario's time in which as much waited and nobody could have called, the longest of all
+  /// processes.
+  private(set) var closed: Int64 = 0
 
   init(perHour: Double, delays: [Duration], backlog: Int) {
     (self.perHour, self.delays, self.backlog) = (perHour, delays, max(1, backlog))
@@ -36,13 +39,21 @@ struct BudgetMeter: Sendable {
   /// The part of what was allowed that was used.
   var use: Double { allowed > 0 ? Double(calls) / allowed : 0 }
 
+  /// The stretches in which no process calls, because one of them met a 429 and told the others through Kafka. Who keeps
+  /// to what another was told leaves nothing unused: a call meanwhile would break Apple's rule.
+  static func pauses(_ calls: [Call]) -> [Stretch] {
+    calls.compactMap { call in
+      call.pausedUntil.map { call.time.millisecondsSince1970..<max($0, call.time).millisecondsSince1970 }
+    }
+  }
+
   /// Adds the failures that one process answers for.
   ///
   /// - Parameters:
   ///   - available: When each of its failures was there.
   ///   - made: Its calls in the order of time.
   ///   - part: Its part of the budget.
-  ///   - excluded: Stretches in which nobody could have called: a 429, or lanes that nobody had.
+  ///   - excluded: Stretches in which it could not have called: a 429, whoever met it, or lanes that nobody had.
   mutating func add(available: [Int64: Timestamp], calls made: [Call], part: Double, excluded: [Stretch]) {
     var waits: [Stretch] = []
     for (id, calls) in Dictionary(grouping: made, by: \.subscription) {
@@ -55,11 +66,6 @@ struct BudgetMeter: Sendable {
         since = call.pausedUntil?.millisecondsSince1970 ?? time + delay
       }
     }
-    let excluded =
-      excluded
-      + made.compactMap { call in
-        call.pausedUntil.map { call.time.millisecondsSince1970..<max($0, call.time).millisecondsSince1970 }
-      }
     // What happens at one moment: waits that end count up to it, waits that begin from it on.
     var changes: [(time: Int64, waiting: Int, closed: Int, call: Int)] = []
     for wait in waits { changes += [(wait.lowerBound, 1, 0, 0), (wait.upperBound, -1, 0, 0)] }
@@ -67,9 +73,10 @@ struct BudgetMeter: Sendable {
     for call in made { changes.append((call.time.millisecondsSince1970, 0, 0, 1)) }
     changes.sort { ($0.time, $1.call) < ($1.time, $0.call) }
     let threshold = max(1, Int(Double(backlog) * part))
-    var (last, waiting, closed) = (Int64(0), 0, 0)
+    var (last, waiting, closures, left) = (Int64(0), 0, 0, Int64(0))
     for change in changes {
-      let isCounted = waiting >= threshold && closed == 0
+      let isCounted = waiting >= threshold && closures == 0
+      if waiting >= threshold, closures > 0 { left += change.time - last }
       if isCounted {
         waited += change.time - last
         allowed += Double(change.time - last) / 3_600_000 * perHour * part
@@ -77,8 +84,9 @@ struct BudgetMeter: Sendable {
       }
       last = change.time
       waiting += change.waiting
-      closed += change.closed
+      closures += change.closed
     }
+    closed = max(closed, left)
   }
 
   /// The most calls in any hour, wherever it begins.

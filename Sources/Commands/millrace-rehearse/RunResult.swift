@@ -166,6 +166,7 @@ struct RunResult: Sendable {
     }
     let (first, last) = (calls.first?.time, calls.last?.time)
     let seconds = first.flatMap { first in last.map { ($0 - first) / .seconds(1) / stage.settings.rate } } ?? 0
+    let closed = Double(meter.closed) / 1_000 / stage.settings.rate
     let asked = report.asked.first { $0.endpoint == .extendSubscriptionRenewalDate }
     func answered(_ statuses: some Sequence<Int>) -> Int {
       statuses.reduce(0) { $0 + (asked?.byStatus[$1] ?? 0) }
@@ -178,6 +179,7 @@ struct RunResult: Sendable {
       ("failures ended a second", "\((seconds > 0 ? Double(world.failures.count) / seconds * 10 : 0).rounded() / 10)"),
       ("fullest hour", "\(fullest) of \(Int(stage.settings.callsPerHour))"),
       ("of the budget while work waited", "\(meter.percent), \(meter.calls) calls"),
+      ("paused by a 429 or without lanes meanwhile", "\((closed * 10).rounded() / 10) s"),
       (
         "questions about transactions",
         "\(report.asked.first { $0.endpoint == .getTransactionInfo }?.count ?? 0)"
@@ -198,7 +200,9 @@ extension BudgetMeter {
     self.init(
       perHour: rate, delays: stage.settings.retryDelays, backlog: Int((rate / 3_600 * stage.settings.rate).rounded(.up))
     )
-    let excluded = killed.map { [$0.lowerBound.millisecondsSince1970..<$0.upperBound.millisecondsSince1970] } ?? []
+    let excluded =
+      Self.pauses(calls)
+      + (killed.map { [$0.lowerBound.millisecondsSince1970..<$0.upperBound.millisecondsSince1970] } ?? [])
     for worker in 0..<workers {
       func isOwn(_ id: Int64) -> Bool { lanes[id].map { $0 * workers / stage.settings.lanes == worker } ?? false }
       add(
