@@ -181,6 +181,16 @@ extension Rehearsal {
     var callersInLine: Int { Int(metric("millrace_api_callers_waiting")) }
     /// Whether a 429 keeps them there.
     var isPaused: Bool { metric("millrace_api_paused") > 0 }
+    /// Turns that it has taken. A call follows each of them, a moment later.
+    var turns: Double { metric("millrace_api_turns_total") }
+    /// Turns a second that it has by its lanes.
+    var turnsPerSecond: Double { metric("millrace_api_budget_per_second") }
+    /// Whether somebody's turn has come who is still in line: a task that time has woken is about to serve it.
+    var isTurnOpen: Bool {
+      guard let budget = runtime.budget else { return false }
+      let callers = budget.use().reduce(0) { $0 + $1.waiting }
+      return callers > 0 && !budget.isAtRest(callers: callers)
+    }
 
     private func metric(_ name: String) -> Double {
       runtime.collectors.filter { $0.name == name }.flatMap { $0.collect() }
@@ -265,14 +275,20 @@ extension Rehearsal {
 
   struct NeverHeld: Error {}
 
-  /// Waits, in real time, until every worker has a caller in line or nothing to do: whatever time passes then, no turn of
-  /// the budget is lost to the machine's slowness.
+  /// Waits, in real time, until every turn that has come is taken and every worker has a caller in line or nothing to do:
+  /// whatever time passes then, no turn of the budget is lost to the machine's slowness.
   func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
     let end = ContinuousClock.now + patience
     // A turn that has come is taken by a task that time has woken: it goes first.
     for _ in 0..<50 { await Task.yield() }
     for worker in workers {
-      while worker.callersInLine == 0, await !worker.isAtRest, ContinuousClock.now < end { await Task.yield() }
+      while ContinuousClock.now < end {
+        if !worker.isTurnOpen {
+          if worker.callersInLine > 0 { break }
+          if await worker.isAtRest { break }
+        }
+        await Task.yield()
+      }
     }
   }
 

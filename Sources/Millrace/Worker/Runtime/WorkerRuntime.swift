@@ -50,8 +50,10 @@ package struct WorkerRuntime: Service {
   /// How long ago the pump of its group turned; nil where none runs.
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
-  /// What is used of Apple's budgets.
-  var collectors: [MetricCollector] { parts.budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
+  /// What this process may use of Apple's limits.
+  var budget: APIBudget? { parts.budget }
+  /// What is used of it.
+  var collectors: [MetricCollector] { budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
 
   /// Works until shut down gracefully or cancelled.
   /// - Throws: ``MillraceError`` for topics that do not fit; ``KafkaError`` where the process has to start anew.
@@ -184,6 +186,10 @@ package struct WorkerRest: Sendable, Hashable {
   package var isQuiet = true
   /// Records in memory: with handlers, on their way to Kafka, or read ahead and waiting for their time.
   package var held = 0
+  /// Whether nothing is due or on its way to Kafka, whatever handlers do.
+  package var isStill = true
+  /// Handlers that work. Those whose calls wait for their turn are not counted.
+  package var handlers = 0
 }
 
 /// The writer of a worker, by how it commits.
