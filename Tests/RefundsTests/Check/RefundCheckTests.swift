@@ -165,16 +165,24 @@ import Testing
     _ customers: [RefundCustomer], on stage: RefundStage, _ time: ManualClock, _ budget: APIBudget
   ) async throws -> RefundCheck.Summary {
     let key = BudgetKey(bundleId: RefundStage.bundleId, environment: .production, endpoint: .getRefundHistory)
+    return try await run(customers, on: stage, time, budget) { next in
+      // In line, or asleep until what a 429 said is over. A time limit of thirty seconds is not what anybody waits for:
+      // a call under way ends by itself, and a timer that is not set yet will be.
+      next <= .seconds(15) && (budget.isAtRest(callers: 1) || budget.pause(of: key) != nil)
+    }
+  }
+
+  /// Runs a check in a time that passes where it may: asked how long it is until somebody's sleep is over.
+  private func run(
+    _ customers: [RefundCustomer], on stage: RefundStage, _ time: ManualClock, _ budget: APIBudget,
+    mayPass: @escaping @Sendable (Duration) -> Bool
+  ) async throws -> RefundCheck.Summary {
     let check = try stage.check(budget)
     return try await withThrowingTaskGroup(of: RefundCheck.Summary?.self) { group in
       group.addTask { try await check.run(customers, report: { _ in }) }
       group.addTask {
         while !Task.isCancelled {
-          // In line, or asleep until what a 429 said is over. A time limit of thirty seconds is not what anybody waits for:
-          // a call under way ends by itself, and a timer that is not set yet will be.
-          if let next = time.nextDeadline.map({ $0 - time.clock.now.elapsed }), next <= .seconds(15),
-            budget.isAtRest(callers: 1) || budget.pause(of: key) != nil
-          {
+          if let next = time.nextDeadline.map({ $0 - time.clock.now.elapsed }), mayPass(next) {
             time.advance(by: next)
           }
           await Task.yield()
@@ -229,6 +237,25 @@ import Testing
     #expect(journal.count == 6 && journal[refusal + 1].time - journal[refusal].time >= .seconds(10))
     #expect(journal.count { $0.status == 200 } == 5 && journal[refusal].path == journal[refusal + 1].path)
     #expect(stage.simulator.services.report.broken.isEmpty, "\(stage.simulator.services.report.broken)")
+  }
+
+  @Test func `a turn that comes just before a call's time is over leaves the call all of its time`() async throws {
+    let time = ManualClock()
+    let stage = try RefundStage(clock: time.clock)
+    let customers = try (0..<2).map { _ in customer(try refunded(1, on: stage)[0]) }
+    // The second turn comes after 29.8 of the 30 seconds that a call may take, and its answer takes half a second.
+    let budget = APIBudget(limits: .divided(by: 36_000.0 / 117), share: 1, clock: time.clock)
+    stage.simulator.services.inject(
+      Fault(
+        .latency(.milliseconds(500)), endpoints: [.getRefundHistory], from: stage.clock.wallTime + .seconds(10),
+        count: 1))
+    let summary = try await run(customers, on: stage, time, budget) { $0 < .seconds(30) }
+    try stage.tearDown()
+    #expect(summary == .init(asked: 2, refunds: 2, published: 2))
+    let asked = moments(stage)
+    try #require(asked.count == 2)
+    let apart = asked[1] - asked[0]
+    #expect(apart >= .seconds(29) && apart < .seconds(30))
   }
 
   @Test func `customers are named one a line`() {
