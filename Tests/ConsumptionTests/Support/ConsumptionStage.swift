@@ -223,19 +223,21 @@ extension ConsumptionStage {
     try await calm(workers)
   }
 
-  /// Waits until everything that was written is read and nothing is with a handler; of one who waits for an answer that
-  /// comes with time only that it does.
+  /// Waits until everything that was written is read and every handler waits for an answer that comes with time: what
+  /// takes the machine long must take none of the world's time, or limits of time end calls that nobody kept waiting.
   func calm(_ workers: [WorkerRuntime]) async throws {
     try await holds {
-      if team.isAsleep { return true }
-      for worker in workers where await !isAtRest(worker) { return false }
-      return true
+      var handlers = 0
+      for worker in workers {
+        guard let rest = await worker.rest(), rest.isStill, isRead(rest) else { return false }
+        handlers += rest.handlers
+      }
+      return handlers == team.asleep(at: clock.now)
     }
   }
 
-  private func isAtRest(_ worker: WorkerRuntime) async -> Bool {
-    guard let rest = await worker.rest(), rest.isQuiet else { return false }
-    return rest.taken.allSatisfy { partition, offset in log.readableEnd(of: partition) <= offset }
+  private func isRead(_ rest: WorkerRest) -> Bool {
+    rest.taken.allSatisfy { partition, offset in log.readableEnd(of: partition) <= offset }
   }
 
   private func holds(
@@ -257,18 +259,14 @@ extension ConsumptionStage {
     each: () throws -> Void = {}
   ) async throws {
     let end = clock.now.advanced(by: duration)
-    var wasAsleep = team.isAsleep
     while clock.now < end {
-      // Whoever slept a step ago may have a transaction open now, which a long step would end.
-      let isWaiting = wasAsleep || team.isAsleep || workers.contains { $0.callersInLine > 0 }
       // Turns at Apple and slow answers come one after the other.
+      let isWaiting = team.asleep(at: clock.now) > 0 || workers.contains { $0.callersInLine > 0 }
       let next = isWaiting ? min(step, .milliseconds(500)) : step
       time.advance(by: min(next, clock.now.duration(to: end)))
       try world.run(until: now)
       try each()
-      wasAsleep = wasAsleep && team.isAsleep
       try await calm(workers)
-      wasAsleep = wasAsleep || team.isAsleep
     }
   }
 }

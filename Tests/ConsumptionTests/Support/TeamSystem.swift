@@ -35,7 +35,8 @@ final class TeamSystem: Sendable {
   private struct State {
     var posts: [Post] = []
     var tries: [String: Int] = [:]
-    var asleep = 0
+    /// When those who sleep are to wake, by the number of their post.
+    var wakes: [Int: MillraceClock.Instant] = [:]
     var isAppleBeyondReach = false
     var reply: @Sendable (Post) -> Reply? = { _ in .status(200, TeamSystem.consented) }
   }
@@ -46,8 +47,8 @@ final class TeamSystem: Sendable {
   private let state = Mutex(State())
 
   var posts: [Post] { state.withLock { $0.posts } }
-  /// Whether a reply waits for time to pass.
-  var isAsleep: Bool { state.withLock { $0.asleep > 0 } }
+  /// Replies that wait for time to pass. One whose time has come is on its way.
+  func asleep(at now: MillraceClock.Instant) -> Int { state.withLock { $0.wakes.values.count { $0 > now } } }
 
   /// Whether the team's network lets nobody out.
   var isAppleBeyondReach: Bool {
@@ -61,19 +62,20 @@ final class TeamSystem: Sendable {
   func answer(_ request: ExchangeRequest, _ clock: MillraceClock) async throws -> ExchangeAnswer? {
     let body = request.body ?? []
     let question = try JSONObject(parsing: body)
-    let reply = state.withLock { state -> Reply? in
+    let (number, reply) = state.withLock { state -> (Int, Reply?) in
       let id = question["notificationUUID"]?.text ?? ""
       let post = Post(
         question: question, headers: request.headers, body: body, tries: state.tries[id, default: 0])
       state.tries[id, default: 0] += 1
       state.posts.append(post)
-      return state.reply(post)
+      return (state.posts.count, state.reply(post))
     }
     guard let reply else { return nil }
     if reply.delay > .zero {
-      state.withLock { $0.asleep += 1 }
-      defer { state.withLock { $0.asleep -= 1 } }
-      try await clock.sleep(for: reply.delay)
+      let wake = clock.now.advanced(by: reply.delay)
+      state.withLock { $0.wakes[number] = wake }
+      defer { state.withLock { $0.wakes[number] = nil } }
+      try await clock.sleep(until: wake)
     }
     return reply.answer
   }

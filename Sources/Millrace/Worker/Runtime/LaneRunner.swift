@@ -162,18 +162,22 @@ actor LaneRunner {
   /// Whether what a handler decides still counts.
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
-  /// How far the lane has read, and whether it came to rest there; how many calls wait for their turn; how many records
-  /// are in memory.
-  var rest: (taken: [String: Int64], isQuiet: Bool, waits: Int, held: Int) {
-    (taken, isQuiet, recordWaits + timerWaits, keys.count + moving + waiting.map(\.count).reduce(0, +))
+  /// How far the lane has read, and whether it came to rest there; how many handlers work, how many calls wait for their
+  /// turn, and how many records are in memory.
+  var rest: (taken: [String: Int64], isQuiet: Bool, isStill: Bool, handlers: Int, waits: Int, held: Int) {
+    let handlers = keys.working + max(0, firing.count - timerWaits)
+    let held = keys.count + moving + waiting.map(\.count).reduce(0, +)
+    return (taken, isQuiet, isStill, handlers, recordWaits + timerWaits, held)
   }
 
   /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
-  private var isQuiet: Bool {
+  private var isQuiet: Bool { isStill && keys.count == keys.waiting && firing.count <= timerWaits }
+
+  /// Whether nothing is due or on its way to Kafka, whatever handlers do.
+  private var isStill: Bool {
     let now = parts.clock.wallTime
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
-    return keys.count == keys.waiting && firing.count <= timerWaits && moving == 0 && ledger.stagedCount == 0
-      && !isAnythingDue
+    return moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
   }
 
   private var runningHandlers: Int { keys.working + keys.waiting + firing.count }

@@ -82,12 +82,14 @@ actor LaneSupervisor {
       let lane = await runner.rest
       rest.isQuiet = rest.isQuiet && lane.isQuiet
       rest.held += lane.held
+      rest.isStill = rest.isStill && lane.isStill
+      rest.handlers += lane.handlers
       waits += lane.waits
       for (topic, offset) in lane.taken {
         rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
       }
     }
-    if let budget { rest.isQuiet = rest.isQuiet && budget.isAtRest(callers: waits) }
+    if let budget, !budget.isAtRest(callers: waits) { (rest.isQuiet, rest.isStill) = (false, false) }
     return rest
   }
 
