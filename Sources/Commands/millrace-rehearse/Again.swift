@@ -79,7 +79,7 @@ struct Again: Sendable {
     _ program: Program, _ family: NotificationFamily, _ options: [String] = []
   ) async throws -> Int {
     let ranges = try await stage.log.highWatermarks(
-      of: try await stage.log.partitions(of: [family.topic]), timeout: .seconds(30)
+      of: try await stage.log.partitions(of: [stage.prefix + family.topic]), timeout: .seconds(30)
     ).filter { !$0.value.isEmpty }
     let looked = try await looked(program)
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -29,6 +29,8 @@ import Processes
   @Option(help: "The directory of the executables.") var programs: String
   @Option(help: "The directory of the topic files.") var topics = "topics"
   @Option(help: "Where to put configurations and logs.") var directory: String
+  @Option(help: "Comma-separated host:port of a real cluster's brokers, where topics of its own are made.")
+  var bootstrapServers: String?
 
   func validate() throws {
     guard (40...20_000).contains(size) else { throw ValidationError("--size must be from 40 to 20000, not \(size)") }
@@ -44,7 +46,7 @@ import Processes
     let settings = Settings(
       size: size, refunds: refunds, rate: rate, seed: seed, isReplayed: replay, isBudgetJudged: judgeBudget,
       programs: programs, topics: topics,
-      directory: directory, deadline: ContinuousClock.now + .seconds(limit))
+      directory: directory, bootstrapServers: bootstrapServers, deadline: ContinuousClock.now + .seconds(limit))
     try output.line(
       """
           seed \(seed): \(size) subscriptions, \(refunds) purchases, a clock \(Int(rate)) times as fast, an Apple that \
@@ -91,6 +93,8 @@ struct Settings: Sendable {
   var programs: String
   var topics: String
   var directory: String
+  /// The cluster to use; nil: an embedded one for each run.
+  var bootstrapServers: String?
   var deadline: ContinuousClock.Instant
 
   /// Partitions of every topic: as many as it takes to stay within what the embedded cluster keeps of one.

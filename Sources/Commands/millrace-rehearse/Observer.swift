@@ -48,13 +48,14 @@ final class Observer: Sendable {
 
   /// Reads until cancelled.
   func follow(_ stage: Stage) async throws {
-    let topics = [Self.extensionEvents, Self.refundEvents, Self.entitlements]
+    let prefix = stage.prefix
+    let topics = [Self.extensionEvents, Self.refundEvents, Self.entitlements].map { prefix + $0 }
     try await stage.kafka.follow(try await stage.log.partitions(of: topics)) { page in
-      for record in page { self.take(record) }
+      for record in page { self.take(record, of: String(record.topic.dropFirst(prefix.count))) }
     }
   }
 
-  private func take(_ record: ConsumerRecord) {
+  private func take(_ record: ConsumerRecord, of topic: String) {
     let data: JSONObject
     do {
       data = try JSONObject(parsing: record.value ?? [])
@@ -62,11 +63,11 @@ final class Observer: Sendable {
       return state.withLock { $0.unreadable.append("\(record.topic)[\(record.partition)]@\(record.offset): \(error)") }
     }
     state.withLock { state in
-      guard record.topic != Self.entitlements else {
+      guard topic != Self.entitlements else {
         state.table[String(decoding: record.key ?? [], as: UTF8.self)] = data
         return
       }
-      let worker = record.topic == Self.refundEvents ? "refunds" : "renewal-extensions"
+      let worker = topic == Self.refundEvents ? "refunds" : "renewal-extensions"
       let prefix = "dev.millrace.\(worker)."
       guard let id = record.text("ce_id"), let type = record.text("ce_type"), type.hasPrefix(prefix) else {
         return state.unreadable.append("\(record.topic)[\(record.partition)]@\(record.offset) has no ce_id or ce_type")

@@ -171,9 +171,9 @@ struct Play: Sendable {
 
   /// The lane of every subscription that something was told of.
   private func lanes() async throws -> [Int64: Int] {
-    let topic = NotificationFamily.renewalExtensions.topic
+    let topic = stage.prefix + NotificationFamily.renewalExtensions.topic
     let records = try await stage.log.everything(in: [topic])
-    let trimmed = try await stage.log.trimmed(of: [topic, NotificationFamily.refunds.topic])
+    let trimmed = try await stage.log.trimmed(of: [topic, stage.prefix + NotificationFamily.refunds.topic])
     guard trimmed.isEmpty else { throw RunError("\(trimmed) were trimmed: the run is larger than the cluster") }
     return Dictionary(
       records.compactMap { record in

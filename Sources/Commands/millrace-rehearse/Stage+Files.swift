@@ -4,11 +4,13 @@ import AppStore
 import AppStoreSimulator
 
 extension Stage {
-  static func scenario(_ settings: Settings, ingress: Int) -> String {
+  static func scenario(_ settings: Settings, start: Timestamp, ingress: Int) -> String {
+    // A real cluster may remove what is old by its own time.
+    let origin = settings.bootstrapServers == nil ? "2026-03-02T08:00:00Z" : start.rfc3339
     let third = max(1, settings.refunds / 3)
     let moment = text(settings.lasting(.seconds(3)))
     return """
-      clock: { origin: 2026-03-02T08:00:00Z, rate: \(settings.rate) }
+      clock: { origin: "\(origin)", rate: \(settings.rate) }
       apps:
         - bundleId: \(Settings.bundleId)
           appAppleId: 1234567890
@@ -39,15 +41,23 @@ extension Stage {
   }
 
   static func yaml(
-    _ settings: Settings, _ directory: String, start: Timestamp, origin: Timestamp, api: Int, ingress: Int
+    _ settings: Settings, _ directory: String, prefix: String, start: Timestamp, origin: Timestamp, api: Int,
+    ingress: Int
   ) -> String {
+    // A group waits for members that died while they joined as long as the poll interval says.
+    let properties =
+      settings.bootstrapServers == nil
+      ? "{}"
+      : "{ session.timeout.ms: \"6000\", heartbeat.interval.ms: \"500\", max.poll.interval.ms: \"12000\" }"
     let delays = settings.retryDelays.map { text($0) }.joined(separator: ", ")
     // Time limits count in the scenario's time: what takes a moment takes that much of it.
     let worker = "handlerTimeout: 1h, drainTimeout: 10m, retryDelays: [\(delays)]"
     return """
-      kafka: { durability: relaxed } # the embedded cluster has one broker and no topic settings
+      kafka:
+        durability: relaxed # the embedded cluster has one broker and no topic settings
+        properties: \(properties)
       clock: { origin: "\(origin.rfc3339)", rate: \(settings.rate), start: "\(start.rfc3339)" }
-      topics: { directory: \(settings.topics), lanes: \(settings.lanes) }
+      topics: { directory: \(settings.topics), prefix: "\(prefix)", lanes: \(settings.lanes) }
       trust: { roots: [\(directory)/root.pem] }
       apps:
         - bundleId: \(Settings.bundleId)

@@ -25,11 +25,13 @@ struct Stage: Sendable {
   /// When the ingress took a notification first, by `notificationUUID`.
   let taken: Taken
   let ingress: String
-  private let cluster: EmbeddedClusterProcess
+  /// Put before every topic's name.
+  let prefix: String
+  let environment: [String: String]
+  private let cluster: EmbeddedClusterProcess?
   private let ingressProcess: Child
 
   var path: String { "\(directory)/millrace.yaml" }
-  var environment: [String: String] { cluster.environment }
 
   /// What came to the ingress and when, in the scenario's time.
   final class Taken: Sendable {
@@ -80,7 +82,8 @@ struct Stage: Sendable {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let ports = try FreePorts.find(2)
     let start = MillraceClock.system.wallTime
-    var scenario = try Scenario(yaml: Self.scenario(settings, ingress: ports[0]))
+    let prefix = settings.bootstrapServers == nil ? "" : "rehearse-\(start.millisecondsSince1970)-\(name)."
+    var scenario = try Scenario(yaml: Self.scenario(settings, start: start, ingress: ports[0]))
     scenario.reseed(settings.seed)
     // Requests that were under way when a 429 was sent, and what other processes do until they hear of it, take real time.
     scenario.server.callerGrace = settings.lasting(.seconds(3))
@@ -111,10 +114,11 @@ struct Stage: Sendable {
       }
       group.addTask {
         guard let api = await told.first(where: { _ in true }) else { throw RunError("the simulator does not listen") }
-        let text = Self.yaml(settings, directory, start: start, origin: origin, api: api, ingress: ports[0])
+        let text = Self.yaml(
+          settings, directory, prefix: prefix, start: start, origin: origin, api: api, ingress: ports[0])
         try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/millrace.yaml"))
         let stage = try await Stage(
-          settings, directory, simulator, clock, taken, output, ingress: ports[0], admin: ports[1])
+          settings, directory, prefix, simulator, clock, taken, output, ingress: ports[0], admin: ports[1])
         defer { stage.end() }
         return try await body(stage)
       }
@@ -127,43 +131,59 @@ struct Stage: Sendable {
   }
 
   private init(
-    _ settings: Settings, _ directory: String, _ simulator: Simulator, _ clock: MillraceClock, _ taken: Taken,
-    _ output: Output, ingress: Int, admin: Int
+    _ settings: Settings, _ directory: String, _ prefix: String, _ simulator: Simulator, _ clock: MillraceClock,
+    _ taken: Taken, _ output: Output, ingress: Int, admin: Int
   ) async throws {
-    (self.settings, self.directory, self.simulator, self.clock) = (settings, directory, simulator, clock)
+    (self.settings, self.directory, self.prefix) = (settings, directory, prefix)
+    (self.simulator, self.clock) = (simulator, clock)
     (self.taken, self.output) = (taken, output)
     self.ingress = "http://127.0.0.1:\(ingress)"
     let path = "\(directory)/millrace.yaml"
-    let cluster = try await EmbeddedClusterProcess(
-      settings.program("millrace"), configuration: path, directory: directory, before: settings.deadline)
+    let cluster: EmbeddedClusterProcess?
+    if let servers = settings.bootstrapServers {
+      (cluster, environment) = (nil, EmbeddedClusterProcess.environment(servers))
+    } else {
+      let own = try await EmbeddedClusterProcess(
+        settings.program("millrace"), configuration: path, directory: directory, before: settings.deadline)
+      (cluster, environment) = (own, own.environment)
+    }
     var process: Child?
     do {
-      let configuration = try LoadedConfiguration.load(path: path, environment: cluster.environment).configuration
+      let configuration = try LoadedConfiguration.load(path: path, environment: environment).configuration
+      if cluster == nil {
+        try await Self.millrace(["topics", "apply", "--yes"], settings, directory, environment, log: "topics")
+      }
       kafka = try configuration.kafka.client(clientID: "millrace-rehearse").eager
       log = try await KafkaLog.connect(kafka, timeout: .seconds(30))
       let ingress = try Child(
         settings.program("millrace-ingress"), ["--config", path],
-        environment: cluster.environment.merging(["MILLRACE_ADMIN_PORT": "\(admin)"]) { $1 },
+        environment: environment.merging(["MILLRACE_ADMIN_PORT": "\(admin)"]) { $1 },
         log: "\(directory)/ingress.log")
       process = ingress
       try await Web.waitUntilReady("http://127.0.0.1:\(admin)/readyz", of: ingress, before: settings.deadline)
       (self.cluster, ingressProcess) = (cluster, ingress)
     } catch {
       process?.send(SIGKILL)
-      cluster.end()
+      cluster?.end()
       throw error
     }
   }
 
   private func end() {
     ingressProcess.send(SIGKILL)
-    cluster.end()
+    cluster?.end()
   }
 
   /// Runs the command line to its end.
   func millrace(_ arguments: [String], log name: String) async throws {
+    try await Self.millrace(arguments, settings, directory, environment, log: name)
+  }
+
+  private static func millrace(
+    _ arguments: [String], _ settings: Settings, _ directory: String, _ environment: [String: String], log name: String
+  ) async throws {
     let child = try Child(
-      settings.program("millrace"), arguments + ["--config", path], environment: environment,
+      settings.program("millrace"), arguments + ["--config", "\(directory)/millrace.yaml"], environment: environment,
       log: "\(directory)/\(name).log")
     let end = await withTaskCancellationHandler {
       await child.wait()
