@@ -1,0 +1,87 @@
+// Runs by time, on a cluster that can look times up: killed in the middle and gone on with, and by two operators at once.
+
+import AppStore
+import Clocks
+import Foundation
+import Kafka
+import Millrace
+import Testing
+
+@testable import Operations
+
+@Suite(
+  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(5)))
+struct ReplayByTimeTests {
+  private let prefix = "r\(UUID().uuidString.prefix(8).lowercased())."
+  private let now = MillraceClock.system.wallTime
+  private var source: String { prefix + "appstore.notifications.refunds" }
+  private var target: String { prefix + "appstore.notifications.unrecognized" }
+
+  /// A record a minute for the last three hours.
+  private func written(by log: KafkaLog) async throws -> [String: Timestamp] {
+    let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: prefix, lanes: 2)
+    let topics = TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
+    #expect(try await topics.apply(try await topics.survey()) { _ in } == [])
+    let times = Dictionary(uniqueKeysWithValues: (1...180).map { ("n\($0)", now - .seconds(Int64($0) * 60)) })
+    let records = times.sorted { $0.value < $1.value }.map { id, time in
+      ProducerRecord(
+        topic: source, key: Array(id.utf8), value: [1], headers: [RecordHeader("ce_id", id)],
+        timestamp: time.millisecondsSince1970)
+    }
+    try await log.whileWriting { _ = try await $0.send(contentsOf: records) }
+    return times
+  }
+
+  private func copies() async throws -> [String] {
+    var ids: [String] = []
+    try await SnapshotReader(RealCluster.configuration).read(target) { record in
+      ids.append(record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
+    }
+    return ids
+  }
+
+  private func request(_ since: Timestamp, _ until: Timestamp, rate: Int? = nil) -> ReplayRequest {
+    var selection = RecordSelection()
+    (selection.topics, selection.since, selection.until) = ([source], since, until)
+    return ReplayRequest(selection, to: .topic(target), rate: rate)
+  }
+
+  @Test func `what was written between two times is copied once, whoever dies and whoever is at it`() async throws {
+    let log = try await KafkaLog.connect(RealCluster.configuration, timeout: .seconds(30))
+    let times = try await written(by: log)
+    let (ann, bob) = (
+      ReplayOperation(on: log, prefix: prefix, author: "ann"), ReplayOperation(on: log, prefix: prefix, author: "bob")
+    )
+    let (early, middle, late) = (now - .seconds(7_200), now - .seconds(3_600), now - .seconds(600))
+    func chosen(_ since: Timestamp, _ until: Timestamp) -> Set<String> {
+      Set(times.filter { $0.value >= since && $0.value < until }.keys)
+    }
+
+    let plan = try await ann.plan(request(early, middle, rate: 20))
+    #expect(try await ann.survey(plan).chosen == chosen(early, middle).count)
+    let run = try #require(try await ann.begin(plan))
+    let first = Task { try await ann.carryOut(run.id) }
+    struct Enough: Error {}
+    await #expect(throws: Enough.self) {
+      _ = try await bob.follow(run.id, patience: .seconds(60)) { run in if run.sent >= 5 { throw Enough() } }
+    }
+    first.cancel()
+    _ = await first.result
+    #expect(try await bob.book()[run.id]?.isOver == false, "it was over before it was killed")
+    try await bob.carryOut(run.id)
+    let copied = try await copies()
+    #expect(copied.count == chosen(early, middle).count && Set(copied) == chosen(early, middle))
+
+    let second = try #require(try await ann.begin(try await ann.plan(request(middle, late))))
+    async let one = Task { try await ann.carryOut(second.id) }.result
+    async let two = Task { try await bob.carryOut(second.id) }.result
+    // One of them may be fenced by the other.
+    _ = await (one, two)
+    try await bob.carryOut(second.id)
+    let all = try await copies()
+    #expect(all.count == chosen(early, late).count && Set(all) == chosen(early, late))
+    let entries = try await AuditLog(on: log, prefix: prefix).trail().entries
+    #expect(entries.map(\.result) == [.done, .done])
+    #expect(entries.map { $0.counts.first?.count } == [60, 50].map { Int64($0) }, "\(entries.map(\.counts))")
+  }
+}
