@@ -162,7 +162,7 @@ public struct ReplayOperation: Sendable {
   public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun? {
     let book = try await book()
     let isGoingOn = book.runs.contains { $0.id.hasPrefix(name) && !$0.isOver }
-    if verb == .stop, !isGoingOn, try await endUnbegun(name) { return nil }
+    if verb == .stop, !isGoingOn, try await endUnbegun(name, book) { return nil }
     let run = try book.run(named: name)
     guard !run.isOver, run.state != .stopping else {
       throw OperationError(
@@ -174,16 +174,19 @@ public struct ReplayOperation: Sendable {
       AuditRecord(run: run.id, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.id)
     ])
     try await log.append([OperationsRecord.control(control).producerRecord(operations.topic)])
+    // Its parts have told of their ends, and nobody has those that are missing.
+    if verb == .stop, run.state == .incomplete { _ = try await endUnbegun(run.id, try await self.book()) }
     return run
   }
 
-  /// Ends a run whose command died after it had said in the audit trail that it begins, and before it began: nobody was
-  /// told of it, so nobody else ever will.
+  /// Ends a run whose command died after it had said in the audit trail that it begins, and before it began, or before it
+  /// had given all of its parts: nobody was told of these, so nobody else ever will.
   /// - Returns: whether there was one.
-  private func endUnbegun(_ name: String) async throws -> Bool {
+  private func endUnbegun(_ name: String, _ book: RunBook) async throws -> Bool {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
+    let stopped = Set(book.runs.filter { $0.isOver && $0.missing > 0 }.map(\.id))
     let lines = try await audit.survey(at: now).lines(isOpenOnly: true).filter { line in
-      guard case .silent = line.standing else { return false }
+      if case .silent = line.standing {} else if !stopped.contains(line.entry.run) { return false }
       return [.replay, .reapply].contains(line.entry.action) && line.entry.run.hasPrefix(name) && !name.isEmpty
     }
     guard let entry = lines.first?.entry, lines.count == 1 else { return false }

@@ -239,25 +239,6 @@ import Testing
     #expect(stage.simulator.services.report.broken.isEmpty, "\(stage.simulator.services.report.broken)")
   }
 
-  @Test func `a turn that comes just before a call's time is over leaves the call all of its time`() async throws {
-    let time = ManualClock()
-    let stage = try RefundStage(clock: time.clock)
-    let customers = try (0..<2).map { _ in customer(try refunded(1, on: stage)[0]) }
-    // The second turn comes after 29.8 of the 30 seconds that a call may take, and its answer takes half a second.
-    let budget = APIBudget(limits: .divided(by: 36_000.0 / 117), share: 1, clock: time.clock)
-    stage.simulator.services.inject(
-      Fault(
-        .latency(.milliseconds(500)), endpoints: [.getRefundHistory], from: stage.clock.wallTime + .seconds(10),
-        count: 1))
-    let summary = try await run(customers, on: stage, time, budget) { $0 < .seconds(30) }
-    try stage.tearDown()
-    #expect(summary == .init(asked: 2, refunds: 2, published: 2))
-    let asked = moments(stage)
-    try #require(asked.count == 2)
-    let apart = asked[1] - asked[0]
-    #expect(apart >= .seconds(29) && apart < .seconds(30))
-  }
-
   @Test func `customers are named one a line`() {
     let found = RefundCustomer.named(
       in: "2000001\n\n  2000002  # came back\n# nobody\n2000001\n", bundleId: "b", environment: nil)

@@ -49,7 +49,7 @@ import Testing
         return try await MillHandler.answer(item, journal)
       })
     // Whichever of the readings between a record's coming and its rest on a tier is the lane's last before it sleeps.
-    for reading in 0..<60 {
+    for reading in 0..<16 {
       let id = "n\(reading)"
       interruption.come(after: reading)
       try mill.put(id, key: id)

@@ -1,6 +1,7 @@
 // What a worker's lanes learn of operators' commands, however many of them read at once.
 
 import AppStore
+import AppStoreSigning
 import Clocks
 import Kafka
 import Logging
