@@ -33,6 +33,12 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidConfiguration = of(RD_KAFKA_RESP_ERR__INVALID_ARG)
     /// The topic or partition does not exist.
     public static let unknownTopicOrPartition = of(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+    /// The topic is not known, also not after the time that its creation may take to be known everywhere.
+    public static let unknownTopic = of(RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC)
+    /// This client's user has no right to the topic.
+    public static let topicAuthorizationFailed = of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+    /// The broker found something wrong with the record itself.
+    public static let invalidRecord = of(RD_KAFKA_RESP_ERR_INVALID_RECORD)
     /// The record is larger than the client or the topic admits.
     public static let messageTooLarge = of(RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
     /// The cluster cannot do what was asked (the embedded cluster, an old broker).

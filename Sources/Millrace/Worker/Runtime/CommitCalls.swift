@@ -68,10 +68,22 @@ struct CommitCalls: Sendable {
       // A generation that has passed refuses offsets, and librdkafka says nothing of what to do about it.
       case .replace: return step == .sendOffsets ? .abortable : .fatal
       }
-    case .write, .writeLedger: return .abortable
+    // Refused for what it is, it would be refused for ever, and everything behind it would wait.
+    case .write, .writeLedger: return error.isRefusal ? .fatal : .abortable
     // The group takes offsets again only when this member has joined anew, and that waits for its lanes to be handed
     // over, which waits for this commit.
     case .commitOffsets: return error.isRetriable && error.code != .rebalanceInProgress ? .retriable : .abortable
     }
   }
+}
+
+extension KafkaError {
+  /// Whether Kafka refuses the record or the writer, however often it is asked.
+  fileprivate var isRefusal: Bool {
+    !isRetriable && Self.refusals.contains(code)
+  }
+
+  private static let refusals: Set<Code> = [
+    .messageTooLarge, .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .invalidRecord,
+  ]
 }

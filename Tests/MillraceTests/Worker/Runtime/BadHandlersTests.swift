@@ -132,6 +132,28 @@ import Testing
     await process.crash()
   }
 
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `what Kafka refuses for what it is ends the process with Kafka's own word, and nothing of it is read`(
+    commit: KafkaSettings.Commit
+  ) async throws {
+    let mill = try Mill(lanes: 1, commit: commit)
+    let process = mill.start("p", isKept: false, MillHandler(Book()))
+    process.log.fail(
+      .send,
+      with: [
+        KafkaError(code: .topicAuthorizationFailed, operation: "send to \(mill.topics.events)", reason: "no right")
+      ],
+      in: mill.topics.events)
+    try mill.put("n", key: "k")
+    let end = try #require(await mill.end(of: process))
+    #expect((end.error as? KafkaError)?.code == .topicAuthorizationFailed)
+    #expect(mill.answered().isEmpty && !mill.isRead())
+    // Given the right, its successor does what was left.
+    let next = mill.start("q", MillHandler(Book()))
+    #expect(await mill.until { mill.answered() == ["n"] && mill.isRead() } != nil)
+    await next.crash()
+  }
+
   @Test func `a record of a megabyte is handled, parked and handled again`() async throws {
     let mill = try Mill(lanes: 1)
     let process = mill.start(
