@@ -171,7 +171,10 @@ struct Ledger: Sendable {
   private mutating func apply(_ entry: LedgerEntry) {
     switch entry {
     case .handled(let id, let value): handled[id] = value
-    case .effect(let name, let effect): effects[name] = effect
+    case .effect(let name, let effect):
+      // What is done stays done, whoever comes late with an intent.
+      if case .ended? = effects[name]?.progress, case .intended? = effect?.progress { return }
+      effects[name] = effect
     case .timer(let name, let timer): committedTimers[name] = timer
     case .counter(let name, let count): counters[name] = count
     case .tail(let key, let last): tails[key] = last

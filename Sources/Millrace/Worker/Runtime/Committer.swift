@@ -145,12 +145,11 @@ final class Committer: Sendable {
   private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
     // Before the lanes are asked: whatever is sealed then is of this generation or of one that is refused.
     let group = try await calls.membership()
-    let parts = await seal(batch)
+    var parts = await seal(batch)
     guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
-    let content = CommitContent(
-      records: parts.flatMap { $0.writes.flatMap(\.records) }, ledger: parts.flatMap(\.sealed.ledger),
-      offsets: parts.flatMap(\.sealed.offsets), group: group)
-    var commit = CommitProtocol(calls.mode(for: content))
+    var content = content(of: parts, group)
+    let mode = calls.mode(for: content)
+    var commit = CommitProtocol(mode)
     var next = CommitProtocol.Next.step(commit.step, isAgain: false)
     let start = clock.now
     var pause = Duration.milliseconds(10)
@@ -160,6 +159,13 @@ final class Committer: Sendable {
         if isAgain {
           try await clock.sleep(until: clock.now.advanced(by: pause))
           pause = min(pause * 2, .seconds(1))
+        }
+        // Without a transaction nothing fences what is said of a lane that is known to be another's: behind what its new
+        // owner wrote, an older intent or state would be what counts.
+        if mode == .atLeastOnce, parts.contains(where: { !isAttached($0) }) {
+          parts.removeAll { !isAttached($0) }
+          guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
+          content = self.content(of: parts, group)
         }
         do {
           try await calls.perform(step, content)
@@ -194,6 +200,14 @@ final class Committer: Sendable {
       case .failed: return
       }
     }
+  }
+
+  private func isAttached(_ part: Part) -> Bool { state.withLock { $0.lanes[part.lane.epoch] != nil } }
+
+  private func content(of parts: [Part], _ group: GroupMetadata?) -> CommitContent {
+    CommitContent(
+      records: parts.flatMap { $0.writes.flatMap(\.records) }, ledger: parts.flatMap(\.sealed.ledger),
+      offsets: parts.flatMap(\.sealed.offsets), group: group)
   }
 
   private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
