@@ -53,6 +53,12 @@ struct DueHeap<Element: Sendable>: Sendable {
     return true
   }
 
+  /// The first element where it is due at `now`; it stays.
+  func firstDue(at now: Timestamp) -> Element? {
+    guard let first = entries.first, first.due <= now else { return nil }
+    return first.element
+  }
+
   /// Takes out the first element where it is due at `now`, never earlier.
   mutating func popDue(at now: Timestamp) -> Element? {
     guard let due = nextDue, due <= now, let entry = entries.popFirst() else { return nil }

@@ -109,12 +109,14 @@ struct KeyLanes<Record: Sendable>: Sendable {
   ///   - bytes: What it costs in memory.
   ///   - isReplay: Whether it was sent again: it goes behind live traffic.
   ///   - deadline: When it is worth nothing any more.
+  ///   - hasOwnPlace: Whether it comes in beyond the limits; whoever says so bounds how many do.
   /// - Returns: false where there is no room; nothing changed then.
   mutating func admit(
-    _ record: Record, key: [UInt8], group: String, bytes: Int, isReplay: Bool = false, deadline: Timestamp? = nil
+    _ record: Record, key: [UInt8], group: String, bytes: Int, isReplay: Bool = false, deadline: Timestamp? = nil,
+    hasOwnPlace: Bool = false
   ) -> Bool {
     let bytes = max(0, bytes)
-    guard hasRoom(for: bytes) else { return false }
+    guard hasOwnPlace || hasRoom(for: bytes) else { return false }
     count += 1
     self.bytes += bytes
     let place = KeyLine<Record>.Place(

@@ -11,7 +11,7 @@ enum LaneJob: Sendable {
   /// A record; the digest is that of the outcome it replaces, where it is run again on an operator's word. Named records
   /// are written down before they run: the lane suspects them.
   case record(UInt64, LaneItem, replacing: UInt32?, isNamed: Bool)
-  case timer(String, LaneTimer)
+  case timer(UInt64, String, LaneTimer)
 }
 
 /// The end of one run.
@@ -178,7 +178,7 @@ final class LaneCrew: Sendable {
       // The lane is gone where the mark cannot be written.
       if isNamed, await !lane.writeMark() { return end(number, nil) }
       result = await handler.run(item, journal: journal)
-    case .timer(let name, let timer):
+    case .timer(_, let name, let timer):
       result = await handler.run(FiredTimer(name, timer), journal: journal)
     }
     return end(number, result)
@@ -290,9 +290,11 @@ extension LaneEnd {
 }
 
 extension LaneJob {
-  /// The run's number among the lane's records; nil for a timer, which has no place to give to others.
-  fileprivate var number: UInt64? {
-    if case .record(let number, _, _, _) = self { number } else { nil }
+  /// The run's number among those of the lane.
+  fileprivate var number: UInt64 {
+    switch self {
+    case .record(let number, _, _, _), .timer(let number, _, _): number
+    }
   }
 
   fileprivate var typeLabel: String {

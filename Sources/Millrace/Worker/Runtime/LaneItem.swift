@@ -11,6 +11,13 @@ enum LaneSource: Sendable, Hashable {
   case replay
 }
 
+/// What a handler is to see, one of a key at a time.
+enum LaneWork: Sendable {
+  case record(LaneItem)
+  /// A timer that is due, by its name.
+  case timer(String)
+}
+
 /// One record a lane has taken.
 struct LaneItem: Sendable {
   // What never changes is read once and shared: an item is copied from queue to queue.

@@ -13,11 +13,11 @@ final class LaneJournal: EffectJournal {
   }
 
   private let lane: LaneRunner
-  /// The run's number among the lane's records; nil for a timer, which has no place to give to others.
-  let job: UInt64?
+  /// The run's number among those of the lane.
+  let job: UInt64
   private let state = Mutex(State())
 
-  init(lane: LaneRunner, job: UInt64? = nil) {
+  init(lane: LaneRunner, job: UInt64) {
     self.lane = lane
     self.job = job
   }
@@ -96,7 +96,7 @@ extension LaneRunner {
       journal.note(name)
       // The run that intended it is over, and what it wrote may still be on its way.
       if ledger.isStaged(.effect(name)) {
-        guard await isEverythingCommitted(), !journal.isClosed else { return .gone }
+        guard await isEverythingCommitted(), acceptsOutcomes, !journal.isClosed else { return .gone }
       }
       return .intended(EffectIntent(name: name, body: body, intendedAt: intendedAt, isRepeated: true))
     case .write(let entry):
@@ -104,7 +104,7 @@ extension LaneRunner {
       let receipt = WriteReceipt()
       ledger.stage(entry)
       submit(LaneWrite(lane: epoch, entries: [entry], isUrgent: true, receipt: receipt))
-      guard await receipt.fate() == .committed, !journal.isClosed else { return .gone }
+      guard await receipt.fate() == .committed, acceptsOutcomes, !journal.isClosed else { return .gone }
       return .intended(EffectIntent(name: name, body: body, intendedAt: now, isRepeated: false))
     }
   }
@@ -137,7 +137,7 @@ extension LaneRunner {
   /// A run is over: what it began and did not end is free for the next.
   func close(_ journal: LaneJournal) {
     for name in journal.close() { ledger.leaveEffect(name) }
-    if let job = journal.job { keys.resume(job) }
+    keys.resume(journal.job)
   }
 
   // MARK: - Waiting for Apple
@@ -145,19 +145,19 @@ extension LaneRunner {
   /// - Returns: false where the record has to leave the lane instead: as many of its app wait as may.
   func beginWaiting(_ journal: LaneJournal) -> Bool {
     guard acceptsOutcomes, !isDraining, !journal.isClosed else { return false }
-    if let job = journal.job, journal.countWait(0) == 0 {
-      guard keys.wait(job) else { return false }
+    if journal.countWait(0) == 0 {
+      guard keys.wait(journal.job) else { return false }
       dispatch()
     }
-    if journal.job == nil { timerWaits += 1 } else { recordWaits += 1 }
+    waits += 1
     _ = journal.countWait(1)
     return true
   }
 
   func endWaiting(_ journal: LaneJournal) {
-    if journal.job == nil { timerWaits -= 1 } else { recordWaits -= 1 }
+    waits -= 1
     // Of a run that was given up the next one has the number.
-    guard let job = journal.job, !journal.isClosed, journal.countWait(-1) == 0 else { return }
-    keys.resume(job)
+    guard !journal.isClosed, journal.countWait(-1) == 0 else { return }
+    keys.resume(journal.job)
   }
 }

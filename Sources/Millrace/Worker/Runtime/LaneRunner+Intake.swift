@@ -90,7 +90,13 @@ extension LaneRunner {
     var jobs: [LaneJob] = []
     gather {
       while !isDraining, let job = keys.next() {
-        let item = job.record
+        let item: LaneItem
+        switch job.record {
+        case .record(let record): item = record
+        case .timer(let name):
+          handOut(job.number, timer: name).map { jobs.append($0) }
+          continue
+        }
         let id = item.ledgerID
         // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
         switch ledger.verdict(for: id, arriving: item.arrival) {
@@ -130,6 +136,16 @@ extension LaneRunner {
     inHand.insert(item.position)
     // A lane that suspects its records names each before it runs.
     return .record(number, item, replacing: digest, isNamed: watch.isOneAtATime)
+  }
+
+  /// What a handler is to run for; nil where a record of its key withdrew the timer meanwhile, or moved it: another entry
+  /// of the heap stands for it then.
+  private func handOut(_ number: UInt64, timer name: String) -> LaneJob? {
+    guard let timer = ledger.timer(name), timer.at <= parts.clock.wallTime else {
+      leave(number, name)
+      return nil
+    }
+    return .timer(number, name, timer)
   }
 
   private func isBehind(_ item: LaneItem, _ id: LedgerKey) -> OutcomePlan? {

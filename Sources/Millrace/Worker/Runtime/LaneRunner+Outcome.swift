@@ -15,7 +15,7 @@ extension LaneRunner: CommitLane {
         close(end.journal)
         switch end.job {
         case .record(let number, let item, let replacing, _): ended(number, item, end, replacing: replacing)
-        case .timer(let name, let timer): ended(FiredTimer(name, timer), timer, end.result)
+        case .timer(let number, let name, let timer): ended(number, FiredTimer(name, timer), timer, end.result)
         }
       }
       dispatch(isCrewsCall: true)
@@ -77,8 +77,7 @@ extension LaneRunner: CommitLane {
     submit(write)
   }
 
-  private func ended(_ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult) {
-    firing.remove(fired.name)
+  private func ended(_ number: UInt64, _ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult) {
     let now = parts.clock.wallTime
     guard case .decided(let outcome) = result, outcome.decision == .done,
       let plan = parts.planner.plan(fired, outcome, now: now)
@@ -87,9 +86,10 @@ extension LaneRunner: CommitLane {
       let again = now + parts.planner.schedule.shortest
       parts.logger.warning(
         "a timer failed and is tried again", metadata: ["timer": "\(fired.name)", "result": "\(result)"])
+      leave(number, fired.name)
       return expect(fired.name, due: again)
     }
-    var write = LaneWrite(lane: epoch, records: plan.records)
+    var write = LaneWrite(lane: epoch, job: .init(number: number), records: plan.records)
     parts.metrics.emitted(plan.events)
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
     if ledger.timer(fired.name) == timer {
@@ -102,7 +102,21 @@ extension LaneRunner: CommitLane {
     keep(plan.states, in: &write)
     write.entries += counterEntries(plan.counts)
     stage(write)
+    ended(number, fired.name)
     submit(write)
+  }
+
+  /// A timer has run: the next of its key may.
+  private func ended(_ number: UInt64, _ timer: String) {
+    firing.remove(timer)
+    keys.decided(number)
+    if isHeldUp { bell.ring() }
+  }
+
+  /// A timer leaves without anything that Kafka has to know.
+  func leave(_ number: UInt64, _ timer: String) {
+    ended(number, timer)
+    keys.settled(number)
   }
 
   /// States that change, each with the record that tells others.
@@ -200,9 +214,12 @@ extension LaneRunner: CommitLane {
   func committed(_ writes: [LaneWrite], as sealed: SealedWrites) {
     for write in writes {
       for entry in write.entries { ledger.settle(entry) }
-      guard let position = write.finishes else { continue }
-      watermarks.finish(position)
-      watch.settled(position)
+      if let position = write.finishes {
+        watermarks.finish(position)
+        watch.settled(position)
+      } else if write.job == nil {
+        continue
+      }
       release(write.job)
     }
     // Over the same notifications one by one: it says besides that they are on a page.

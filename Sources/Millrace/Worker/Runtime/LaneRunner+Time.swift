@@ -15,39 +15,50 @@ extension LaneRunner {
     // A lane that drains starts nothing any more, and what is due then stays due.
     while !isDraining {
       try Task.checkCancellation()
-      let isHeldUp = await release()
-      fireTimers()
-      sweep()
       // Read before the wall time: where time passes in between, the lane wakes too early and looks again.
-      let now = parts.clock.now
-      let wait = nextTime - parts.clock.wallTime
-      if wait > .zero {
-        await bell.wait(until: now.advanced(by: wait), on: parts.clock)
-      } else if isHeldUp {
-        await bell.wait()
-      }
+      let began = parts.clock.now
+      let now = parts.clock.wallTime
+      isHeldUp = false
+      fireTimers(at: now)
+      release(at: now)
+      sweep(at: now)
+      await bell.wait(until: began.advanced(by: nextTime(after: now) - now), on: parts.clock)
     }
   }
 
-  private var nextTime: Timestamp {
-    let dues = waiting.compactMap(\.nextDue) + [timers.nextDue].compactMap { $0 } + [sweptAt + Self.sweepInterval]
-    return dues.min() ?? sweptAt + Self.sweepInterval
+  /// What is due already and has no place is no time to wait for: whoever leaves rings.
+  private func nextTime(after now: Timestamp) -> Timestamp {
+    let sweep = sweptAt + Self.sweepInterval
+    return (waiting.map(\.nextDue) + [timers.nextDue]).compactMap(\.self).filter { $0 > now }.reduce(sweep, min)
   }
 
-  /// Records whose time on their tier is over run, or go on to the next tier.
-  /// - Returns: whether as many are on their way to another tier as may be.
-  private func release() async -> Bool {
-    var isHeldUp = false
-    for tier in waiting.indices {
-      while !isDraining {
-        isHeldUp = moving >= parts.policy.recordsInFlight
-        guard !isHeldUp, let item = waiting[tier].popDue(at: parts.clock.wallTime) else { break }
-        if let next = item.nextTier { move(item, to: next) } else { await arrive(item) }
+  /// Records whose time on their tier is over run, or go on to the next tier. The tiers take turns and nobody waits for
+  /// room in here: a tier that always has something due holds up neither the others nor a timer.
+  private func release(at now: Timestamp) {
+    var hasReleased = false
+    var isMore = true
+    while isMore {
+      isMore = false
+      for tier in waiting.indices {
+        guard let item = waiting[tier].firstDue(at: now) else { continue }
+        guard hasWay(item) else {
+          isHeldUp = true
+          continue
+        }
+        _ = waiting[tier].popDue(at: now)
+        if let next = item.nextTier { move(item, to: next) } else { _ = admit(item) }
+        isMore = true
+        hasReleased = true
       }
     }
-    openGates()
+    if hasReleased { openGates() }
     dispatch()
-    return isHeldUp
+  }
+
+  /// Whether a record whose time is over may leave its tier now.
+  private func hasWay(_ item: LaneItem) -> Bool {
+    item.nextTier == nil
+      ? hasPlace(for: item.source, bytes: item.bytes) : moving < parts.policy.recordsInFlight
   }
 
   /// The ledger follows a record from tier to tier: those behind it are appended to the tier it waits on.
@@ -67,20 +78,25 @@ extension LaneRunner {
     submit(write)
   }
 
-  private func fireTimers() {
-    let now = parts.clock.wallTime
-    var jobs: [LaneJob] = []
-    while !isDraining, let name = timers.popDue(at: now) {
+  /// Timers take their place among the records of their key, before those without a deadline: a handler that reads what
+  /// it kept finds nobody beside it. They have places of their own, or a lane that is full would fire none.
+  private func fireTimers(at now: Timestamp) {
+    while let name = timers.firstDue(at: now) {
+      guard firing.count < parts.policy.parallelism else {
+        isHeldUp = true
+        return
+      }
+      _ = timers.popDue(at: now)
       // Moved or withdrawn since: another entry of the heap stands for it, or none.
       guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
-      jobs.append(.timer(name, timer))
+      _ = keys.admit(
+        .timer(name), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count, deadline: timer.at,
+        hasOwnPlace: true)
     }
-    crew.hand(jobs, to: self)
   }
 
   /// What is older than the horizon leaves the ledger, and its topic by a tombstone.
-  private func sweep() {
-    let now = parts.clock.wallTime
+  private func sweep(at now: Timestamp) {
     guard !isDraining, now >= sweptAt + Self.sweepInterval else { return }
     sweptAt = now
     let horizon = parts.policy.ledgerHorizon

@@ -36,7 +36,7 @@ actor LaneRunner {
 
   var watermarks: LaneWatermarks
   var ages = LaneAges()
-  var keys: KeyLanes<LaneItem>
+  var keys: KeyLanes<LaneWork>
   /// What is with a handler, for whoever starts the lane after a crash.
   var inHand: Set<SourcePosition> = []
   var watch: PoisonWatch
@@ -46,11 +46,12 @@ actor LaneRunner {
   var taken: [String: Int64]
   var waiting: [DueHeap<LaneItem>]
   var timers = DueHeap<String>(places: .max)
-  /// Timers whose handlers run.
+  /// Timers that are due and have their place among the records of their key.
   var firing: Set<String> = []
+  /// Whether something is due that has no place yet: whoever leaves rings.
+  var isHeldUp = false
   /// Calls that wait for their turn at Apple.
-  var recordWaits = 0
-  var timerWaits = 0
+  var waits = 0
   /// Records on their way to another tier.
   var moving = 0
   private var places = LanePlaces()
@@ -165,13 +166,11 @@ actor LaneRunner {
   /// How far the lane has read, and whether it came to rest there; how many handlers work, how many calls wait for their
   /// turn, and how many records are in memory.
   var rest: (taken: [String: Int64], isQuiet: Bool, isStill: Bool, handlers: Int, waits: Int, held: Int) {
-    let handlers = keys.working + max(0, firing.count - timerWaits)
-    let held = keys.count + moving + waiting.map(\.count).reduce(0, +)
-    return (taken, isQuiet, isStill, handlers, recordWaits + timerWaits, held)
+    (taken, isQuiet, isStill, keys.working, waits, keys.count + moving + waiting.map(\.count).reduce(0, +))
   }
 
   /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
-  private var isQuiet: Bool { isStill && keys.count == keys.waiting && firing.count <= timerWaits }
+  private var isQuiet: Bool { isStill && keys.count == keys.waiting }
 
   /// Whether nothing is due or on its way to Kafka, whatever handlers do.
   private var isStill: Bool {
@@ -180,7 +179,7 @@ actor LaneRunner {
     return moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
   }
 
-  private var runningHandlers: Int { keys.working + keys.waiting + firing.count }
+  private var runningHandlers: Int { keys.working + keys.waiting }
 
   // MARK: - Places
 
@@ -189,22 +188,25 @@ actor LaneRunner {
   func admit(_ item: LaneItem) -> Bool {
     guard places.hasRoom(for: item.source) else { return false }
     let isIn = keys.admit(
-      item, key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
+      .record(item), key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
       deadline: item.deadline)
     if isIn { places.take(item.source) }
     return isIn
   }
 
-  func hasPlace(for source: LaneSource) -> Bool { places.hasRoom(for: source) && keys.hasRoom(for: 0) }
+  func hasPlace(for source: LaneSource, bytes: Int = 0) -> Bool {
+    places.hasRoom(for: source) && keys.hasRoom(for: bytes)
+  }
 
-  /// What followed from a record is in Kafka.
+  /// What followed from a record or a timer is in Kafka.
   func release(_ job: LaneWrite.Job?) {
     guard let job else {
       moving -= 1
       return bell.ring()
     }
     keys.settled(job.number)
-    places.free(job.source)
+    if let source = job.source { places.free(source) }
+    if isHeldUp { bell.ring() }
   }
 
   // MARK: - Waiting

@@ -7,7 +7,7 @@ internal import Synchronization
 struct LaneWrite: Sendable {
   /// The lane and the epoch of its ownership; a write of an epoch that is over is dropped.
   var lane: LaneEpoch
-  /// The handler's job that it settles; nil for intents, timers and records that only move on.
+  /// The handler's job that it settles; nil for intents and records that only move on.
   var job: Job?
   /// The source record that is finished by it; nil for intents and timers.
   var finishes: SourcePosition?
@@ -20,12 +20,12 @@ struct LaneWrite: Sendable {
   /// Told once, when the write is committed or dropped.
   var receipt: WriteReceipt?
 
-  /// A record that was handed out.
+  /// A record or a timer that was handed out.
   struct Job: Sendable, Hashable {
     /// Its number among those of the lane.
     var number: UInt64
-    /// From which kind of topic it came, and whose place it has.
-    var source: LaneSource
+    /// From which kind of topic it came, and whose place it has; nil for a timer, which has none of these.
+    var source: LaneSource?
   }
 }
 

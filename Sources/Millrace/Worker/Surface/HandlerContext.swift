@@ -64,6 +64,9 @@ public struct HandlerContext: Sendable {
   /// that and its end is not known, `perform` runs again with *the same body*, so that a receiver that de-duplicates
   /// sees one request. Where an earlier run ended, its result is returned and `perform` does not run.
   ///
+  /// An effect belongs to the lane of its notification's key. A name that two keys share is two effects: what is to be
+  /// done once for a customer with several subscriptions needs a worker that reads a topic keyed by customer.
+  ///
   /// - Parameters:
   ///   - name: Names the effect for ever, for instance `extend/<campaign>/<originalTransactionId>`. At most 256 bytes.
   ///   - body: What is to be sent. At most 256 KiB, as what `perform` returns.
@@ -85,6 +88,8 @@ public struct HandlerContext: Sendable {
     switch try await journal.begin(name, body: body) {
     case .ended(let result): return result
     case .intended(let intent):
+      // Where nobody waits for this run any more, nobody would write down what came of it.
+      try Task.checkCancellation()
       let result: [UInt8]
       do {
         result = try await perform(intent)
@@ -93,8 +98,11 @@ public struct HandlerContext: Sendable {
         throw nothing.reason
       }
       guard result.count <= EffectIntent.maximumBodyBytes else {
+        // It was done, and must not be done again for want of an answer to keep.
+        try await journal.end(name, result: [])
         throw PermanentFailure(
-          "effect-result", "\(name) was done; keep less of its answer than \(result.count) bytes, then requeue")
+          "effect-result",
+          "\(name) was done, and nothing is kept of its answer, which has \(result.count) bytes; keep less of it")
       }
       try await journal.end(name, result: result)
       return result

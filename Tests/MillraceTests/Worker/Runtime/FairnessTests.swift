@@ -87,6 +87,46 @@ import Testing
     var disposition: FailureDisposition { .wait(until: until) }
   }
 
+  @Test func `a timer fires and a short wait ends in time while another tier always has something due`() async throws {
+    let mill = try Mill(lanes: 1) { policy in
+      policy.retryDelays = [.seconds(2), .seconds(20)]
+      policy.recordsInFlight = 16
+      policy.parallelism = 2
+      policy.maximumAttempts = 1_000_000
+    }
+    let clock = mill.time.clock
+    let seen = Mutex((timer: Timestamp?.none, tries: [Timestamp]()))
+    var handler = MillHandler(Book()) { item, _ in
+      if item.group == "com.example.b" {
+        let tries = seen.withLock { seen in
+          seen.tries.append(clock.wallTime)
+          return seen.tries.count
+        }
+        return tries == 1 ? .retry(after: .seconds(2), because: "away") : .ignore
+      }
+      if item.id == "first" { return .ignore.settingTimer("t", at: clock.wallTime + .seconds(120)) }
+      // Twice as many come back every twenty seconds as can be tried in that time.
+      try await clock.sleep(until: clock.now.advanced(by: .milliseconds(200)))
+      return .retry(after: .seconds(20), because: "away")
+    }
+    handler.fired = { _, _ in
+      seen.withLock { $0.timer = clock.wallTime }
+      return .ignore
+    }
+    let began = clock.wallTime
+    let process = mill.start("p", handler)
+    try mill.put("first", key: "first")
+    for number in 0..<400 { try mill.put("a\(number)", key: "a\(number)") }
+    #expect(await mill.until { clock.wallTime - began > .seconds(100) } != nil)
+    try mill.put("b", key: "b", app: "com.example.b")
+    #expect(await mill.until { clock.wallTime - began > .seconds(140) } != nil)
+    let (timer, tries) = seen.withLock { ($0.timer, $0.tries) }
+    #expect(try #require(timer) - began < .seconds(123))
+    #expect(tries.count == 2)
+    #expect(try #require(tries.last) - (try #require(tries.first)) < .seconds(8))
+    await process.crash()
+  }
+
   @Test func `a hundred thousand keys pass through a lane that holds a few hundred records`() async throws {
     let mill = try Mill(lanes: 1) { $0.commitCount = 2_000 }
     let book = Book()

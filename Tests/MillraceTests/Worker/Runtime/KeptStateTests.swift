@@ -123,4 +123,52 @@ import Testing
     #expect(mill.dead() == ["n": "outcome-too-large"])
     #expect(mill.answered().isEmpty)
   }
+
+  @Test func `a timer finds nobody of its key beside it`() async throws {
+    let mill = try mill(lanes: 1)
+    let (time, book) = (mill.time, Book())
+    var handler = MillHandler(book) { item, journal in
+      let counted = try await Self.count(item, journal)
+      // The timer of the one before falls due while this one knows the count and has not told it.
+      time.advance(by: .seconds(2))
+      for _ in 0..<2_000 { await Task.yield() }
+      return counted.settingTimer("of/\(item.id)", at: time.clock.wallTime + .seconds(1))
+    }
+    handler.fired = { timer, journal in
+      let count = (try await journal.state("count/k")?.first ?? 0) + 1
+      for _ in 0..<200 { await Task.yield() }
+      return try .emit(Counted(key: "k", count: Int(count))).keeping("count/k", [count])
+    }
+    let process = mill.start("p", handler)
+    for number in 0..<6 {
+      try mill.put("n\(number)", key: "k")
+      #expect(await mill.until { book.runs["n\(number)"] != nil } != nil)
+    }
+    #expect(await mill.until { book.runs["of/n5"] != nil && mill.isRead() } != nil)
+    #expect(await mill.until { (try? self.counts(mill)["k"]?.count) == 12 } != nil)
+    #expect(try counts(mill)["k"] == Array(1...12), "each saw what the one before it kept")
+    #expect(book.mostRunning == 1)
+    await process.crash()
+  }
+
+  @Test func `a timer that a notification withdrew while both waited does not fire`() async throws {
+    let mill = try mill(lanes: 1)
+    let (time, book) = (mill.time, Book())
+    let process = mill.start(
+      "p",
+      MillHandler(book) { item, _ in
+        if item.id == "first" { return .ignore.settingTimer("t", at: time.clock.wallTime + .seconds(5)) }
+        time.advance(by: .seconds(10))
+        for _ in 0..<2_000 { await Task.yield() }
+        return .ignore.cancellingTimer("t")
+      })
+    try mill.put("first", key: "k")
+    #expect(await mill.until { mill.isRead() } != nil)
+    try mill.put("second", key: "k")
+    #expect(await mill.until { mill.isRead() } != nil)
+    try mill.put("third", key: "k")
+    #expect(await mill.until { mill.isRead() } != nil)
+    #expect(book.runs["t"] == nil && book.runs.count == 3)
+    await process.crash()
+  }
 }

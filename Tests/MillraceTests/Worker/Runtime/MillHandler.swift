@@ -46,6 +46,8 @@ final class Book: Sendable {
 struct MillHandler: LaneHandling {
   let book: Book
   let body: @Sendable (LaneItem, any EffectJournal) async throws -> Outcome
+  /// What a timer does.
+  var fired: @Sendable (FiredTimer, any EffectJournal) async throws -> Outcome = { _, _ in .ignore }
 
   init(_ book: Book, _ body: @escaping @Sendable (LaneItem, any EffectJournal) async throws -> Outcome = Self.answer) {
     self.book = book
@@ -55,14 +57,22 @@ struct MillHandler: LaneHandling {
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
     book.began(item.id)
     defer { book.ended() }
+    return await result { try await body(item, journal) }
+  }
+
+  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
+    book.began(timer.name)
+    defer { book.ended() }
+    return await result { try await fired(timer, journal) }
+  }
+
+  private func result(of run: () async throws -> Outcome) async -> HandlerResult {
     do {
-      return .decided(try await body(item, journal))
+      return .decided(try await run())
     } catch {
       return .failed(FailureDisposition.of(error), reason: "handler-error", detail: "\(error)")
     }
   }
-
-  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult { .decided(.ignore) }
 
   @Sendable static func answer(_ item: LaneItem, _ journal: any EffectJournal) async throws -> Outcome {
     try .emit(Answer(id: item.id))
