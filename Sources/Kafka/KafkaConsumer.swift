@@ -113,7 +113,8 @@ public final class KafkaConsumer: Sendable {
   private func start() async throws(KafkaError) {
     switch subscription {
     case .group(_, let topics):
-      let error = await handle.blocking.run { [handle] in
+      let error: Int32 = await handle.blocking.run { [self] in
+        guard !isClosing else { return 0 }
         let list = TopicPartitionList(topics.map { TopicPartition(topic: $0, partition: RD_KAFKA_PARTITION_UA) })
         return rd_kafka_subscribe(handle.rk, list.native).rawValue
       }
@@ -124,9 +125,13 @@ public final class KafkaConsumer: Sendable {
       let offsets = starts.map { CommittedOffset($0.key, offset: $0.value.native) }.sorted {
         $0.partition < $1.partition
       }
-      try await assign(offsets)
+      try await assign(offsets, isFirst: true)
     }
   }
+
+  /// Asked on the thread that closes the client: either it is closed already, and must be given nothing that it would
+  /// have to let go of again, or it will be afterwards.
+  private var isClosing: Bool { state.withLock { $0.isClosing } }
 
   private func handle(_ event: OpaquePointer) async {
     switch rd_kafka_event_type(event) {
@@ -191,16 +196,20 @@ public final class KafkaConsumer: Sendable {
   }
 
   /// Replaces the assignment: `range` is protected, and its protocol is the eager one.
-  private func assign(_ offsets: [CommittedOffset]) async throws(KafkaError) {
+  ///
+  /// - Parameter isFirst: Whether nobody waits for it; a rebalance is to be answered while the client closes, too.
+  private func assign(_ offsets: [CommittedOffset], isFirst: Bool = false) async throws(KafkaError) {
     // Before the assignment starts fetching, or the first records would go to the consumer's own queue.
     let queues = offsets.compactMap { PartitionQueue($0.partition, of: handle) }
     state.withLock { state in
       for queue in queues { state.queues[queue.partition] = queue }
     }
-    let error = await handle.blocking.run { [handle] in
+    let error: Int32? = await handle.blocking.run { [self] in
+      guard !(isFirst && isClosing) else { return nil }
       let list = TopicPartitionList(offsets)
       return rd_kafka_assign(handle.rk, list.native).rawValue
     }
+    guard let error else { return }
     guard error == 0 else { throw KafkaError(rd_kafka_resp_err_t(error), operation: "assign partitions") }
     feed.send(.assigned(queues))
   }

@@ -186,11 +186,29 @@ import Testing
     let consumer = try KafkaConsumer(cluster.configuration, subscription: .partitions([partition: .earliest]))
     let running = Task { try await consumer.run() }
     consumer.shutDown()
+    // Where it was assigned before that, somebody has to let go of it.
+    for await case .revoked(let revocation) in consumer.events { revocation.complete() }
     try await running.value
     let error = await #expect(throws: KafkaError.self) {
       try await consumer.commit([CommittedOffset(partition, offset: 1)])
     }
     #expect(error?.code == .closed)
+  }
+
+  @Test func `a consumer that is shut down while it starts ends, whichever comes first`() async throws {
+    let cluster = try TestCluster(topics: ["t": 1])
+    let partition = TopicPartition(topic: "t", partition: 0)
+    for round in 0..<40 {
+      let consumer =
+        round.isMultiple(of: 2)
+        ? try groupConsumer(cluster)
+        : try KafkaConsumer(cluster.configuration, subscription: .partitions([partition: .earliest]))
+      let running = Task { try await consumer.run() }
+      for _ in 0..<round { await Task.yield() }
+      consumer.shutDown()
+      for await case .revoked(let revocation) in consumer.events { revocation.complete() }
+      try await running.value
+    }
   }
 
   @Test func `metadata longer than the broker admits does not stop a commit`() async throws {
