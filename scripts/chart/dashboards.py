@@ -33,12 +33,13 @@ ACCEPTED = f"rate(millrace_ingress_accepted_total{RATE})"
 REFUSED = f"rate(millrace_ingress_refused_total{RATE})"
 
 
-def quantiles(metric, by=""):
-    """The middle, and what one in a hundred exceeds."""
+def quantiles(metric, by="", is_rare=False):
+    """The middle, and what one in a hundred exceeds; of what is rare, of all since the process began."""
+    buckets = f"{metric}_bucket" if is_rare else f"rate({metric}_bucket{RATE})"
     group = f"{by}, le" if by else "le"
     legend = f" {{{{{by}}}}}" if by else ""
     return [
-        (f"histogram_quantile({q}, sum by ({group}) (rate({metric}_bucket{RATE})))", f"{name}{legend}")
+        (f"histogram_quantile({q}, sum by ({group}) ({buckets}))", f"{name}{legend}")
         for q, name in ((0.5, "p50"), (0.99, "p99"))
     ]
 
@@ -289,7 +290,7 @@ DASHBOARDS = {
                     ),
                     Panel(
                         "Time to restore a lane's ledger",
-                        quantiles("millrace_worker_ledger_restore_duration_seconds", "worker"),
+                        quantiles("millrace_worker_ledger_restore_duration_seconds", "worker", is_rare=True),
                         "s",
                     ),
                     Panel("One commit", quantiles("millrace_worker_commit_duration_seconds", "worker"), "s"),
