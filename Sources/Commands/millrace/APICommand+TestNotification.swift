@@ -40,7 +40,7 @@ extension APICommand {
             .run(waiting: .seconds(wait)) { console.err.note($0) }
         }
         let out = console.out
-        if options.json ?? !out.isTerminal {
+        if options.output.wantsJSON(console) {
           try out.line(delivery.jsonLine)
         } else {
           try out.lines(delivery.lines(lineWidth: out.width, usesColor: out.usesColor))

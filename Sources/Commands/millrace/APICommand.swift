@@ -36,9 +36,7 @@ struct APICommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to ask: Production or Sandbox.", valueName: "name"))
     var environment: String?
 
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     /// Asks one question.
@@ -51,7 +49,7 @@ struct APICommand: AsyncParsableCommand {
       return try await APIAccess.with(app, configuration, clock: clock) { client in
         try await question(
           APIOperation(
-            client, in: app.environment, clock: clock, to: console.out, asJSON: json ?? !console.out.isTerminal
+            client, in: app.environment, clock: clock, to: console.out, asJSON: output.wantsJSON(console)
           ) { console.err.note($0) })
       }
     }

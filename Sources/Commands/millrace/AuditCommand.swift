@@ -27,9 +27,7 @@ struct AuditCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only this run; what its id begins with is enough.", valueName: "run"))
   var run: String?
 
-  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-  var json: Bool?
-
+  @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
   func run() async throws {
@@ -44,7 +42,7 @@ struct AuditCommand: AsyncParsableCommand {
       let lines = survey.lines(isOpenOnly: command.open).filter { $0.entry.run.hasPrefix(command.run ?? "") }
       let out = console.out
       if lines.isEmpty { console.err.note(command.open ? "Nothing is open." : "Nothing was done.") }
-      if command.json ?? !out.isTerminal {
+      if command.output.wantsJSON(console) {
         try out.lines(lines.map(\.jsonLine))
       } else {
         try out.lines(

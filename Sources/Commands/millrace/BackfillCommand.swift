@@ -29,12 +29,8 @@ struct BackfillCommand: AsyncParsableCommand {
 
   /// What every subcommand has.
   struct Options: ParsableArguments {
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
-
-    func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
 
     func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> BackfillLog {
       let kafka = try configuration.kafka.outsideClient()
@@ -167,7 +163,7 @@ struct BackfillCommand: AsyncParsableCommand {
         // What was typed is judged before anybody is asked.
         let selection = command.run == nil ? try command.flags.selection(in: configuration, now: clock.wallTime) : nil
         let log = try await command.options.connect(configuration, telling: console)
-        let display = BackfillDisplay(console.out, asJSON: command.options.wantsJSON(console))
+        let display = BackfillDisplay(console.out, asJSON: command.options.output.wantsJSON(console))
         let apps = try command.flags.apps(in: configuration)
         let ended = try await BackfillOperation.with(
           log, apps, configuration, clock: clock, parallel: command.parallel, report: display.report
@@ -216,7 +212,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let log = try await options.connect(try options.shared.load().configuration, telling: console)
         let runs = try await log.table().runs
         let out = console.out
-        if options.wantsJSON(console) {
+        if options.output.wantsJSON(console) {
           if runs.isEmpty { console.err.note("No runs.") }
           try out.lines(runs.map { String(decoding: $0.json.serialized(), as: UTF8.self) })
         } else {

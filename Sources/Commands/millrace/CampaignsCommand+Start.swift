@@ -165,7 +165,7 @@ extension CampaignsCommand {
         }
         console.err.note("\(letters.count) failures are to belong to \(campaign.id): \(CampaignWords.terms(campaign)).")
         guard try command.consent.isGiven("Try them again?", on: console) else { return .failure }
-        let reporter = Reporter<OperationReport>(console.out, asJSON: command.options.wantsJSON(console))
+        let reporter = Reporter<OperationReport>(console.out, asJSON: command.options.output.wantsJSON(console))
         let summary = try await decisions.resolve(
           letters, to: campaign, why: command.why, patience: command.commanding.patience, report: reporter.report)
         console.err.note(summary.sentence)

@@ -26,12 +26,8 @@ struct CampaignsCommand: AsyncParsableCommand {
 
   /// What every subcommand has.
   struct Options: ParsableArguments {
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
-
-    func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
 
     func connect(telling console: Console) async throws -> (CampaignLog, MillraceConfiguration) {
       let configuration = try shared.load().configuration
@@ -77,7 +73,7 @@ struct CampaignsCommand: AsyncParsableCommand {
         let (campaigns, _) = try await options.connect(telling: console)
         let all = try await campaigns.table().campaigns
         let out = console.out
-        if options.wantsJSON(console) {
+        if options.output.wantsJSON(console) {
           if all.isEmpty { console.err.note("No campaigns.") }
           try out.lines(all.map { CampaignReport.jsonLine($0) })
         } else {
@@ -113,7 +109,7 @@ struct CampaignsCommand: AsyncParsableCommand {
         let campaign = try await Self.refreshed(known, campaigns, configuration, console)
         let report = try await survey.report(on: campaign)
         let out = console.out
-        if options.wantsJSON(console) {
+        if options.output.wantsJSON(console) {
           try out.line(report.jsonLine)
         } else {
           try out.lines(report.lines(lineWidth: out.width, usesColor: out.usesColor))

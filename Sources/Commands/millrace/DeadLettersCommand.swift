@@ -61,9 +61,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --each, at most so many of a worker.", valueName: "count"))
     var limit: Int?
 
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var selecting: Selecting
     @OptionGroup var shared: SharedOptions
 
@@ -81,7 +79,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         console.err.note(kafka.connecting)
         let workers = try await WorkerOperations.all(
           command.worker.map { [$0] }, configuration, kafka)
-        let (out, asJSON) = (console.out, command.json ?? !console.out.isTerminal)
+        let (out, asJSON) = (console.out, command.output.wantsJSON(console))
         guard command.each else {
           var groups = DeadLetterGroups()
           for worker in workers {
@@ -132,7 +130,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         let id = try DeadLetterID(command.id)
         let operations = try await command.options.operations(telling: console)
         let sheet = try await operations.deadLetter(id)
-        if command.options.json ?? !console.out.isTerminal {
+        if command.options.output.wantsJSON(console) {
           try console.out.line(sheet.jsonLine(withPayload: command.payload))
         } else {
           try console.out.lines(sheet.lines(withPayload: command.payload, usesColor: console.out.usesColor))
@@ -170,7 +168,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
     }
 
     func settle(by action: OperationReport.Action, on console: Console) async throws -> CommandStatus {
-      let asJSON = options.json ?? !console.out.isTerminal
+      let asJSON = options.output.wantsJSON(console)
       var ids = try ids.map { try DeadLetterID($0) }
       let prefix = try options.shared.load().configuration.topics.prefix
       let operations = try await options.operations(author: commanding.author, telling: console)

@@ -35,9 +35,7 @@ struct DoctorCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How long Apple may take to post.", valueName: "duration"))
   var wait = "60s"
 
-  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-  var json: Bool?
-
+  @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
   func validate() throws {
@@ -49,7 +47,7 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
-      let printer = DoctorPrinter(console.out, asJSON: command.json ?? !console.out.isTerminal)
+      let printer = DoctorPrinter(console.out, asJSON: command.output.wantsJSON(console))
       let summary = try await command.summary(printer)
       console.err.note(summary.sentence)
       return summary.status

@@ -36,9 +36,7 @@ struct ListenCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("End after so many records.", valueName: "count"))
   var limit: Int?
 
-  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-  var json: Bool?
-
+  @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
   func validate() throws {
@@ -55,7 +53,7 @@ struct ListenCommand: AsyncParsableCommand {
       let listener = Listener(
         kafka, topics: try selection.names(in: catalog), start: command.from)
       let printer = RecordPrinter(
-        console.out, asJSON: command.json ?? !console.out.isTerminal, limit: command.limit)
+        console.out, asJSON: command.output.wantsJSON(console), limit: command.limit)
       console.err.note(kafka.connecting)
       try await listener.run { reading in
         for topic in reading.missing {

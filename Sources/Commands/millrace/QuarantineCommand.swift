@@ -29,13 +29,11 @@ struct QuarantineCommand: AsyncParsableCommand {
           millrace quarantine list --json | jq 'select(.reason == "chain")'
         """)
 
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     func run() async throws {
-      let (json, shared) = (self.json, self.shared)
+      let (output, shared) = (self.output, self.shared)
       try await conclude { console in
         let configuration = try shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
@@ -43,7 +41,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         let inventory = try await inventory(
           of: try QuarantineOperation(kafka, catalog: catalog), at: kafka, telling: console)
         let out = console.out
-        if json ?? !out.isTerminal {
+        if output.wantsJSON(console) {
           // No line at all would leave open whether it was read.
           if inventory.entries.isEmpty { console.err.note(QuarantineTable.summary(inventory)) }
           try out.lines(QuarantineTable.jsonLines(inventory))
@@ -78,9 +76,7 @@ struct QuarantineCommand: AsyncParsableCommand {
     @Flag(help: "Say what would happen, write nothing.")
     var dryRun = false
 
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
@@ -97,7 +93,7 @@ struct QuarantineCommand: AsyncParsableCommand {
         let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))
         let inventory = try await inventory(of: operation, at: kafka, telling: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
-        let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.json ?? !console.out.isTerminal)
+        let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.output.wantsJSON(console))
         let summary = try await operation.resubmit(
           ids, by: readmission, router: catalog.router, isDryRun: command.dryRun, report: reporter.report)
         console.err.note(summary.sentence(isDryRun: command.dryRun))

@@ -65,7 +65,7 @@ struct RefundsCommand: AsyncParsableCommand {
         let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
         let prefix = configuration.topics.prefix
         let customers = try await command.customers(of: app, log, prefix, clock)
-        let asJSON = command.options.json ?? !console.out.isTerminal
+        let asJSON = command.options.output.wantsJSON(console)
         let summary = try await APIAccess.with(app, configuration, clock: clock) { client in
           try await RefundCheck(client, on: log, prefix: prefix, clock: clock).run(customers) { report in
             try console.out.line(asJSON ? report.jsonLine : report.line)

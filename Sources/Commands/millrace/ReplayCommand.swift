@@ -29,12 +29,8 @@ struct ReplayCommand: AsyncParsableCommand {
 
   /// What every subcommand has.
   struct Options: ParsableArguments {
-    @Flag(inversion: .prefixedNo, help: "JSON lines, or text; by default what suits the output.")
-    var json: Bool?
-
+    @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
-
-    func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
 
     func connect(author: String = "", telling console: Console) async throws -> (ReplayOperation, prefix: String) {
       let configuration = try shared.load().configuration
@@ -92,7 +88,7 @@ struct ReplayCommand: AsyncParsableCommand {
           command.selecting.selection(prefix: prefix, now: MillraceClock.system.wallTime), to: target,
           reapply: command.reapply, rate: command.pace.rate, limit: command.pace.limit)
         let plan = try await replay.plan(request)
-        let asJSON = command.options.wantsJSON(console)
+        let asJSON = command.options.output.wantsJSON(console)
         if command.pace.dryRun {
           let survey = try await replay.survey(plan)
           let out = console.out
@@ -132,7 +128,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let runs = try await replay.book().runs.filter { !command.open || !$0.isOver }
         let out = console.out
         if runs.isEmpty { console.err.note("No runs.") }
-        if command.options.wantsJSON(console) {
+        if command.options.output.wantsJSON(console) {
           try out.lines(runs.map(\.jsonLine))
         } else {
           try out.lines(
@@ -185,7 +181,7 @@ struct ReplayCommand: AsyncParsableCommand {
         }
         return try await follow(
           run, of: replay, carryingOut: true, patience: DurationText.parse(command.wait) ?? .seconds(30),
-          asJSON: command.steering.runs.wantsJSON(console), on: console)
+          asJSON: command.steering.runs.output.wantsJSON(console), on: console)
       }
     }
   }

@@ -30,6 +30,14 @@ struct SharedOptions: ParsableArguments {
   }
 }
 
+/// How results are printed.
+struct OutputOptions: ParsableArguments {
+  @Flag(inversion: .prefixedNo, help: "JSON lines, or text for people; by default what suits the output.")
+  var json: Bool?
+
+  func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
+}
+
 /// Standard output and standard error of this process.
 struct Console: Sendable {
   let out = Output.standardOutput(environment: ProcessEnvironment.current)

@@ -10,9 +10,7 @@ struct WorkerOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The worker, by its name under `workers` in the configuration.", valueName: "name"))
   var worker: String
 
-  @Flag(inversion: .prefixedNo, help: "JSON lines, or a table; by default what suits the output.")
-  var json: Bool?
-
+  @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
   func operations(author: String = "", telling console: Console) async throws -> WorkerOperations {

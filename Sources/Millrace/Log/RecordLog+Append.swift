@@ -1,4 +1,4 @@
-// Writing a few records by a client that lives as long as that takes.
+// A writer that lives as long as some work takes.
 
 public import Kafka
 
@@ -7,22 +7,30 @@ extension RecordLog {
   /// - Throws: `KafkaError` for the first that was not written; others may have been.
   public func append(_ records: [ProducerRecord]) async throws {
     guard !records.isEmpty else { return }
-    try await whileWriting { _ = try await $0.send(contentsOf: records) }
+    _ = try await withWriter { try await $0.send(contentsOf: records) }
   }
 
-  /// Serves a writer while `body` uses it.
-  package func whileWriting(_ body: (any LogWriter) async throws -> Void) async throws {
+  /// Runs `body` beside a writer, which then ends with every record it took acknowledged or failed.
+  /// - Throws: what `body` throws; `KafkaError` that ended the writer.
+  package func withWriter<Result: Sendable>(
+    _ body: @escaping @Sendable (any LogWriter) async throws -> Result
+  ) async throws -> Result {
     let writer = try makeWriter()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await writer.run() }
-      do {
-        try await body(writer)
-      } catch {
-        writer.shutDown()
-        throw error
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask {
+        try await writer.run()
+        return nil
       }
-      writer.shutDown()
-      try await group.waitForAll()
+      group.addTask {
+        defer { writer.shutDown() }
+        return try await body(writer)
+      }
+      var result: Result?
+      while let end = try await group.next() { result = end ?? result }
+      guard let result else {
+        throw KafkaError(code: .closed, operation: "write", reason: "the client ended before its work")
+      }
+      return result
     }
   }
 }

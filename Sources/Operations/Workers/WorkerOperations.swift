@@ -247,7 +247,7 @@ public struct WorkerOperations: Sendable {
     }
     let free = try await follower.giveUpTaken()
     if !free.isEmpty {
-      try await log.whileWriting { writer in
+      try await log.withWriter { writer in
         try await follow(follower, from: end, patience: patience) {
           try await give(free, run: run, rate: rate, to: follower, writer)
         }

@@ -28,7 +28,7 @@ struct ReplayByTimeTests {
         topic: source, key: Array(id.utf8), value: [1], headers: [RecordHeader("ce_id", id)],
         timestamp: time.millisecondsSince1970)
     }
-    try await log.whileWriting { _ = try await $0.send(contentsOf: records) }
+    try await log.append(records)
     return times
   }
 
