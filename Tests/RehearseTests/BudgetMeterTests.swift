@@ -83,4 +83,14 @@ import Testing
     #expect(BudgetMeter.fullestHour(times) == 4)
     #expect(BudgetMeter.fullestHour([]) == 0)
   }
+
+  @Test func `a minute at twice the pace is far ahead, and an even pace is one call ahead, however long`() {
+    let even = (0..<600).map { Self.second($0) }
+    #expect(BudgetMeter.furthestAhead(even, perHour: 3_600) == 1)
+    #expect(BudgetMeter.furthestAhead(even, perHour: 1_800) == 300.5)
+    // What an idle time left is lost, and what was ahead is worked off.
+    let burst = [0, 100, 100, 100, 101, 102].map { Self.second($0) }
+    #expect(BudgetMeter.furthestAhead(burst, perHour: 3_600) == 3)
+    #expect(BudgetMeter.furthestAhead([], perHour: 3_600) == 0)
+  }
 }

@@ -99,4 +99,18 @@ struct BudgetMeter: Sendable {
     }
     return most
   }
+
+  /// How many calls more than the budget allows in the same time, over the stretch in which that is most: an hour's bound
+  /// says nothing of the minutes that a rehearsal has.
+  static func furthestAhead(_ times: [Timestamp], perHour: Double) -> Double {
+    var (ahead, most) = (0.0, 0.0)
+    var last: Timestamp?
+    for time in times.sorted(by: { $0 < $1 }) {
+      if let last { ahead = max(0, ahead - (time - last) / .seconds(3_600) * perHour) }
+      ahead += 1
+      most = max(most, ahead)
+      last = time
+    }
+    return most
+  }
 }

@@ -146,6 +146,9 @@ struct RunResult: Sendable {
 
   // MARK: - Calls
 
+  /// Seconds of real time by which a call may come later than its turn.
+  private static let moment = 3.0
+
   private mutating func judgeCalls(
     _ stage: Stage, _ world: World, _ killed: Range<Timestamp>?, _ lanes: [Int64: Int]
   ) {
@@ -158,6 +161,11 @@ struct RunResult: Sendable {
     let fullest = BudgetMeter.fullestHour(calls.map(\.time))
     if Double(fullest) > stage.settings.callsPerHour {
       faults.append("\(fullest) calls in an hour, and the budget is \(Int(stage.settings.callsPerHour))")
+    }
+    // A turn may leave late and the next one in time, so that Apple sees as much as a moment's calls at once.
+    let ahead = BudgetMeter.furthestAhead(calls.map(\.time), perHour: stage.settings.callsPerHour)
+    if ahead > stage.settings.callsPerHour / 3_600 * stage.settings.rate * Self.moment {
+      faults.append("\(Int(ahead)) calls more than the budget allows in the same time")
     }
     let meter = BudgetMeter(
       stage, failures: world.failures, calls: calls, workers: workers, killed: killed, lanes: lanes)
@@ -178,6 +186,7 @@ struct RunResult: Sendable {
       ("first to last call", "\((seconds * 10).rounded() / 10) s"),
       ("failures ended a second", "\((seconds > 0 ? Double(world.failures.count) / seconds * 10 : 0).rounded() / 10)"),
       ("fullest hour", "\(fullest) of \(Int(stage.settings.callsPerHour))"),
+      ("most beyond an even pace", "\(Int(ahead.rounded(.up))) calls"),
       ("of the budget while work waited", "\(meter.percent), \(meter.calls) calls"),
       ("paused by a 429 or without lanes meanwhile", "\((closed * 10).rounded() / 10) s"),
       (
