@@ -13,6 +13,7 @@ public final class PartitionQueue: @unchecked Sendable {
   private let queue: OpaquePointer
   private let wake = WakeSignal()
   private let isOpen = Atomic(true)
+  private let seenEnd = Atomic<Int64>(-1)
   private let leftOver = Mutex(LeftOver())
 
   /// What a batch held behind an error: the error is thrown by the next call, the records are returned by the one after.
@@ -37,6 +38,13 @@ public final class PartitionQueue: @unchecked Sendable {
     rd_kafka_queue_destroy(queue)
   }
 
+  /// Where the partition ended when its reader last came there: behind ends of transactions and aborted records too,
+  /// which no batch tells of. nil before that, and where `enable.partition.eof` is off.
+  public var end: Int64? {
+    let offset = seenEnd.load(ordering: .relaxed)
+    return offset < 0 ? nil : offset
+  }
+
   /// The next records in order: at least one, at most `limit`, without waiting for more than there are.
   ///
   /// Returns an empty batch once the partition was revoked, the consumer closed or the task cancelled; records that
@@ -55,12 +63,17 @@ public final class PartitionQueue: @unchecked Sendable {
   /// nil where that returns an empty batch. Ends are told where `enable.partition.eof` is on.
   package func nextPage(upTo limit: Int) async throws(KafkaError) -> PartitionPage? {
     while isOpen.load(ordering: .acquiring), !Task.isCancelled {
-      if let kept = try takeLeftOver() { return kept }
+      if let kept = try takeLeftOver() { return told(kept) }
       let (page, count) = try take(max(1, limit))
-      if !page.isEmpty { return page }
+      if !page.isEmpty { return told(page) }
       if count == 0 { await wake.wait() }
     }
     return nil
+  }
+
+  private func told(_ page: PartitionPage) -> PartitionPage {
+    if let end = page.end { seenEnd.store(end, ordering: .relaxed) }
+    return page
   }
 
   private func takeLeftOver() throws(KafkaError) -> PartitionPage? {

@@ -141,6 +141,7 @@ private final class GatedPartition: LogPartition {
   }
 
   var partition: TopicPartition { base.partition }
+  var end: Int64? { base.end }
 
   func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
     while true {

@@ -93,6 +93,8 @@ public struct KafkaLog: RecordLog {
     configuration.properties["auto.offset.reset"] = configuration.properties["auto.offset.reset"] ?? "earliest"
     configuration.properties["queued.max.messages.kbytes"] = String(max(1, options.prefetchBytes / 1024))
     configuration.properties["group.instance.id"] = options.instance
+    // Behind the last record of a topic that transactions write to stands a marker; lag is not counted from it.
+    configuration.properties["enable.partition.eof"] = "true"
     if let session = options.sessionTimeout {
       let milliseconds = Int64(session / .milliseconds(1))
       configuration.properties["session.timeout.ms"] = String(milliseconds)

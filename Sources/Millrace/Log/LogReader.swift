@@ -51,6 +51,10 @@ public protocol LogPartition: Sendable {
   /// Which one.
   var partition: TopicPartition { get }
 
+  /// Where the partition ended when its reader last came there: behind ends of transactions and aborted records too,
+  /// which no batch tells of. nil before that.
+  var end: Int64? { get }
+
   /// The next committed records in order: at least one and at most `limit`, without waiting for more than there are. One
   /// call at a time.
   ///

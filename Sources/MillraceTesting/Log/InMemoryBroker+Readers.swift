@@ -185,6 +185,15 @@ extension InMemoryBroker {
     return records.isEmpty ? .after(.partition(partition)) : .now(records)
   }
 
+  /// Where a partition ends, if its reader has come there.
+  func end(of partition: TopicPartition, seenBy id: ReaderID) -> Int64? {
+    guard let position = readers[id]?.positions[partition] ?? nil,
+      let partitions = topics[partition.topic], partitions.indices.contains(Int(partition.partition)),
+      position >= partitions[Int(partition.partition)].lastStableOffset
+    else { return nil }
+    return position
+  }
+
   // MARK: - Processes
 
   mutating func pause(_ process: ProcessID, now: Duration) {

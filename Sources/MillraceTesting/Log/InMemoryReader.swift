@@ -156,6 +156,8 @@ struct InMemoryPartition: LogPartition {
   let partition: TopicPartition
   let assignment: UInt64
 
+  var end: Int64? { host.update { broker, _ in broker.end(of: partition, seenBy: reader) } }
+
   func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
     await host.delay()
     guard !Task.isCancelled else { return [] }

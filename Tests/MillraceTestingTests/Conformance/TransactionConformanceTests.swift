@@ -29,6 +29,28 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
+  func `a partition ends behind the marker of a transaction for whoever has read it to there`(
+    _ backend: LogBackend
+  ) async throws {
+    let test = try await LogUnderTest(backend, requires: .transactions)
+    let topic = try await test.topic()
+    try await test.withTransactions { writer in
+      try await writer.begin()
+      _ = try await writer.send(ProducerRecord(topic, "kept"))
+      try await writer.commit(timeout: Self.limit)
+    }
+    try await test.withMember(of: [topic]) { member in
+      let queue = try member.queue(TopicPartition(topic: topic, partition: 0))
+      #expect(try await queue.read(1).map(\.text) == ["kept"])
+      // The end is told to whoever asks for more.
+      async let more = queue.read(1)
+      while queue.end != 2 { await Task.yield() }
+      try await test.write(ProducerRecord(topic, "more"))
+      #expect(try await more.map(\.text) == ["more"])
+    }
+  }
+
+  @Test(arguments: LogBackend.available)
   func `a reader waits at an open transaction and a scan reads to what stood behind it`(
     _ backend: LogBackend
   ) async throws {

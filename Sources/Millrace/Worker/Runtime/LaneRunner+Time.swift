@@ -111,7 +111,11 @@ extension LaneRunner {
 extension LaneRunner {
   /// How far the lane is, and how old the oldest record is that it has not finished.
   func progress() -> (taken: [String: Int64], age: Duration) {
-    (taken, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero)
+    // Nobody takes what stands behind the last record: ends of transactions.
+    let ends = partitions.compactMap { partition in partition.end.map { (partition.partition.topic, $0) } }
+    return (
+      taken.merging(ends) { max($0, $1) }, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero
+    )
   }
 
   /// A ledger to build upon when the lane comes back to this worker.
