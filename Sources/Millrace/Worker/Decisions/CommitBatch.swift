@@ -7,6 +7,9 @@ internal import Clocks
 /// It holds what was decided, never what is to be decided: an aborted batch comes back as the same writes in the same
 /// order, before everything that was decided later, and no handler hears of it. Order matters twice: a key's events
 /// follow each other, and a record that was skipped because of an outcome is finished with it or later.
+///
+/// After an abort half as many go together, down to one: a batch that is too much for the time of a transaction would
+/// be too much again. Each commit doubles that, up to the limit.
 struct CommitBatch<Write: Sendable>: Sendable {
   /// A write and the lane it is of.
   struct Item: Sendable {
@@ -34,6 +37,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
 
   private let limit: Int
   private let interval: Duration
+  private var size: Int
   private var lanes: Set<LaneEpoch> = []
   private var pending: [Item] = []
   private var oldest: MillraceClock.Instant?
@@ -46,6 +50,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
   init(limit: Int, interval: Duration) {
     self.limit = max(1, limit)
     self.interval = interval
+    size = self.limit
   }
 
   /// Writes that are not in Kafka yet.
@@ -84,14 +89,14 @@ struct CommitBatch<Write: Sendable>: Sendable {
   func readiness(now: MillraceClock.Instant) -> Readiness {
     guard onItsWay.isEmpty, !pending.isEmpty else { return .idle }
     // What came back from an aborted commit is urgent, whether or not anything came since.
-    guard !isUrgent, pending.count < limit, let due = oldest?.advanced(by: interval), now < due else { return .now }
+    guard !isUrgent, pending.count < size, let due = oldest?.advanced(by: interval), now < due else { return .now }
     return .at(due)
   }
 
   /// The next batch; one at a time. What is left over waits anew, and is still urgent where this was.
   mutating func begin(now: MillraceClock.Instant) -> Batch? {
     guard onItsWay.isEmpty, !pending.isEmpty else { return nil }
-    onItsWay = Array(pending.prefix(limit))
+    onItsWay = Array(pending.prefix(size))
     pending.removeFirst(onItsWay.count)
     if pending.isEmpty { rest() } else { oldest = now }
     return Batch(items: onItsWay, lanes: Set(onItsWay.map(\.lane)).sorted())
@@ -100,6 +105,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
   /// The batch is in Kafka.
   /// - Returns: its writes, those of lanes that went away meanwhile included.
   mutating func committed() -> [Item] {
+    size = min(limit, size * 2)
     defer { onItsWay = [] }
     return onItsWay
   }
@@ -107,6 +113,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
   /// Nothing of the batch is visible. Its writes come first again.
   /// - Returns: those of lanes that went away meanwhile: whoever owns them now starts from what was committed.
   mutating func aborted() -> [Write] {
+    size = max(1, min(size, onItsWay.count) / 2)
     let dropped = onItsWay.filter { !lanes.contains($0.lane) }
     pending.insert(contentsOf: onItsWay.filter { lanes.contains($0.lane) }, at: 0)
     onItsWay = []

@@ -2,41 +2,64 @@
 
 internal import Kafka
 
-/// Commit metadata: `1;<owner>;<unclean starts>;<offset>,<offset>,…`. Empty metadata means that the lane ended in order.
+/// Commit metadata: `2;<owner>;<losses>;<owner>,…;<offset>,…;<offset>,…`. Empty metadata means that the lane ended in
+/// order.
 struct PoisonMark: Sendable, Hashable {
-  /// Names the process that wrote it.
+  /// Names the ownership during which it was written.
   var owner: UInt32
-  /// Starts in a row, up to the owner's, that followed an end without order.
-  var uncleanStarts: Int
+  /// Of the ownerships before it, in a row, that ended without order: how many are known to have ended in a process that
+  /// lived on.
+  var losses: Int
+  /// Those of which that is not known; the oldest first.
+  var unclean: [UInt32]
+  /// The offsets in this source that are not to run any more, the oldest first.
+  var condemned: [Int64]
   /// The offsets in this source that were with a handler, the oldest first.
   var inFlight: [Int64]
 
-  init(owner: UInt32, uncleanStarts: Int, inFlight: [Int64]) {
+  /// More are of no use: three condemn.
+  static let mostUnclean = 8
+
+  init(owner: UInt32, losses: Int = 0, unclean: [UInt32], condemned: [Int64] = [], inFlight: [Int64]) {
     self.owner = owner
-    self.uncleanStarts = uncleanStarts
+    self.losses = min(losses, Self.mostUnclean)
+    self.unclean = unclean.suffix(Self.mostUnclean)
+    self.condemned = condemned
     self.inFlight = inFlight
   }
 
   /// Reads metadata; nil where it is empty or of somebody else: no reason to distrust a record.
   init?(_ metadata: String) {
     let parts = metadata.split(separator: ";", omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0] == "1", let owner = UInt32(parts[1]), let starts = Int(parts[2]), starts >= 0
+    guard parts.count == 6, parts[0] == "2", let owner = UInt32(parts[1]), let losses = Int(parts[2]), losses >= 0,
+      let unclean = Self.numbers(parts[3], UInt32.self), let condemned = Self.numbers(parts[4], Int64.self),
+      let inFlight = Self.numbers(parts[5], Int64.self)
     else { return nil }
-    let offsets = parts[3].split(separator: ",").map { Int64($0) }
-    guard !offsets.contains(nil) else { return nil }
-    self.init(owner: owner, uncleanStarts: starts, inFlight: offsets.compactMap { $0 })
+    self.init(owner: owner, losses: losses, unclean: unclean, condemned: condemned, inFlight: inFlight)
+  }
+
+  private static func numbers<Number: FixedWidthInteger>(_ text: Substring, _ type: Number.Type) -> [Number]? {
+    let numbers = text.split(separator: ",").map { Number($0) }
+    return numbers.contains(nil) ? nil : numbers.compactMap { $0 }
   }
 
   /// At most ``CommittedOffset/maximumMetadataBytes`` bytes; the youngest offsets are left out where there is no room.
   var metadata: String {
-    var text = "1;\(owner);\(uncleanStarts);"
+    var text = "2;\(owner);\(losses);\(unclean.map(String.init).joined(separator: ","));"
+    // The separator behind them needs a byte.
+    Self.append(condemned, to: &text, limit: CommittedOffset.maximumMetadataBytes - 1)
+    text += ";"
+    Self.append(inFlight, to: &text, limit: CommittedOffset.maximumMetadataBytes)
+    return text
+  }
+
+  private static func append(_ offsets: [Int64], to text: inout String, limit: Int) {
     var separator = ""
-    for offset in inFlight.sorted() {
+    for offset in offsets.sorted() {
       let part = separator + String(offset)
-      guard text.utf8.count + part.utf8.count <= CommittedOffset.maximumMetadataBytes else { break }
+      guard text.utf8.count + part.utf8.count <= limit else { break }
       text += part
       separator = ","
     }
-    return text
   }
 }

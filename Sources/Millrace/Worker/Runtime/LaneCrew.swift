@@ -49,6 +49,9 @@ final class LaneCrew: Sendable {
     var idle: [UnsafeContinuation<Void, Never>] = []
     var isWaking = false
     var isOver = false
+    /// Runs that were left behind when the crew was stopped.
+    var leftBehind: Set<UInt64> = []
+    var whenEmpty: (@Sendable () -> Void)?
 
     /// Whether there are ends that nobody is about to tell the lane of.
     var hasUntold: Bool { firstEnd != nil && !isReporting }
@@ -57,6 +60,13 @@ final class LaneCrew: Sendable {
     func isReportDue(at now: MillraceClock.Instant) -> Bool {
       guard let firstEnd, hasUntold else { return false }
       return jobs.isEmpty || firstEnd.duration(to: now) >= LaneCrew.slice
+    }
+
+    /// Whom to tell now that nobody works any more.
+    mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
+      guard isOver, leftBehind.isEmpty else { return nil }
+      defer { whenEmpty = nil }
+      return whenEmpty
     }
   }
 
@@ -119,6 +129,7 @@ final class LaneCrew: Sendable {
     let (runs, idle) = state.withLock { state in
       state.isOver = true
       state.jobs = FIFO()
+      state.leftBehind.formUnion(state.runs.keys)
       defer {
         state.runs = [:]
         state.idle = []
@@ -127,6 +138,16 @@ final class LaneCrew: Sendable {
     }
     for run in runs { leaveBehind(run) }
     for hand in idle { hand.resume() }
+  }
+
+  /// Has `action` done once the crew was stopped and the last handler that was left behind then came back. Those that
+  /// were given up before for taking too long are not waited for: what became of their records was decided.
+  func whenEmpty(_ action: @escaping @Sendable () -> Void) {
+    let action = state.withLock { state in
+      state.whenEmpty = action
+      return state.takeWhenEmpty()
+    }
+    action?()
   }
 
   // MARK: - One hand
@@ -185,13 +206,17 @@ final class LaneCrew: Sendable {
   }
 
   private func end(_ number: UInt64, _ result: HandlerResult?) -> Bool {
-    let run = state.withLock { state -> Run? in
-      guard let run = state.runs.removeValue(forKey: number) else { return nil }
+    let (run, whenEmpty) = state.withLock { state -> (Run?, (@Sendable () -> Void)?) in
+      guard let run = state.runs.removeValue(forKey: number) else {
+        state.leftBehind.remove(number)
+        return (nil, state.takeWhenEmpty())
+      }
       if let result { add(LaneEnd(run, result), to: &state) }
-      return run
+      return (run, nil)
     }
     guard let run else {
       metrics.handlerFreed()
+      whenEmpty?()
       return false
     }
     limits.end(run.limit)

@@ -192,7 +192,7 @@ extension LaneRunner: CommitLane {
       let inFlight = inHand.filter { $0.topic == position.topic }.map(\.offset)
       return CommittedOffset(
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
-        metadata: isEnding ? PoisonWatch.cleanMetadata : watch.metadata(inFlight: inFlight))
+        metadata: isEnding ? PoisonWatch.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight))
     }
     let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
     var entries = paged.rest

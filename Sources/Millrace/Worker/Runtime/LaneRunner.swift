@@ -41,6 +41,8 @@ actor LaneRunner {
   var inHand: Set<SourcePosition> = []
   var watch: PoisonWatch
   var isEnding = false
+  private let end = WriteReceipt()
+  private var hasMark = false
   var ledger: Ledger
   /// The offset behind the last record taken, by source.
   var taken: [String: Int64]
@@ -127,13 +129,17 @@ actor LaneRunner {
   /// The lane ends in order: says so beside the offsets.
   func writeEnd() {
     isEnding = true
-    submit(LaneWrite(lane: epoch, isUrgent: true))
+    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: end))
   }
+
+  /// Whether the lane has run, and whoever starts it next finds no mark of an end in order.
+  var isLeftUnmarked: Bool { hasMark && end.settled != .committed }
 
   /// Commits the offsets with the lane's mark beside them.
   /// - Returns: false where the lane is gone.
   func writeMark() async -> Bool {
     let receipt = WriteReceipt()
+    hasMark = true
     submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
     return await receipt.fate() != .dropped
   }

@@ -11,8 +11,7 @@ internal import Synchronization
 struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
-  /// Names this process beside the offsets it commits.
-  let owner: UInt32
+  let farewells: LaneFarewells
   /// Each restore has a client that reads ahead, and more of them than processors are no faster.
   let restores = Turnstile(8)
 
@@ -48,10 +47,11 @@ struct LaneStarter: Sendable {
         of: source, committed: committed.first { $0.partition == source }?.offset, available: ranges[source])
     }
     let began = parts.clock.now
+    let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
     let restored = Mutex(kept?.ledger ?? Ledger())
-    let end = try await restores.pass {
+    let (end, survivors) = try await restores.pass {
       try Task.checkCancellation()
-      return try await log.scan(
+      let end = try await log.scan(
         TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
         from: kept.map { .offset($0.end) } ?? .earliest,
         to: .highWatermark, upTo: Self.pageSize
@@ -59,13 +59,14 @@ struct LaneStarter: Sendable {
         let entries = try records.map { try LedgerRecord.entry(of: $0) }
         restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
       }
+      return (end, try await farewells.survivors(of: Array(marks.values)))
     }
     try Task.checkCancellation()
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
       watch: PoisonWatch(
-        metadata: Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }, owner: owner,
+        metadata: marks, owner: farewells.newOwner(), survivors: survivors,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 

@@ -180,6 +180,7 @@ actor LaneSupervisor {
       // Only what is known to be committed may be built upon when the lane comes back.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
       await runner.stop()
+      if await runner.isLeftUnmarked { starter.farewells.left(epoch, as: await runner.watch.owner, runner.crew) }
     }
     lane.work.cancel()
     await lane.work.value

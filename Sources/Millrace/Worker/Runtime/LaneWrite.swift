@@ -58,6 +58,13 @@ final class WriteReceipt: Sendable {
     waiter?.resume(returning: fate)
   }
 
+  /// The fate as far as it is known.
+  var settled: WriteFate? {
+    state.withLock { state in
+      if case .settled(let fate) = state { fate } else { nil }
+    }
+  }
+
   /// Waits for the fate. One caller only.
   func fate() async -> WriteFate {
     await withCheckedContinuation { continuation in

@@ -69,7 +69,9 @@ package struct WorkerRuntime: Service {
     let desk = OperationsDesk(
       worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
       logger: parts.logger)
-    var generator = SystemRandomNumberGenerator()
+    let farewells = LaneFarewells(
+      worker: parts.name, topic: parts.topics.control, log: parts.log, clock: parts.clock, metrics: parts.metrics,
+      logger: parts.logger)
     let limits = TimeLimits(parts.policy.handlerTimeout, on: parts.clock)
     let starter = LaneStarter(
       reader: reader,
@@ -79,8 +81,7 @@ package struct WorkerRuntime: Service {
         planner: OutcomePlanner(
           records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
         handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,
-        clock: parts.clock, metrics: parts.metrics, logger: parts.logger),
-      owner: UInt32.random(in: .min ... .max, using: &generator))
+        clock: parts.clock, metrics: parts.metrics, logger: parts.logger), farewells: farewells)
     let supervisor = LaneSupervisor(
       starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
     state.supervisor.withLock { $0 = supervisor }
@@ -89,16 +90,18 @@ package struct WorkerRuntime: Service {
       state.supervisor.withLock { $0 = nil }
       state.reader.withLock { $0 = nil }
     }
-    try await writer.whileRunning { client in
-      try await writer.initialize(client)
-      await prepare(client)
-      await withTaskGroup(of: Void.self) { followers in
-        followers.addTask { await ending.onFailure(of: desk.follow) }
-        followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
-        followers.addTask { await ending.onFailure(of: limits.run) }
-        if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
-        await serve(reader, committer, supervisor, ending)
-        followers.cancelAll()
+    try await farewells.whileRunning {
+      try await writer.whileRunning { client in
+        try await writer.initialize(client)
+        await prepare(client)
+        await withTaskGroup(of: Void.self) { followers in
+          followers.addTask { await ending.onFailure(of: desk.follow) }
+          followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
+          followers.addTask { await ending.onFailure(of: limits.run) }
+          if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
+          await serve(reader, committer, supervisor, ending)
+          followers.cancelAll()
+        }
       }
     }
     if let error = ending.cause { throw error }

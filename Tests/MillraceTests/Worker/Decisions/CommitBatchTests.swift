@@ -45,13 +45,21 @@ import Testing
     check(batch.begin(now: .second(0))?.items.map(\.write) == [4])
   }
 
-  @Test func `an aborted batch comes back first, as it was`() {
-    var batch = batch()
-    for write in 1...3 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
-    _ = batch.begin(now: .second(0))
-    check(batch.add([4], of: lane, isUrgent: false, now: .second(0)))
-    check(batch.aborted() == [])
-    check(batch.begin(now: .second(0))?.items.map(\.write) == [1, 2, 3])
+  @Test func `an aborted batch comes back first, in its order and in smaller parts, which grow as they are committed`()
+  {
+    var batch = batch(limit: 8)
+    for write in 1...8 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
+    check(batch.begin(now: .second(0))?.items.count == 8)
+    for write in 9...30 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
+    // Whatever they were too much for: down to one it goes.
+    for expected in [[1, 2, 3, 4], [1, 2], [1], [1]] {
+      check(batch.aborted() == [])
+      check(batch.begin(now: .second(0))?.items.map(\.write) == expected)
+    }
+    for expected in [2...3, 4...7, 8...15, 16...23] {
+      _ = batch.committed()
+      check(batch.begin(now: .second(0))?.items.map(\.write) == Array(expected))
+    }
   }
 
   @Test func `an aborted batch goes again at once, although nothing new came`() {

@@ -81,8 +81,11 @@ import Testing
     await next.crash()
   }
 
-  @Test func `what is in hand when a process dies for the third time in a row is given to a person`() async throws {
-    let mill = try Mill(lanes: 1)
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `what is in hand when a process dies for the third time in a row is given to a person`(
+    commit: KafkaSettings.Commit
+  ) async throws {
+    let mill = try Mill(lanes: 1, commit: commit)
     let book = Book()
     var deaths = 0
     var last: MillProcess?
@@ -102,7 +105,9 @@ import Testing
         for number in 0..<10 { try mill.put(number == 5 ? "killer" : "n\(number)", key: "k\(number)") }
       }
       last = process
-      let isOver = await mill.until { process.log.isCrashed || (mill.answered().count == 9 && !mill.dead().isEmpty) }
+      let isOver = await mill.until {
+        process.log.isCrashed || (Set(mill.answered()).count == 9 && !mill.dead().isEmpty)
+      }
       #expect(isOver != nil)
       guard process.log.isCrashed else { break }
       deaths += 1
@@ -113,7 +118,7 @@ import Testing
     #expect(deaths == 3)
     #expect(mill.dead() == ["killer": "crashed-the-process"])
     #expect(Set(mill.answered()) == Set((0..<10).filter { $0 != 5 }.map { "n\($0)" }))
-    #expect(mill.answered().count == 9)
+    if commit == .transactional { #expect(mill.answered().count == 9) }
     await last?.crash()
   }
 

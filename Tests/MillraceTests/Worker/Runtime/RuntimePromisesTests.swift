@@ -155,16 +155,15 @@ import Testing
     // The commit takes longer than the lane has time to leave.
     mill.log.setLatency(.milliseconds(latency))
     let second = mill.start("q", MillHandler(book))
-    // Requests that take seconds have transactions time out and processes end. What is in hand at the third end in a row
-    // is a suspect and becomes a dead letter.
-    func settled() -> Set<String> { Set(mill.answered()).union(mill.dead().keys) }
-    #expect(await mill.until { settled().count >= 32 && mill.isRead() } != nil)
+    // Requests that take seconds have transactions time out and runtimes end, with nothing written beside the offsets.
+    // Their process lives and says so, so no record is blamed.
+    #expect(await mill.until { mill.answered().count >= 32 && mill.isRead() } != nil)
     mill.log.setLatency(.zero)
-    #expect(await mill.until { settled().isSuperset(of: ids) && mill.isRead() } != nil)
+    #expect(await mill.until { Set(mill.answered()).isSuperset(of: ids) && mill.isRead() } != nil)
     mill.time.advance(by: .seconds(30))
     await mill.until(within: .seconds(5)) { false }
-    #expect(mill.answered().count + mill.dead().count == 32, "an event is there twice")
-    #expect(Set(mill.dead().values).isSubset(of: [PoisonWatch.reason]))
+    #expect(mill.answered().count == 32, "an event is there twice")
+    #expect(mill.dead().isEmpty, "a record was blamed for what is none's fault")
     await first.crash()
     await second.crash()
   }
