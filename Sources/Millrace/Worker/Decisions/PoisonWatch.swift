@@ -1,10 +1,12 @@
-// Records that kill the process: found by what the dead left behind.
+// Records and timers that kill the process: found by what the dead left behind.
+
+internal import AppStore
 
 /// What a lane that starts makes of the marks its predecessor left, and what it leaves itself.
 ///
-/// After two unclean starts in a row the lane runs one record at a time and names it before it runs. What is named at
-/// the third is condemned, where none of the three is known to have been a mere loss: the process lived on. Enough
-/// records settled without a crash end the suspicion.
+/// After two unclean starts in a row the lane runs one record, or timer, at a time and names it before it runs. What is
+/// named at the third is condemned, where none of the three is known to have been a mere loss: the process lived on.
+/// Enough of them settled without a crash end the suspicion.
 struct PoisonWatch: Sendable {
   /// From this many unclean starts on, one record at a time. Losses count: who cannot commit a batch in time may be able
   /// to commit one record.
@@ -25,6 +27,8 @@ struct PoisonWatch: Sendable {
   var uncleanStarts: Int { unclean.count + losses }
   /// Records to be dead-lettered as ``reason`` without running.
   private(set) var condemned: Set<SourcePosition>
+  /// Timers to be dead-lettered as ``reason`` without firing, by ``mark(of:_:)``.
+  private(set) var condemnedTimers: Set<UInt64> = []
 
   /// The dead letter's stable code.
   static let reason = "crashed-the-process"
@@ -53,6 +57,7 @@ struct PoisonWatch: Sendable {
       // What was condemned before stays so although its owner lost the lane before it was settled.
       let offsets = mark.condemned + (survivors.contains(mark.owner) ? [] : mark.inFlight)
       condemned.formUnion(offsets.map { SourcePosition(topic: topic, offset: $0) })
+      condemnedTimers.formUnion(mark.condemnedTimers + (survivors.contains(mark.owner) ? [] : mark.timers))
     }
   }
 
@@ -67,9 +72,27 @@ struct PoisonWatch: Sendable {
   /// Whether a record is to be dead-lettered. It stays so until it is settled.
   func isCondemned(_ position: SourcePosition) -> Bool { condemned.contains(position) }
 
+  /// What stands for a timer in marks. Set again for another time it is another.
+  static func mark(of name: String, _ timer: LaneTimer) -> UInt64 {
+    LedgerKey(id: "\(timer.at.millisecondsSince1970)/\(name)").low
+  }
+
+  /// Whether a timer is to be dead-lettered. It stays so until it is settled.
+  func isCondemned(timer mark: UInt64) -> Bool { condemnedTimers.contains(mark) }
+
+  /// What followed from a timer is in Kafka and the process lives.
+  mutating func settled(timer mark: UInt64) {
+    condemnedTimers.remove(mark)
+    countSettled()
+  }
+
   /// What followed from a record is in Kafka and the process lives.
   mutating func settled(_ position: SourcePosition) {
     condemned.remove(position)
+    countSettled()
+  }
+
+  private mutating func countSettled() {
     settledCount += 1
     guard settledCount >= patience else { return }
     unclean = []
@@ -77,10 +100,15 @@ struct PoisonWatch: Sendable {
   }
 
   /// The metadata of one source's offset. Committed before a lane that starts hands out its first record.
-  /// - Parameter inFlight: Offsets of this source that are with a handler.
-  func metadata(of topic: String, inFlight: [Int64]) -> String {
+  /// - Parameters:
+  ///   - inFlight: Offsets of this source that are with a handler.
+  ///   - timers: Timers of the lane that are, by ``mark(of:_:)``.
+  func metadata(of topic: String, inFlight: [Int64], timers: [UInt64] = []) -> String {
     let own = condemned.filter { $0.topic == topic }.map(\.offset)
-    return PoisonMark(owner: owner, losses: losses, unclean: unclean, condemned: own, inFlight: inFlight).metadata
+    return PoisonMark(
+      owner: owner, losses: losses, unclean: unclean, condemnedTimers: Array(condemnedTimers), timers: timers,
+      condemned: own, inFlight: inFlight
+    ).metadata
   }
 
   /// The metadata of a lane that ends in order.

@@ -60,6 +60,13 @@ struct OutcomeRecords: Sendable {
     return ProducerRecord(
       topic: topics.deadLetters, partition: record.partition, value: nil, headers: history.headers + letter.headers)
   }
+
+  /// A timer given to a person.
+  func deadLetter(_ dead: DeadTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
+    ProducerRecord(
+      topic: topics.deadLetters, partition: lane, key: dead.timer.key, value: dead.timer.payload,
+      headers: dead.headers + letter.headers)
+  }
 }
 
 /// Why a record became a dead letter, and what a person can do.

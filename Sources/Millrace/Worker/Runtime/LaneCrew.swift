@@ -9,9 +9,9 @@ internal import Synchronization
 /// What a handler is to run for.
 enum LaneJob: Sendable {
   /// A record; the digest is that of the outcome it replaces, where it is run again on an operator's word. Named records
-  /// are written down before they run: the lane suspects them.
+  /// and timers are written down before they run: the lane suspects them.
   case record(UInt64, LaneItem, replacing: UInt32?, isNamed: Bool)
-  case timer(UInt64, String, LaneTimer)
+  case timer(UInt64, String, LaneTimer, isNamed: Bool)
 }
 
 /// The end of one run.
@@ -199,7 +199,8 @@ final class LaneCrew: Sendable {
       // The lane is gone where the mark cannot be written.
       if isNamed, await !lane.writeMark() { return end(number, nil) }
       result = await handler.run(item, journal: journal)
-    case .timer(_, let name, let timer):
+    case .timer(_, let name, let timer, let isNamed):
+      if isNamed, await !lane.writeMark() { return end(number, nil) }
       result = await handler.run(FiredTimer(name, timer), journal: journal)
     }
     return end(number, result)
@@ -318,7 +319,7 @@ extension LaneJob {
   /// The run's number among those of the lane.
   fileprivate var number: UInt64 {
     switch self {
-    case .record(let number, _, _, _), .timer(let number, _, _): number
+    case .record(let number, _, _, _), .timer(let number, _, _, _): number
     }
   }
 

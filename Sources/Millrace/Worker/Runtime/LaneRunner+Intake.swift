@@ -145,7 +145,13 @@ extension LaneRunner {
       leave(number, name)
       return nil
     }
-    return .timer(number, name, timer)
+    let mark = PoisonWatch.mark(of: name, timer)
+    guard !watch.isCondemned(timer: mark) else {
+      bury(number, name, timer, as: mark)
+      return nil
+    }
+    timersInHand[name] = mark
+    return .timer(number, name, timer, isNamed: watch.isOneAtATime)
   }
 
   private func isBehind(_ item: LaneItem, _ id: LedgerKey) -> OutcomePlan? {

@@ -127,6 +127,12 @@ extension LaneRunner {
   private nonisolated func requeue(
     _ letter: ConsumerRecord, for command: OperationCommand, leavingOut earlier: Set<SentCopy>
   ) async throws -> CarriedOut {
+    if let dead = DeadTimer(letter) {
+      guard await ledger.timer(dead.name) == nil else {
+        return CarriedOut(command, .failed("the timer \(dead.name) was set again since"))
+      }
+      return CarriedOut(command, .done, timer: dead)
+    }
     let history = Provenance(letter)
     let found: ConsumerRecord?
     do {
@@ -220,9 +226,24 @@ extension LaneRunner {
         let result = OperationResult(step.command, step.outcome, sent: step.sent, at: parts.clock.wallTime)
         return step.records + [OperationsRecord.result(result).producerRecord(parts.topics.operations)] + step.notes
       }
-      await submit(LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt))
+      await submit(
+        LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt),
+        settingAgain: batch.compactMap(\.timer))
       guard await receipt.fate() != .dropped else { throw CancellationError() }
     }
+  }
+}
+
+extension LaneRunner {
+  /// Hands a write over that sets dead timers again. They are due at once, most likely.
+  private func submit(_ write: LaneWrite, settingAgain timers: [DeadTimer]) {
+    var write = write
+    for dead in timers {
+      let again = Outcome.Timer(name: dead.name, at: dead.timer.at, payload: dead.timer.payload)
+      write.entries += timerEntries([again], key: dead.timer.key)
+    }
+    stage(write)
+    submit(write)
   }
 }
 
@@ -236,11 +257,14 @@ struct CarriedOut: Sendable {
   var records: [ProducerRecord]
   /// What else is to be written with them.
   var notes: [ProducerRecord] = []
+  /// A timer that is set again.
+  var timer: DeadTimer?
 
   init(
-    _ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64 = 0, records: [ProducerRecord] = []
+    _ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64 = 0, records: [ProducerRecord] = [],
+    timer: DeadTimer? = nil
   ) {
-    (self.command, self.outcome, self.sent, self.records) = (command, outcome, sent, records)
+    (self.command, self.outcome, self.sent, self.records, self.timer) = (command, outcome, sent, records, timer)
   }
 }
 

@@ -15,7 +15,7 @@ extension LaneRunner: CommitLane {
         close(end.journal)
         switch end.job {
         case .record(let number, let item, let replacing, _): ended(number, item, end, replacing: replacing)
-        case .timer(let number, let name, let timer): ended(number, FiredTimer(name, timer), timer, end.result)
+        case .timer(let number, let name, let timer, _): ended(number, FiredTimer(name, timer), timer, end.result)
         }
       }
       dispatch(isCrewsCall: true)
@@ -89,7 +89,8 @@ extension LaneRunner: CommitLane {
       leave(number, fired.name)
       return expect(fired.name, due: again)
     }
-    var write = LaneWrite(lane: epoch, job: .init(number: number), records: plan.records)
+    var write = LaneWrite(
+      lane: epoch, job: .init(number: number), fires: PoisonWatch.mark(of: fired.name, timer), records: plan.records)
     parts.metrics.emitted(plan.events)
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
     if ledger.timer(fired.name) == timer {
@@ -106,9 +107,21 @@ extension LaneRunner: CommitLane {
     submit(write)
   }
 
+  /// A timer that was in hand when its process died too often is given to a person.
+  func bury(_ number: UInt64, _ name: String, _ timer: LaneTimer, as mark: UInt64) {
+    let letter = parts.planner.crashed(DeadTimer(name, timer), lane: epoch.lane, now: parts.clock.wallTime)
+    let write = LaneWrite(
+      lane: epoch, job: .init(number: number), fires: mark, records: [letter], entries: [.timer(name, nil)])
+    parts.metrics.died(reason: PoisonWatch.reason, type: FiredTimer.typeLabel)
+    stage(write)
+    ended(number, name)
+    submit(write)
+  }
+
   /// A timer has run: the next of its key may.
   private func ended(_ number: UInt64, _ timer: String) {
     firing.remove(timer)
+    timersInHand[timer] = nil
     keys.decided(number)
     if isHeldUp { bell.ring() }
   }
@@ -141,7 +154,7 @@ extension LaneRunner: CommitLane {
     return ledger.entries(parking: id, key: LedgerKey(hashing: item.key), as: handled)
   }
 
-  private func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
+  func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
     changes.map { change in
       guard let at = change.at else { return .timer(change.name, nil) }
       expect(change.name, due: at)
@@ -188,11 +201,13 @@ extension LaneRunner: CommitLane {
 
   func seal(_ writes: [LaneWrite]) -> SealedWrites? {
     guard !isOver else { return nil }
+    let timers = Array(timersInHand.values)
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes)).map { position in
       let inFlight = inHand.filter { $0.topic == position.topic }.map(\.offset)
       return CommittedOffset(
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
-        metadata: isEnding ? PoisonWatch.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight))
+        metadata: isEnding
+          ? PoisonWatch.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
     }
     let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
     var entries = paged.rest
@@ -214,6 +229,7 @@ extension LaneRunner: CommitLane {
   func committed(_ writes: [LaneWrite], as sealed: SealedWrites) {
     for write in writes {
       for entry in write.entries { ledger.settle(entry) }
+      if let timer = write.fires { watch.settled(timer: timer) }
       if let position = write.finishes {
         watermarks.finish(position)
         watch.settled(position)

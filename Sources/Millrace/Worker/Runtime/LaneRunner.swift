@@ -39,6 +39,8 @@ actor LaneRunner {
   var keys: KeyLanes<LaneWork>
   /// What is with a handler, for whoever starts the lane after a crash.
   var inHand: Set<SourcePosition> = []
+  /// Timers that are, with what stands for them in the lane's mark.
+  var timersInHand: [String: UInt64] = [:]
   var watch: PoisonWatch
   var isEnding = false
   private let end = WriteReceipt()

@@ -11,6 +11,8 @@ struct LaneWrite: Sendable {
   var job: Job?
   /// The source record that is finished by it; nil for intents and timers.
   var finishes: SourcePosition?
+  /// The timer that is, by ``PoisonWatch/mark(of:_:)``.
+  var fires: UInt64?
   /// Events, parked records, dead letters, tables.
   var records: [ProducerRecord] = []
   /// What the ledger is to remember.

@@ -134,6 +134,15 @@ struct OutcomePlanner: Sendable {
       remedy: "find what in it ends the process before you requeue it", now: now)
   }
 
+  /// The letter of a timer that was.
+  func crashed(_ dead: DeadTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
+    let letter = DeadLetter(
+      reason: PoisonWatch.reason,
+      detail: "the timer \(dead.name), due \(dead.timer.at.rfc3339), was in flight at three unclean starts",
+      remedy: "find what in it ends the process before you requeue it; that sets it again", at: now)
+    return records.deadLetter(dead, letter, lane: lane)
+  }
+
   private struct Failure {
     var reason: String
     var detail: String

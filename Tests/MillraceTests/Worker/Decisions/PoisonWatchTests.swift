@@ -1,3 +1,4 @@
+import AppStore
 import AppStoreSigning
 import Kafka
 import Testing
@@ -62,6 +63,30 @@ import Testing
     #expect(self.watch(before, owner: 7, survivors: [3, 6]).condemned == [], "two crashes condemn nobody")
   }
 
+  @Test func `a timer that kills the process is condemned by the same rule, until it is set for another time`() {
+    let timer = LaneTimer(at: Timestamp(millisecondsSince1970: 5_000), key: [1], payload: [2])
+    let mark = PoisonWatch.mark(of: "t", timer)
+    var watch = watch(PoisonWatch.cleanMetadata, owner: 1)
+    for owner in 2...4 as ClosedRange<UInt32> {
+      #expect(watch.condemnedTimers.isEmpty)
+      // It is of no source: every one names it.
+      let metadata = ["a", "b"].map { ($0, watch.metadata(of: $0, inFlight: [], timers: [mark])) }
+      watch = PoisonWatch(metadata: Dictionary(uniqueKeysWithValues: metadata), owner: owner, patience: 10)
+    }
+    #expect(watch.isCondemned(timer: mark))
+    #expect(watch.condemned.isEmpty)
+    var moved = timer
+    moved.at = Timestamp(millisecondsSince1970: 6_000)
+    #expect(!watch.isCondemned(timer: PoisonWatch.mark(of: "t", moved)))
+    #expect(!watch.isCondemned(timer: PoisonWatch.mark(of: "u", timer)))
+    // Its owner loses the lane before it was settled.
+    let lost = self.watch(watch.metadata(of: "a", inFlight: []), owner: 5, survivors: [4])
+    #expect(lost.condemnedTimers == [mark])
+    watch.settled(timer: mark)
+    #expect(watch.condemnedTimers.isEmpty)
+    #expect(PoisonMark(watch.metadata(of: "a", inFlight: []))?.condemnedTimers == [])
+  }
+
   @Test func `it is asked who survived where a mark names somebody unknown`() {
     let metadata = PoisonMark(owner: 5, unclean: [3], inFlight: []).metadata
     #expect(!PoisonWatch.isSuspicious(["", "of another tool"], known: []))
@@ -80,8 +105,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "text of another tool", "1;1;1;1", "2;1;0;;", "2;x;0;;;", "2;1;-1;;;", "2;1;0;-1;;", "2;1;0;;;1,x",
-    "2;1;0;;;1;1",
+    "", "text of another tool", "1;1;1;1", "2;1;0;;;", "2;x;0;;;;;", "2;1;-1;;;;;", "2;1;0;-1;;;;", "2;1;0;;;;;1,x",
+    "2;1;0;;-1;;;", "2;1;0;;;x;;", "2;1;0;;;;;1;1",
   ])
   func `metadata of others is no reason to distrust a record`(metadata: String) {
     #expect(PoisonMark(metadata) == nil)
@@ -101,6 +126,12 @@ import Testing
     let full = PoisonMark(owner: .max, unclean: [], condemned: (0..<2_000).map { Int64.max - $0 }, inFlight: [1])
     #expect(full.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
     #expect(PoisonMark(full.metadata).map { $0.condemned.count > 180 } == true)
+    let timers = (0..<2_000 as Range<UInt64>).map { UInt64.max - $0 }
+    let timed = PoisonMark(
+      owner: .max, unclean: [], condemnedTimers: timers, timers: timers, condemned: [], inFlight: mark.inFlight)
+    #expect(timed.metadata.utf8.count <= CommittedOffset.maximumMetadataBytes)
+    let half = PoisonMark(timed.metadata)
+    #expect(half.map { $0.condemnedTimers.count > 80 && $0.inFlight.count > 80 } == true)
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)

@@ -122,6 +122,70 @@ import Testing
     await last?.crash()
   }
 
+  @Test(arguments: [KafkaSettings.Commit.transactional, .atLeastOnce])
+  func `a timer that kills its process three times is given to a person, and fires again on a person's word`(
+    commit: KafkaSettings.Commit
+  ) async throws {
+    let mill = try Mill(lanes: 1, commit: commit)
+    let (book, isMended) = (Book(), MillProcess.Shared(false))
+    let clock = mill.time.clock
+    var deaths = 0
+    var last: MillProcess?
+    for life in 0..<6 {
+      let log = MillProcess.Shared<InMemoryLog?>(nil)
+      var handler = MillHandler(book) { item, journal in
+        let answer = try await MillHandler.answer(item, journal)
+        guard item.id == "sets" else { return answer }
+        let at = clock.wallTime + .seconds(5)
+        return answer.settingTimer("killer", at: at, payload: [7]).settingTimer("other", at: at + .seconds(1))
+      }
+      handler.fired = { timer, _ in
+        if timer.name == "killer", !isMended.get() {
+          log.get()?.crash()
+          throw CancellationError()
+        }
+        return try .emit(MillHandler.Answer(id: timer.name))
+      }
+      let process = mill.start("p\(life)", isKept: false, handler)
+      log.set(process.log)
+      if life == 0 { for id in ["sets", "n1", "n2"] { try mill.put(id, key: id) } }
+      last = process
+      // Both timers have fired or died.
+      let isOver = await mill.until { process.log.isCrashed || mill.answered().contains { $0.hasPrefix("timer/other/") } }
+      #expect(isOver != nil)
+      guard process.log.isCrashed else { break }
+      deaths += 1
+      await process.crash()
+      // The group and the open transaction of the dead.
+      mill.time.advance(by: .seconds(12))
+    }
+    #expect(deaths == 3)
+    let letters = mill.log.records(in: mill.topics.deadLetters)
+    let letter = try #require(letters.first)
+    #expect(letters.count == 1)
+    #expect(Mill.header("millrace-reason", of: letter) == PoisonWatch.reason)
+    #expect(Mill.header("millrace-timer", of: letter) == "killer")
+    #expect(Mill.header("millrace-detail", of: letter).hasPrefix("the timer killer, due "))
+    #expect(letter.value == [7] && letter.key == Array("sets".utf8))
+    #expect(Set(mill.answered()).isSuperset(of: ["sets", "n1", "n2"]))
+    // Without transactions the ledger is written after the events.
+    let tombstones = await mill.until {
+      mill.log.records(in: mill.topics.ledger).count { $0.key?.first == UInt8(ascii: "t") && $0.value == nil } == 2
+    }
+    #expect(tombstones != nil)
+
+    isMended.set(true)
+    let command = OperationCommand(
+      id: "c", item: OperationCommand.deadLetter(lane: 0, offset: letter.offset), worker: "mill", lane: 0,
+      action: .requeue, why: "mended", by: "ann", at: mill.time.clock.wallTime)
+    try mill.log.append(OperationsRecord.command(command).producerRecord(mill.topics.operations))
+    let fired = await mill.until { mill.answered().contains { $0.hasPrefix("timer/killer/") } }
+    #expect(fired != nil)
+    #expect(mill.operations().standing(of: command.item)?.failure == nil)
+    #expect(book.runs["killer"] == deaths + 1)
+    await last?.crash()
+  }
+
   @Test func `an outcome larger than Kafka takes is a dead letter, and others are committed`() async throws {
     let mill = try Mill(lanes: 1)
     let process = mill.start(

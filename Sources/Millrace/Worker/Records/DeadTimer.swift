@@ -1,0 +1,33 @@
+// A timer that was given up, as its dead letter says it: there is no record that could be copied.
+
+internal import AppStore
+internal import Kafka
+
+/// What a dead letter says of a timer: the record's key and value are the timer's.
+struct DeadTimer: Sendable, Hashable {
+  var name: String
+  var timer: LaneTimer
+
+  private enum Name {
+    static let timer = "millrace-timer"
+    static let at = "millrace-timer-at"
+  }
+
+  init(_ name: String, _ timer: LaneTimer) { (self.name, self.timer) = (name, timer) }
+
+  /// Reads a dead letter; nil where it is of a record.
+  init?(_ letter: ConsumerRecord) {
+    func text(_ name: String) -> String? {
+      letter.headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
+    }
+    guard let name = text(Name.timer), let at = text(Name.at).flatMap({ Int64($0) }) else { return nil }
+    self.init(
+      name,
+      LaneTimer(at: Timestamp(millisecondsSince1970: at), key: letter.key ?? [], payload: letter.value ?? []))
+  }
+
+  /// The headers that say it.
+  var headers: [RecordHeader] {
+    [RecordHeader(Name.timer, name), RecordHeader(Name.at, String(timer.at.millisecondsSince1970))]
+  }
+}
