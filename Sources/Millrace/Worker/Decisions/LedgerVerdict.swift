@@ -28,7 +28,7 @@ enum LedgerVerdict: Sendable, Hashable {
   enum Skip: String, Sendable, Hashable, CaseIterable {
     /// It is done.
     case duplicate
-    /// It waits on a tier, and that record will be handled.
+    /// It waits on a tier, and that record will be handled; or it is not yet certain that it will not be.
     case parked
     /// It is a dead letter, and only a requeue brings it back.
     case dead
@@ -40,9 +40,12 @@ enum LedgerVerdict: Sendable, Hashable {
 extension Ledger {
   /// Decides whether a record is handled. Asked when ``KeyLanes`` hands it out, never earlier: of two copies the second
   /// is handed out only when the outcome of the first is staged.
-  func verdict(for id: LedgerKey, arriving arrival: Arrival) -> LedgerVerdict {
-    let state = self[id]?.state
-    switch (arrival, state) {
+  /// - Parameter hasPassed: Whether what was parked so would have come back by now (``TierPassage``).
+  func verdict(
+    for id: LedgerKey, arriving arrival: Arrival, hasPassed: (Handled) -> Bool = { _ in false }
+  ) -> LedgerVerdict {
+    let known = self[id]
+    switch (arrival, known?.state) {
     // What the ledger does not know is handled, however it came: better twice than never.
     case (.retry(let attempt, _), nil): return .run(attempt: attempt)
     case (_, nil): return .run(attempt: 0)
@@ -51,7 +54,9 @@ extension Ledger {
     // that the note was lost with a crash, and the record is the truth.
     case (.retry(let attempt, _), .parked(let noted, _)):
       return attempt >= noted ? .run(attempt: attempt) : .skip(.superseded)
-    case (_, .parked): return .skip(.parked)
+    // Its copy is gone, and the run it waited for with it. Should the copy come all the same, it is an older one.
+    case (_, .parked(let noted, _)):
+      return known.map(hasPassed) == true ? .run(attempt: noted + 1) : .skip(.parked)
 
     // What was reapplied and died is done still: its letter is reapplied again.
     case (.reapply, .done(let digest)), (.requeue(reapplying: true), .done(let digest)):

@@ -20,7 +20,11 @@ extension Ledger {
   ///   - key: Its record key, hashed.
   ///   - arrival: How it came.
   ///   - behind: The id it carries of the one before it, when it was appended behind one.
-  func predecessor(of id: LedgerKey, key: LedgerKey, arriving arrival: Arrival, behind: LedgerKey?) -> Predecessor? {
+  ///   - hasPassed: Whether what was parked so would have come back by now; nobody waits for it then.
+  func predecessor(
+    of id: LedgerKey, key: LedgerKey, arriving arrival: Arrival, behind: LedgerKey?,
+    hasPassed: (Handled) -> Bool = { _ in false }
+  ) -> Predecessor? {
     let candidate: LedgerKey?
     switch arrival {
     // It has its place in the chain already; the head of a chain has nobody before it.
@@ -30,9 +34,14 @@ extension Ledger {
     // same.
     case .reapply where isDone(id): candidate = nil
     case .requeue: candidate = nil
+    // It has its place in the chain, and its copy is gone: those behind it wait for it, and what was before it went with
+    // it, for retention takes the oldest first.
+    case .live where isParked(id), .replay where isParked(id), .reapply where isParked(id): candidate = nil
     case .live, .replay, .reapply: candidate = tail(of: key)
     }
-    guard let candidate, candidate != id, case .parked(_, let tier?)? = self[candidate]?.state else { return nil }
+    guard let candidate, candidate != id, let before = self[candidate], case .parked(_, let tier?) = before.state,
+      !hasPassed(before)
+    else { return nil }
     return Predecessor(id: candidate, tier: tier)
   }
 

@@ -3,6 +3,7 @@
 internal import AppStore
 internal import Clocks
 internal import Kafka
+internal import Logging
 
 extension LaneRunner {
   private static let batchSize = 64
@@ -99,8 +100,14 @@ extension LaneRunner {
         }
         let id = item.ledgerID
         // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
-        switch ledger.verdict(for: id, arriving: item.arrival) {
-        case .run(let attempt): handOut(job.number, item, id, attempt: attempt, replacing: nil).map { jobs.append($0) }
+        switch ledger.verdict(for: id, arriving: item.arrival, hasPassed: hasPassed) {
+        case .run(let attempt):
+          if attempt > item.attempt {
+            parts.logger.warning(
+              "a parked record did not come back from its tier; it runs as it was sent again",
+              metadata: ["lane": "\(epoch.lane)", "notification": "\(item.id)"])
+          }
+          handOut(job.number, item, id, attempt: attempt, replacing: nil).map { jobs.append($0) }
         case .reapply(let attempt, let digest):
           handOut(job.number, item, id, attempt: attempt, replacing: digest).map { jobs.append($0) }
         case .skip(let reason):
@@ -157,7 +164,7 @@ extension LaneRunner {
   private func isBehind(_ item: LaneItem, _ id: LedgerKey) -> OutcomePlan? {
     guard parts.policy.ordering == .strict else { return nil }
     let predecessor = ledger.predecessor(
-      of: id, key: LedgerKey(hashing: item.key), arriving: item.arrival, behind: item.behind)
+      of: id, key: LedgerKey(hashing: item.key), arriving: item.arrival, behind: item.behind, hasPassed: hasPassed)
     return predecessor.map { parts.planner.behind(item, $0, now: parts.clock.wallTime) }
   }
 }

@@ -60,6 +60,7 @@ actor LaneRunner {
   var moving = 0
   private var places = LanePlaces()
   var sweptAt: Timestamp
+  private let startedAt: Timestamp
   /// The offset in the ledger's topic up to which the lane was restored; what it wrote since stands behind it.
   var ledgerEnd: Int64
   /// What is on its way to the committer while a turn of the lane lasts.
@@ -80,7 +81,8 @@ actor LaneRunner {
     self.partitions = partitions
     self.ledger = ledger
     self.ledgerEnd = ledgerEnd
-    sweptAt = parts.clock.wallTime
+    startedAt = parts.clock.wallTime
+    sweptAt = startedAt
     watermarks = LaneWatermarks(startingAt: starts)
     taken = starts
     let policy = parts.policy
@@ -188,6 +190,14 @@ actor LaneRunner {
   }
 
   private var runningHandlers: Int { keys.working + keys.waiting }
+
+  /// Whether what was parked so would have come back by now.
+  func hasPassed(_ handled: Handled) -> Bool {
+    TierPassage(
+      delays: parts.planner.schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt,
+      now: parts.clock.wallTime
+    ).hasPassed(handled)
+  }
 
   // MARK: - Places
 

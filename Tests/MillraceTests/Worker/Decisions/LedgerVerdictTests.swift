@@ -50,6 +50,30 @@ import Testing
     #expect(staged.verdict(for: .number(1), arriving: row.arrival) == row.verdict)
   }
 
+  /// Any arrival but the copy's own runs once the copy would have come back, and the copy counts for nothing then.
+  @Test(arguments: [.live, .replay, .reapply, requeue, requeueReapply] as [Arrival])
+  func `what is parked and would have come back runs when it is sent again`(arrival: Arrival) {
+    for tier in [1, nil] {
+      var ledger = Ledger()
+      let parked = Handled(.parked(attempt: 2, tier: tier), minute: 5)
+      ledger.restore(.handled(.number(1), parked))
+      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 != parked } == .skip(.parked))
+      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 == parked } == .run(attempt: 3))
+      // It waits again, without having failed: the older copy is passed over.
+      ledger.stage(.handled(.number(1), Handled(.parked(attempt: 3, tier: 0), minute: 600)))
+      #expect(ledger.verdict(for: .number(1), arriving: Self.retry) { _ in true } == .skip(.superseded))
+      ledger.stage(.handled(.number(1), Handled(Self.done, minute: 601)))
+      #expect(ledger.verdict(for: .number(1), arriving: Self.retry) { _ in true } == .skip(.duplicate))
+    }
+    for state in [Self.done, .dead] {
+      var ledger = Ledger()
+      ledger.restore(.handled(.number(1), Handled(state, minute: 5)))
+      #expect(
+        ledger.verdict(for: .number(1), arriving: arrival) { _ in true }
+          == ledger.verdict(for: .number(1), arriving: arrival))
+    }
+  }
+
   @Test func `every arrival meets every state in the table`() {
     #expect(Set(Self.table.map { "\($0.arrival) \($0.state.map { "\($0)".prefix(4) } ?? "")" }).count == 7 * 4)
   }

@@ -73,6 +73,24 @@ import Testing
     #expect(ledger.tail(of: key) == .number(2))
   }
 
+  @Test func `nobody waits for one whose copy is gone, and sent again it waits for none that waited for it`() {
+    var ledger = Ledger()
+    park(&ledger, 1, attempt: 1, tier: 0)
+    park(&ledger, 2, attempt: 0, tier: 0)
+    park(&ledger, 3, attempt: 0, tier: 0)
+    for arrival in [.live, .replay, .reapply] as [Arrival] {
+      #expect(ledger.predecessor(of: .number(1), key: key, arriving: arrival, behind: nil) == nil, "\(arrival)")
+      #expect(ledger.predecessor(of: .number(4), key: key, arriving: arrival, behind: nil)?.id == .number(3))
+      #expect(
+        ledger.predecessor(of: .number(4), key: key, arriving: arrival, behind: nil) { _ in true } == nil, "\(arrival)")
+    }
+    #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1))?.id == .number(1))
+    #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) { _ in true } == nil)
+    // It waits once more, at its place: the end of the chain stays.
+    park(&ledger, 1, attempt: 2, tier: 1)
+    #expect(ledger.tail(of: key) == .number(3))
+  }
+
   /// Notifications of one key fail at random and wait on random tiers; whatever comes due next, they end in order.
   @Test(arguments: 0..<500 as Range<UInt64>)
   func `one key ends in order, and it ends`(seed: UInt64) {

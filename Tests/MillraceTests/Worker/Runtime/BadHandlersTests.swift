@@ -151,7 +151,9 @@ import Testing
       if life == 0 { for id in ["sets", "n1", "n2"] { try mill.put(id, key: id) } }
       last = process
       // Both timers have fired or died.
-      let isOver = await mill.until { process.log.isCrashed || mill.answered().contains { $0.hasPrefix("timer/other/") } }
+      let isOver = await mill.until {
+        process.log.isCrashed || mill.answered().contains { $0.hasPrefix("timer/other/") }
+      }
       #expect(isOver != nil)
       guard process.log.isCrashed else { break }
       deaths += 1

@@ -37,6 +37,42 @@ import Testing
     }
   }
 
+  @Test(arguments: [WorkerPolicy.Ordering.free, .strict])
+  func `a notification whose parked copy is gone runs when it is sent again, once the copy would have come back`(
+    ordering: WorkerPolicy.Ordering
+  ) async throws {
+    let mill = try Mill(lanes: 1) { $0.ordering = ordering }
+    let book = Book()
+    let isMended = MillProcess.Shared(false)
+    let handler = MillHandler(book) { item, journal in
+      if item.id == "lost", !isMended.get() { throw RetryableFailure("not yet") }
+      return try await MillHandler.answer(item, journal)
+    }
+    let first = mill.start("p", handler)
+    try mill.put("lost", key: "k")
+    let tier = mill.topics.retries[0]
+    #expect(await mill.until { mill.log.records(in: tier).count == 1 } != nil)
+    await first.crash()
+    // Nobody read the tier for as long as it keeps records.
+    try mill.log.trim(TopicPartition(topic: tier, partition: 0), before: 1)
+    mill.time.advance(by: .seconds(7 * 86_400))
+    isMended.set(true)
+    let second = mill.start("q", handler)
+    try mill.put("lost", key: "k")
+    try mill.put("other", key: "o")
+    #expect(await mill.until { mill.answered() == ["other"] && mill.isRead() } != nil, "it may be there yet")
+    #expect(book.runs["lost"] == 1)
+    await mill.until(within: TierPassage.grace + .seconds(60), step: .seconds(1)) { false }
+    try mill.put("lost", key: "k")
+    #expect(await mill.until { mill.answered() == ["other", "lost"] && mill.isRead() } != nil)
+    // Once is enough.
+    try mill.put("lost", key: "k")
+    try mill.put("last", key: "o")
+    #expect(await mill.until { mill.answered() == ["other", "lost", "last"] && mill.isRead() } != nil)
+    #expect(book.runs["lost"] == 2)
+    await second.crash()
+  }
+
   @Test func `what fell due while a lane looked at its clocks is not slept past`() async throws {
     let interruption = Interruption()
     let delay = Duration.seconds(2)
