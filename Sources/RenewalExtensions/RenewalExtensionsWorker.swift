@@ -13,6 +13,8 @@ public struct RenewalExtensionsWorker: NotificationWorker {
   public static let name = "renewal-extensions"
   /// What it reads.
   public static let families: Set<NotificationFamily> = [.renewalExtensions]
+  /// What it writes besides its events: when a campaign was completed.
+  public static let tables: Set<String> = [CampaignRecord.topic]
 
   /// Apple has been away for a day; a failure is worth a try for longer.
   public static var policy: WorkerPolicy {

@@ -144,7 +144,6 @@ import Testing
 
   @Test func `a handler is told the time, when its run ends and how often it ran`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
-      try harness.log.createTopic("table", partitions: 1)
       try await harness.receive(.didRenew)
       try await harness.advance(by: .seconds(60))
       let event = try #require(try await harness.events().last { $0.name == "told" })
@@ -160,7 +159,6 @@ import Testing
 
   @Test func `timers and rows go with a retry as well`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
-      try harness.log.createTopic("table", partitions: 1)
       try await harness.receive(.didRenew)
       #expect(harness.log.records(in: "table").map(\.value) == [Array("0".utf8)])
       try await harness.advance(by: .seconds(30))

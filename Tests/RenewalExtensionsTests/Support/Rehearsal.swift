@@ -65,7 +65,7 @@ struct Rehearsal: Sendable {
     topics = WorkerTopics(RenewalExtensionsWorker.self, configuration, policy)
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
-    for name in topics.others + [CampaignRecord.topic] {
+    for name in topics.others + topics.tables {
       try log.createTopic(name, partitions: 1)
     }
   }

@@ -34,6 +34,9 @@ struct OutcomeRecords: Sendable {
     return ProducerRecord(topic: topics.events, key: Array(key.utf8), value: event.data, headers: attributes.headers)
   }
 
+  /// Whether the worker says that it writes to the record's topic: it was looked for when the worker started.
+  func isDeclared(_ record: OutputRecord) -> Bool { topics.tables.contains(prefix + record.topic) }
+
   /// A record for a topic that holds no events.
   func output(_ record: OutputRecord) -> ProducerRecord {
     ProducerRecord(

@@ -26,13 +26,27 @@ extension LaneRunner: CommitLane {
   private func ended(_ number: UInt64, _ item: LaneItem, _ end: LaneEnd, replacing: UInt32?) {
     let now = parts.clock.wallTime
     let plan = parts.planner.plan(item, end.result, began: end.began, now: now)
-    if case .again(let attempt) = plan.ending {
+    switch plan.ending {
+    case .undeclared(let topic): return fail(writingTo: topic)
+    case .again(let attempt):
       var item = item
       item.attempt = attempt
       return crew.hand(
         [.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime)], to: self, isOwnCall: true)
+    case .done, .parked, .dead: break
     }
     finish(number, item, item.ledgerID, plan, replacing: replacing, now: now)
+  }
+
+  /// Ends the worker, for nothing that it decides so could be written. What it ran for is left as it was.
+  private func fail(writingTo topic: String) {
+    fault.yield(
+      MillraceError(
+        .topics, "the worker \(parts.topics.worker) writes to a topic that it does not declare", at: topic,
+        remedy: """
+          add it to the worker (`static let tables: Set<String> = ["\(topic)"]`): then it starts only where the topic is \
+          there
+          """))
   }
 
   /// Stages what a plan means and hands it to the committer.
@@ -65,7 +79,7 @@ extension LaneRunner: CommitLane {
         write.entries += resolving(id, item, Handled(.dead, at: now))
       }
       parts.metrics.died(reason: reason, type: item.typeLabel)
-    case .again: break
+    case .again, .undeclared: break
     }
     write.entries += timerEntries(plan.timers, key: item.key)
     keep(plan.states, in: &write)
@@ -89,6 +103,7 @@ extension LaneRunner: CommitLane {
       leave(number, fired.name)
       return expect(fired.name, due: again)
     }
+    if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
     var write = LaneWrite(
       lane: epoch, job: .init(number: number), fires: PoisonWatch.mark(of: fired.name, timer), records: plan.records)
     parts.metrics.emitted(plan.events)

@@ -69,6 +69,9 @@ actor LaneRunner {
   private(set) var isDraining = false
   private var isHandedBack = false
   private var isStopped = false
+  /// Errors of a handler that are the worker's; the first ends it.
+  let fault: AsyncStream<MillraceError>.Continuation
+  private let faults: AsyncStream<MillraceError>
   private var gates: [CheckedContinuation<Void, Never>] = []
   private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -81,6 +84,7 @@ actor LaneRunner {
     self.partitions = partitions
     self.ledger = ledger
     self.ledgerEnd = ledgerEnd
+    (faults, fault) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
     startedAt = parts.clock.wallTime
     sweptAt = startedAt
     watermarks = LaneWatermarks(startingAt: starts)
@@ -102,7 +106,8 @@ actor LaneRunner {
   }
 
   /// Works until ``stop()``.
-  /// - Throws: ``KafkaError`` of a partition that cannot be read.
+  /// - Throws: ``KafkaError`` of a partition that cannot be read; ``MillraceError`` of a worker that writes to a topic
+  ///   that it does not declare.
   func run() async throws {
     // Whoever starts the lane after a crash has to find that it was running.
     guard await writeMark() else { return }
@@ -111,6 +116,7 @@ actor LaneRunner {
       group.addTask { try await self.obey(self.parts.desk) }
       for partition in partitions { group.addTask { try await self.take(from: partition) } }
       group.addTask { try await self.keepTime() }
+      group.addTask { [faults] in for await error in faults { throw error } }
       while let end = await group.nextResult() {
         guard case .failure(let error) = end, !(error is CancellationError) else { continue }
         // Also wakes what waits for room, or the group would never end and nobody would hear of the error.
@@ -162,6 +168,7 @@ actor LaneRunner {
   func stop() {
     isDraining = true
     isStopped = true
+    fault.finish()
     crew.stop()
     bell.ring()
     openGates()

@@ -13,6 +13,9 @@ struct OutcomePlan: Sendable {
     case dead(reason: String)
     /// Not at all: the handler runs again at once, this time as attempt `attempt`.
     case again(attempt: Int)
+    /// Not at all: it writes to a topic, named without prefix, that its worker does not declare. That is the worker's
+    /// fault and of no record, so the worker ends.
+    case undeclared(topic: String)
   }
 
   /// The reason of a record that waits behind another of its key.
@@ -51,13 +54,17 @@ struct OutcomePlanner: Sendable {
   func plan(_ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp) -> OutcomePlan {
     switch result {
     case .decided(let outcome):
-      do throws(Oversize) {
+      do throws(Unwritable) {
         return try decided(item, outcome, began: began, now: now)
       } catch {
-        // Written, it would abort its transaction and every one after it.
-        return dead(
-          item, Failure("outcome-too-large", error.description), remedy: "let the handler write less, then requeue it",
-          now: now)
+        switch error {
+        case .oversize(let description):
+          // Written, it would abort its transaction and every one after it.
+          return dead(
+            item, Failure("outcome-too-large", description), remedy: "let the handler write less, then requeue it",
+            now: now)
+        case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
+        }
       }
     case .undecodable(let error):
       var plan = dead(
@@ -80,7 +87,7 @@ struct OutcomePlanner: Sendable {
 
   private func decided(
     _ item: LaneItem, _ outcome: Outcome, began: Timestamp, now: Timestamp
-  ) throws(Oversize) -> OutcomePlan {
+  ) throws(Unwritable) -> OutcomePlan {
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,
@@ -107,7 +114,14 @@ struct OutcomePlanner: Sendable {
   func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan? {
     let cause = OutcomeRecords.Cause(
       id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
-    do throws(Oversize) { return try done(outcome, cause, now: now) } catch { return nil }
+    do throws(Unwritable) {
+      return try done(outcome, cause, now: now)
+    } catch {
+      switch error {
+      case .oversize: return nil
+      case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
+      }
+    }
   }
 
   /// A record behind one of its key that waits: to the same tier, without having run.
@@ -153,30 +167,33 @@ struct OutcomePlanner: Sendable {
     }
   }
 
-  /// More than Kafka takes in one record.
-  private struct Oversize: Error {
-    var description: String
+  /// What cannot be written as it is.
+  private enum Unwritable: Error {
+    /// More than Kafka takes in one record.
+    case oversize(String)
+    /// A record for a topic that the worker does not declare.
+    case undeclared(topic: String)
   }
 
   private func done(
     _ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp
-  ) throws(Oversize) -> OutcomePlan {
+  ) throws(Unwritable) -> OutcomePlan {
+    for record in outcome.records + outcome.states.compactMap(\.row) where !records.isDeclared(record) {
+      throw .undeclared(topic: record.topic)
+    }
     let events = outcome.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
     let written = events + outcome.records.map { records.output($0) }
     let states = outcome.states.map { state in
       KeptState(name: state.name, value: state.value, row: state.row.map { records.output($0) })
     }
     for state in states where state.name.utf8.count + (state.value?.count ?? 0) > Outcome.State.maximumBytes {
-      throw Oversize(
-        description: "a state has \(state.value?.count ?? 0) bytes; the limit is \(Outcome.State.maximumBytes)")
+      throw .oversize("a state has \(state.value?.count ?? 0) bytes; the limit is \(Outcome.State.maximumBytes)")
     }
     for record in written + states.compactMap(\.row) where record.isTooLarge {
-      throw Oversize(
-        description: "a record for \(record.topic) has \(record.bytes) bytes; the limit is \(ProducerRecord.limit)")
+      throw .oversize("a record for \(record.topic) has \(record.bytes) bytes; the limit is \(ProducerRecord.limit)")
     }
     for timer in outcome.timers where timer.name.utf8.count + timer.payload.count > Outcome.Timer.maximumBytes {
-      throw Oversize(
-        description: "a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
+      throw .oversize("a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
     }
     return OutcomePlan(
       ending: .done, records: written, events: outcome.events.map(\.name), timers: outcome.timers, states: states,

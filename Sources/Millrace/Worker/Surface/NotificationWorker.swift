@@ -33,7 +33,7 @@ public protocol NotificationWorker: Sendable {
   /// What it reads.
   static var families: Set<NotificationFamily> { get }
   /// Topics that it writes besides its events (``Outcome/keeping(_:_:row:)``, ``Outcome/writing(_:)``), without the
-  /// deployment's prefix. It does not start where one is missing.
+  /// deployment's prefix. It does not start where one is missing, and ends with an error when it writes to another.
   static var tables: Set<String> { get }
   /// How it is run where the configuration says nothing.
   static var policy: WorkerPolicy { get }

@@ -188,8 +188,44 @@ import Testing
     await last?.crash()
   }
 
+  @Test(arguments: [false, true])
+  func `a worker that writes to a topic it does not declare ends and says so, and no record is blamed`(isTimer: Bool)
+    async throws
+  {
+    let mill = try Mill(lanes: 2, tables: ["declared"])
+    let row = OutputRecord(topic: "other", key: "k", value: [1])
+    let clock = mill.time.clock
+    var handler = MillHandler(Book()) { item, journal in
+      let answer = try await MillHandler.answer(item, journal)
+      guard item.id == "bad" else { return answer.writing(OutputRecord(topic: "declared", key: "k", value: [1])) }
+      guard isTimer else { return answer.keeping("state", [1], row: row) }
+      return answer.settingTimer("t", at: clock.wallTime + .seconds(1))
+    }
+    handler.fired = { _, _ in .ignore.writing(row) }
+    try mill.put("bad", key: "k")
+    // More often than a record may kill its process.
+    for life in 0..<5 {
+      let process = mill.start("p\(life)", isKept: false, handler)
+      let end = try #require(await mill.end(of: process, within: .seconds(120)), "it lives on")
+      let error = try #require(end.error as? MillraceError)
+      #expect(error.area == .topics)
+      #expect(error.problems.first?.place == "other")
+      #expect(error.problems.first?.what.contains("mill") == true)
+      #expect(error.problems.first?.remedy.contains(#"tables: Set<String> = ["other"]"#) == true)
+    }
+    #expect(mill.dead().isEmpty)
+    #expect(mill.answered() == (isTimer ? ["bad"] : []))
+    // Mended, it does what was left.
+    let mended = MillHandler(Book())
+    let last = mill.start("last", mended)
+    try mill.put("n", key: "k")
+    #expect(await mill.until { Set(mill.answered()) == ["bad", "n"] && mill.isRead() } != nil)
+    #expect(mill.dead().isEmpty)
+    await last.crash()
+  }
+
   @Test func `an outcome larger than Kafka takes is a dead letter, and others are committed`() async throws {
-    let mill = try Mill(lanes: 1)
+    let mill = try Mill(lanes: 1, tables: ["table"])
     let process = mill.start(
       "p",
       MillHandler(Book()) { item, journal in

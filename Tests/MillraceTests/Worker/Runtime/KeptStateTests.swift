@@ -29,12 +29,10 @@ import Testing
   }
 
   private func mill(lanes: Int) throws -> Mill {
-    let mill = try Mill(lanes: lanes) { policy in
+    try Mill(lanes: lanes, tables: [Self.table]) { policy in
       policy.recordsInFlight = 8
       policy.drainTimeout = .seconds(4)
     }
-    try mill.log.createTopic(Self.table, partitions: 3)
-    return mill
   }
 
   /// Counts by key, in the order in which a reader of committed records finds them.

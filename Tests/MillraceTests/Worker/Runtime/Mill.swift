@@ -36,7 +36,7 @@ struct Mill {
   let commit: KafkaSettings.Commit
 
   init(
-    lanes: Int, commit: KafkaSettings.Commit = .transactional,
+    lanes: Int, commit: KafkaSettings.Commit = .transactional, tables: [String] = [],
     time: ManualClock = ManualClock(), clock: MillraceClock? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
   ) throws {
     var policy = WorkerPolicy()
@@ -48,9 +48,11 @@ struct Mill {
     self.time = time
     self.clock = clock ?? time.clock
     log = InMemoryLog(clock: time.clock)
-    topics = WorkerTopics(worker: "mill", inputs: [Self.live], delays: policy.retryDelays, prefix: "")
+    topics = WorkerTopics(
+      worker: "mill", inputs: [Self.live], tables: tables, delays: policy.retryDelays, prefix: "")
     for topic in topics.laneTopics { try log.createTopic(topic, partitions: lanes) }
     for topic in topics.others { try log.createTopic(topic, partitions: 1) }
+    for topic in topics.tables { try log.createTopic(topic, partitions: 3) }
   }
 
   /// Starts a process; where `isKept`, one that ends with an error is started anew, as its supervisor would.
