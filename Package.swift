@@ -187,7 +187,7 @@ let package = Package(
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
     library("Processes", ["Kafka", "Millrace", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
     command("millrace-demo", ["AppStoreSigning", "AppStore", "Kafka", "Millrace", "Processes", argumentParser]),
-    command("millrace-crash-worker", ["Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
+    command("millrace-crash-worker", ["AppStore", "Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
     command(
       "millrace-crash",
       [

@@ -1,6 +1,7 @@
 // The worker that scripts/crash kills: a worker as anybody writes one. What it does to the world is one call for each
-// renewal, under a name, to an endpoint that counts.
+// renewal, under a name, to an endpoint that counts; a second later a timer says something more of it.
 
+import AppStore
 import AsyncHTTPClient
 import Millrace
 import NIOCore
@@ -31,12 +32,19 @@ import NIOHTTP1
   }
 
   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    let milled = try Outcome.emit(Milled(process: Int(process), attempt: context.attempt))
     switch notification.event {
     case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first try fails")
     case .didRenew, .didFailToRenew: try await extend(notification, context)
-    default: break
+    default: return milled
     }
-    return try .emit(Milled(process: Int(process), attempt: context.attempt))
+    guard let signed = notification.signedDate else { return milled }
+    // The same however often it is set: two runs of the handler make one timer, and its event one `ce_id`.
+    return milled.settingTimer("remind/\(notification.id)", at: signed + .seconds(1))
+  }
+
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+    try .emit(Reminded(process: Int(process)))
   }
 
   /// No two runs have the same body, so that the endpoint sees whether what was written is what is sent.
@@ -62,5 +70,10 @@ import NIOHTTP1
     static let eventName = "milled"
     var process: Int
     var attempt: Int
+  }
+
+  struct Reminded: WorkerEvent {
+    static let eventName = "reminded"
+    var process: Int
   }
 }

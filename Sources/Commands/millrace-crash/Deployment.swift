@@ -26,11 +26,19 @@ struct Tools: Sendable {
 }
 
 struct Deployment: Sendable {
+  /// How much a worker does at a time.
+  struct Size: Sendable {
+    var lanes: Int
+    var recordsInFlight: Int
+
+    /// Few records in hand, so that the suspicion after kills in a row passes while the run lasts.
+    static let usual = Size(lanes: 4, recordsInFlight: 6)
+    /// Enough in hand for many to be done in one commit.
+    static let deep = Size(lanes: 2, recordsInFlight: 48)
+  }
+
   static let worker = "crash"
   static let retryDelays = [Duration.milliseconds(300), .seconds(2)]
-  /// Few records in hand, so that the suspicion after kills in a row passes while the run lasts.
-  private static let recordsInFlight = 6
-
   let name: String
   let directory: String
   let tools: Tools
@@ -46,14 +54,16 @@ struct Deployment: Sendable {
   var path: String { "\(directory)/millrace.yaml" }
 
   /// Starts what the deployment stands on.
-  init(_ name: String, lanes: Int, prefix: String, chain: SigningChain, app: SampleApp, tools: Tools) async throws {
-    (self.name, self.lanes, self.tools) = (name, lanes, tools)
+  init(
+    _ name: String, _ size: Size, prefix: String, chain: SigningChain, app: SampleApp, tools: Tools
+  ) async throws {
+    (self.name, self.lanes, self.tools) = (name, size.lanes, tools)
     directory = "\(tools.directory)/\(name)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     let root = "\(directory)/root.pem"
     try Data(chain.rootPEM.utf8).write(to: URL(fileURLWithPath: root))
     let path = "\(directory)/millrace.yaml"
-    let text = Self.yaml(prefix: prefix, lanes: lanes, root: root, app: app, tools: tools)
+    let text = Self.yaml(prefix: prefix, size, root: root, app: app, tools: tools)
     try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     let address: String
     if let servers = tools.bootstrapServers {
@@ -102,7 +112,7 @@ struct Deployment: Sendable {
     guard await apply.wait() == .exit(0) else { throw RunError("millrace topics apply failed; see \(apply.log)") }
   }
 
-  private static func yaml(prefix: String, lanes: Int, root: String, app: SampleApp, tools: Tools) -> String {
+  private static func yaml(prefix: String, _ size: Size, root: String, app: SampleApp, tools: Tools) -> String {
     // A group waits for members that died while they joined as long as the poll interval says.
     let properties =
       tools.bootstrapServers == nil
@@ -112,7 +122,7 @@ struct Deployment: Sendable {
       kafka:
         durability: relaxed # the embedded cluster has one broker and no topic settings
         properties: \(properties)
-      topics: { directory: \(tools.topics), prefix: \(prefix), lanes: \(lanes) }
+      topics: { directory: \(tools.topics), prefix: \(prefix), lanes: \(size.lanes) }
       trust: { roots: [\(root)] }
       apps:
         - bundleId: \(app.bundleId)
@@ -121,7 +131,7 @@ struct Deployment: Sendable {
       workers:
         - name: \(worker)
           retryDelays: [300ms, 2s]
-          recordsInFlight: \(recordsInFlight)
+          recordsInFlight: \(size.recordsInFlight)
       admin: { host: 127.0.0.1, port: 0 }
 
       """

@@ -46,13 +46,12 @@ actor Mill {
 
   /// Runs `body` with a deployment of its own; afterwards no process of it is left.
   static func run<Result: Sendable>(
-    _ name: String, lanes: Int, seed: UInt64, tools: Tools, say: @escaping @Sendable (String) -> Void,
+    _ name: String, _ size: Deployment.Size, seed: UInt64, tools: Tools, say: @escaping @Sendable (String) -> Void,
     _ body: @escaping @Sendable (Mill) async throws -> Result
   ) async throws -> Result {
-    let now = Timestamp(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))
     let fixtures = try NotificationFixtures(from: now, seed: seed)
     let deployment = try await Deployment(
-      name, lanes: lanes, prefix: "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).",
+      name, size, prefix: "\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).",
       chain: fixtures.chain, app: fixtures.app, tools: tools)
     defer { deployment.end() }
     let world = World(seed: seed)
@@ -84,6 +83,10 @@ actor Mill {
     }
   }
 
+  private static var now: Timestamp {
+    Timestamp(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))
+  }
+
   // MARK: - Notifications
 
   /// Writes that many notifications as the ingress does: half are renewals, some of them of one subscription, and half of
@@ -97,7 +100,8 @@ actor Mill {
       let family = dice < 4 ? NotificationFamily.tests : .subscriptions
       let topic = deployment.configuration.topics.prefix + family.topic
       let subscription = Int.random(in: 100..<120, using: &random)
-      let fixture = try await fixtures.next(kind, to: topic) { draft in
+      // Now, for a timer counts from then.
+      let fixture = try await fixtures.next(kind, signedDate: Self.now, to: topic) { draft in
         if dice == 4 { draft.setOriginalTransactionId("2000000000000\(subscription)") }
       }
       sent[fixture.id] = dice >= 4
@@ -181,14 +185,16 @@ actor Mill {
     }
   }
 
-  /// Waits until the worker is done with everything: an event for each notification and `done` in the ledger. What was
-  /// taken for the cause of a crash is a person's to decide about; here it is requeued.
+  /// Waits until the worker is done with everything: an event for each notification and each timer, and a ledger that
+  /// says so. What was taken for the cause of a crash is a person's to decide about; here it is requeued.
   func settle() async throws {
     let operations = try WorkerOperations(
       worker: Deployment.worker, prefix: deployment.configuration.topics.prefix, on: deployment.log, author: "crash")
     let ids = Set(sent.keys)
+    let timers = Set(sent.filter(\.value).keys)
     try await wait(for: "every notification to be answered") { [observer] in
       ids.isSubset(of: observer.answered.union(observer.dead))
+        && timers.isSubset(of: observer.reminded.union(observer.dead))
     }
     let letters = try await operations.deadLetters(isOpenOnly: true)
     if !letters.isEmpty {
@@ -197,6 +203,7 @@ actor Mill {
       }
     }
     try await wait(for: "every notification to have an event") { [observer] in ids.isSubset(of: observer.answered) }
+    try await wait(for: "every timer to fire") { [observer] in timers.isSubset(of: observer.reminded) }
     try await wait(for: "the ledger to say so") {
       try await Task.sleep(for: .milliseconds(200))
       return try await self.findings().unfinished.isEmpty
@@ -212,10 +219,11 @@ actor Mill {
     findings.effects = world.effects
     for record in try await log.everything(in: [topics.events]) { findings.take(record) }
     for record in try await log.everything(in: [topics.deadLetters]) {
-      guard let letter = DeadLetter(record.headers), let id = record.text("ce_id") else { continue }
+      guard let letter = DeadLetter(record.headers), let id = record.text("ce_id") ?? record.text("millrace-timer")
+      else { continue }
       findings.deadLetters[id] = letter.reason
     }
-    for record in try await log.everything(in: [topics.ledger]) { findings.ledger[record.key ?? []] = record.value }
+    for record in try await log.everything(in: [topics.ledger]) { findings.takeLedger(record) }
     findings.trimmed = try await log.trimmed(of: topics.laneTopics + [topics.events, topics.operations])
       .map { "\($0)" }
     return findings

@@ -57,7 +57,7 @@ import Processes
           group.addTask { [rounds] in
             let name = "\(scenario.rawValue)-\(number + 1)"
             return [
-              try await Mill.run(name, lanes: 4, seed: own, tools: tools, say: say) { mill in
+              try await Mill.run(name, scenario.size, seed: own, tools: tools, say: say) { mill in
                 try await mill.run(scenario, rounds: rounds, seed: own)
               }
             ]

@@ -17,12 +17,15 @@ import Processes
 enum Scenario: String, CaseIterable, ExpressibleByArgument {
   /// `kill -9` at random moments.
   case kill
+  /// The same over a backlog, so that many notifications are done in one commit and share a page of the ledger.
+  case backlog
   /// SIGTERM to one after the other, under load.
   case rolling
   /// SIGSTOP until its group and its transaction have gone on without it, then SIGCONT.
   case zombie
 
   var needsTransactions: Bool { self == .zombie }
+  var size: Deployment.Size { self == .backlog ? .deep : .usual }
 }
 
 /// What came of a scenario.
@@ -38,7 +41,11 @@ extension Mill {
     var promise = Promise(isExactlyOnce: deployment.isTransactional)
     let title: String
     switch scenario {
-    case .kill: title = try await killRounds(rounds, using: &random)
+    case .kill: title = try await killRounds(rounds, of: 20...50, using: &random)
+    case .backlog:
+      promise.hasPages = true
+      try await send(300)
+      title = try await killRounds(min(rounds, 3), of: 60...120, using: &random) + " over a backlog"
     case .rolling:
       // Nothing but their leaving in order keeps work from being done twice.
       promise = Promise(isExactlyOnce: true, isCalledOnce: true)
@@ -50,11 +57,13 @@ extension Mill {
 
   // MARK: - kill -9
 
-  private func killRounds(_ rounds: Int, using random: inout SeededGenerator) async throws -> String {
+  private func killRounds(
+    _ rounds: Int, of counts: ClosedRange<Int>, using random: inout SeededGenerator
+  ) async throws -> String {
     try start(3)
     var killed = 0
     for round in 1...max(1, rounds) {
-      let count = Int.random(in: 20...50, using: &random)
+      let count = Int.random(in: counts, using: &random)
       try await send(count)
       // A moment of the work and not of a clock: so many calls and events later, wherever processes are then.
       let before = observer.events + world.calls
