@@ -27,6 +27,15 @@ extension KafkaConsumer {
     }
   }
 
+  /// The same of many partitions, asked together.
+  public func watermarks(
+    of partitions: Set<TopicPartition>, timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    try await handle.blocking.run { [handle] () throws(KafkaError) in
+      try handle.watermarks(of: partitions, timeout: timeout)
+    }
+  }
+
   /// The first record of each partition that is not older than the given time: where a reader starts that wants
   /// everything since then.
   ///

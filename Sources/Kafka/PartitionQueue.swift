@@ -61,10 +61,15 @@ public final class PartitionQueue: @unchecked Sendable {
 
   /// Like ``nextBatch(upTo:)``, and also returns, perhaps without a record, when the end of the partition is reached;
   /// nil where that returns an empty batch. Ends are told where `enable.partition.eof` is on.
-  package func nextPage(upTo limit: Int) async throws(KafkaError) -> PartitionPage? {
+  /// - Parameters:
+  ///   - filter: What it does not choose is counted and left out. Records behind an error are not looked at.
+  ///   - end: From this offset on nothing is counted.
+  package func nextPage(
+    upTo limit: Int, choosing filter: HeaderFilter? = nil, before end: Int64 = .max
+  ) async throws(KafkaError) -> PartitionPage? {
     while isOpen.load(ordering: .acquiring), !Task.isCancelled {
       if let kept = try takeLeftOver() { return told(kept) }
-      let (page, count) = try take(max(1, limit))
+      let (page, count) = try take(max(1, limit), filter, end)
       if !page.isEmpty { return told(page) }
       if count == 0 { await wake.wait() }
     }
@@ -88,14 +93,16 @@ public final class PartitionQueue: @unchecked Sendable {
   }
 
   /// What is there, and how many messages that was: those of errors that pass are skipped.
-  private func take(_ limit: Int) throws(KafkaError) -> (page: PartitionPage, count: Int) {
+  private func take(
+    _ limit: Int, _ filter: HeaderFilter?, _ end: Int64
+  ) throws(KafkaError) -> (page: PartitionPage, count: Int) {
     var before = PartitionPage()
     var behind = LeftOver()
     typealias Message = UnsafeMutablePointer<rd_kafka_message_t>?
     let count = withUnsafeTemporaryAllocation(of: Message.self, capacity: limit) { messages in
       let count = rd_kafka_consume_batch_queue(queue, 0, messages.baseAddress, limit)
       guard count > 0 else { return 0 }
-      before.records.reserveCapacity(count)
+      if filter == nil { before.records.reserveCapacity(count) }
       for case let message? in messages.prefix(count) {
         defer { rd_kafka_message_destroy(message) }
         // A tombstone has no payload and no error; only `err` says that this is no record.
@@ -110,6 +117,9 @@ public final class PartitionQueue: @unchecked Sendable {
           let failure = KafkaError(message.pointee.err, operation: "read \(partition)")
           // A broker that is away, moving or slow: librdkafka fetches again.
           if !failure.isRetriable { behind.failure = behind.failure ?? failure }
+        } else if behind.failure == nil, let filter, !filter.matches(message) {
+          before.next = message.pointee.offset + 1
+          if message.pointee.offset < end { before.skipped += 1 }
         } else if behind.failure == nil {
           let headers = before.records.last?.headers ?? []
           before.records.append(ConsumerRecord(message, of: partition.topic, after: headers))
@@ -143,11 +153,15 @@ package struct PartitionPage: Sendable {
   /// Where the partition ended when that was seen. With `read_committed` this is the last stable offset: behind aborted
   /// records and markers, before the first record of a transaction that is open.
   package var end: Int64?
+  /// Records that were not chosen, as far as they count.
+  package var skipped = 0
+  /// Behind the last record that was not chosen.
+  package var next: Int64?
 
   package init(records: [ConsumerRecord] = [], end: Int64? = nil) {
     self.records = records
     self.end = end
   }
 
-  var isEmpty: Bool { records.isEmpty && end == nil }
+  var isEmpty: Bool { records.isEmpty && end == nil && next == nil }
 }

@@ -120,13 +120,15 @@ public struct KafkaLog: RecordLog {
   }
 
   func makeScanner(
-    of partition: TopicPartition, from start: StartOffset
+    _ starts: [TopicPartition: StartOffset], upTo ahead: Int
   ) throws(KafkaError) -> KafkaConsumer {
     var configuration = configuration.forClient("scan")
+    let bounds = ["queued.max.messages.kbytes": ahead / 1024, "max.partition.fetch.bytes": min(ahead, 1 << 20)]
+    configuration.properties.merge(bounds.mapValues { String($0) }) { given, _ in given }
     // How a scan learns that what is left of a partition are markers and aborted records.
     configuration.properties["enable.partition.eof"] = "true"
     return try KafkaConsumer(
-      configuration, subscription: .partitions([partition: start]), observer: observer("scan"))
+      configuration, subscription: .partitions(starts), observer: observer("scan"))
   }
 }
 

@@ -58,6 +58,61 @@ public protocol RecordLog: Sendable {
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64
+
+  /// Hands committed records of several partitions to `body`, those of each partition in order, those of different
+  /// partitions side by side. Otherwise as the scan of one.
+  ///
+  /// - Parameters:
+  ///   - ranges: What is read of each; an end beyond the partition's own is waited for.
+  ///   - filter: Which records are wanted; nil: all. The others are counted.
+  ///   - limit: How many records are looked at for one page, at most.
+  func scan(
+    _ ranges: [TopicPartition: Range<Int64>], where filter: HeaderFilter?, upTo limit: Int,
+    _ body: @escaping @Sendable (ScanPage) async throws -> Void
+  ) async throws
+}
+
+/// What a scan of several partitions found in one of them.
+public struct ScanPage: Sendable {
+  /// The partition.
+  public var partition: TopicPartition
+  /// What was wanted of it, in order.
+  public var records: [ConsumerRecord]
+  /// How many records were looked at.
+  public var read: Int
+
+  /// A page.
+  public init(partition: TopicPartition, records: [ConsumerRecord], read: Int) {
+    (self.partition, self.records, self.read) = (partition, records, read)
+  }
+}
+
+extension RecordLog {
+  /// Partitions that are read side by side.
+  private static var scanWidth: Int { 8 }
+
+  /// One scan for each partition.
+  public func scan(
+    _ ranges: [TopicPartition: Range<Int64>], where filter: HeaderFilter?, upTo limit: Int,
+    _ body: @escaping @Sendable (ScanPage) async throws -> Void
+  ) async throws {
+    var rest = ranges.sorted { $0.key < $1.key }[...]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      func next() {
+        guard let (partition, range) = rest.popFirst() else { return }
+        group.addTask {
+          try await scan(
+            partition, from: .offset(range.lowerBound), to: .offset(range.upperBound), upTo: limit
+          ) { records in
+            let chosen = filter.map { filter in records.filter { filter.matches($0.headers) } } ?? records
+            try await body(ScanPage(partition: partition, records: chosen, read: records.count))
+          }
+        }
+      }
+      for _ in 0..<Self.scanWidth { next() }
+      while try await group.next() != nil { next() }
+    }
+  }
 }
 
 /// Where a scan ends.

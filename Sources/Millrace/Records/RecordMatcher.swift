@@ -36,6 +36,14 @@ public struct RecordMatcher: Sendable {
     readsHeaders = !(types.isEmpty && subtypes.isEmpty && environments.isEmpty && apps.isEmpty && reasons.isEmpty)
   }
 
+  /// What can be said by headers alone, of which each has one of some values: less than ``matches(_:at:)`` asks, and
+  /// never more. Nil where that is nothing.
+  public var headers: HeaderFilter? {
+    let wanted = ["ce_type": types, "ce_subtype": subtypes, DeadLetter.reasonHeader: reasons]
+    let values = wanted.filter { !$0.value.isEmpty }
+    return values.isEmpty ? nil : HeaderFilter(values)
+  }
+
   /// Whether a record is chosen.
   ///
   /// - Parameter time: When it counts as written, milliseconds since 1970; nil: by its own timestamp.

@@ -31,11 +31,7 @@ struct ClusterAccess: Sendable {
   /// The offsets of the oldest record and behind the newest, now.
   func watermarks(of partitions: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
     let probe = try KafkaConsumer(configuration, subscription: .partitions([:]))
-    var watermarks: [TopicPartition: Range<Int64>] = [:]
-    for partition in partitions {
-      watermarks[partition] = try await probe.watermarks(of: partition, timeout: timeout)
-    }
-    return watermarks
+    return try await probe.watermarks(of: Set(partitions), timeout: timeout)
   }
 
   /// The configuration of a consumer that only looks.

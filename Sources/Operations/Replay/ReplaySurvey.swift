@@ -3,6 +3,7 @@
 public import AppStore
 internal import Kafka
 internal import Millrace
+internal import Synchronization
 
 /// How many records a plan chooses, and what they are.
 public struct ReplaySurvey: Sendable, Hashable {
@@ -20,8 +21,8 @@ public struct ReplaySurvey: Sendable, Hashable {
   /// Nothing looked at.
   public init() {}
 
-  mutating func take(_ page: [ConsumerRecord], chosen records: some Collection<ConsumerRecord>) {
-    read += page.count
+  mutating func take(_ count: Int, chosen records: some Collection<ConsumerRecord>) {
+    read += count
     chosen += records.count
     for record in records { types[Self.type(of: record), default: 0] += 1 }
     for record in records.prefix(Self.sampleCount - min(Self.sampleCount, samples.count)) {
@@ -100,65 +101,57 @@ extension ReplayPlanner {
     var survey = ReplaySurvey()
     /// Where the limit is reached; what is behind is not chosen any more.
     var end: Int64?
-    private let limit: Int?
+    private let limit: Int
 
-    init(limit: Int?) { self.limit = limit }
+    init(limit: Int) { self.limit = limit }
 
     /// - Returns: whether more are wanted.
     func take(_ page: [ConsumerRecord], _ matcher: RecordMatcher) -> Bool {
       var chosen = page.filter { matcher.matches($0) }
-      if let limit, survey.chosen + chosen.count >= limit {
+      if survey.chosen + chosen.count >= limit {
         chosen = Array(chosen.prefix(limit - survey.chosen))
         end = chosen.last.map { $0.offset + 1 } ?? page.first?.offset
       }
-      survey.take(page, chosen: chosen)
+      survey.take(page.count, chosen: chosen)
       return end == nil
     }
   }
 
   private struct Enough: Error {}
 
-  /// Partitions that are read side by side.
-  private static let width = 8
+  private static let pageSize = 1_000
 
   /// Reads what a plan would read.
   /// - Returns: the counts, and the plan as far as `limit` goes.
   func survey(_ plan: ReplayPlan) async throws -> (ReplaySurvey, ReplayPlan) {
-    guard plan.request.limit == nil else { return try await limited(plan) }
+    if let limit = plan.request.limit { return try await limited(plan, to: limit) }
     let matcher = RecordMatcher(plan.request.selection)
-    let surveys = try await withThrowingTaskGroup(of: (Int, ReplaySurvey).self) { group in
-      var rest = Array(plan.parts.enumerated())[...]
-      var surveys: [Int: ReplaySurvey] = [:]
-      for (index, part) in rest.prefix(Self.width) {
-        group.addTask { (index, try await count(part, matcher)) }
-      }
-      rest = rest.dropFirst(Self.width)
-      while let (index, survey) = try await group.next() {
-        surveys[index] = survey
-        if let (index, part) = rest.popFirst() { group.addTask { (index, try await count(part, matcher)) } }
-      }
-      return surveys
+    let surveys = Mutex<[TopicPartition: ReplaySurvey]>([:])
+    let ranges = plan.parts.map { ($0.partition, $0.offsets) }
+    try await log.scan(
+      Dictionary(ranges) { first, _ in first }, where: matcher.headers, upTo: Self.pageSize
+    ) { page in
+      let chosen = page.records.filter { matcher.matches($0) }
+      surveys.withLock { $0[page.partition, default: ReplaySurvey()].take(page.read, chosen: chosen) }
     }
     var sum = ReplaySurvey()
-    for survey in surveys.sorted(by: { $0.key < $1.key }).map(\.value) { sum.add(survey) }
+    // Which samples are shown does not depend on which partition was the quickest.
+    for (_, survey) in surveys.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { sum.add(survey) }
     return (sum, plan)
   }
 
-  private func count(_ part: ReplayPlan.Part, _ matcher: RecordMatcher) async throws -> ReplaySurvey {
-    let counter = Counter(limit: nil)
-    try await read(part) { page in _ = await counter.take(page, matcher) }
-    return await counter.survey
-  }
-
   /// One partition after the other, as far as the limit goes.
-  private func limited(_ plan: ReplayPlan) async throws -> (ReplaySurvey, ReplayPlan) {
-    let counter = Counter(limit: plan.request.limit)
+  private func limited(_ plan: ReplayPlan, to limit: Int) async throws -> (ReplaySurvey, ReplayPlan) {
+    let counter = Counter(limit: limit)
     let matcher = RecordMatcher(plan.request.selection)
     var limited = plan
     limited.parts = []
     for part in plan.parts {
       do {
-        try await read(part) { page in
+        try await log.scan(
+          part.partition, from: .offset(part.offsets.lowerBound), to: .offset(part.offsets.upperBound),
+          upTo: Self.pageSize
+        ) { page in
           if await !counter.take(page, matcher) { throw Enough() }
         }
         limited.parts.append(part)
@@ -170,12 +163,5 @@ extension ReplayPlanner {
       }
     }
     return (await counter.survey, limited)
-  }
-
-  private func read(
-    _ part: ReplayPlan.Part, _ body: @escaping @Sendable ([ConsumerRecord]) async throws -> Void
-  ) async throws {
-    try await log.scan(
-      part.partition, from: .offset(part.offsets.lowerBound), to: .offset(part.offsets.upperBound), upTo: 1_000, body)
   }
 }

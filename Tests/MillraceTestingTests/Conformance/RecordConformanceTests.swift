@@ -2,6 +2,7 @@
 
 import Kafka
 import Millrace
+import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RecordConformanceTests {
@@ -113,6 +114,46 @@ import Testing
         try await log.scan(full, from: .earliest, to: .offset(2), upTo: 10) { found.add($0) }
       }(test.log) == 2)
     #expect(found.records.map(\.text) == ["a", "b"])
+  }
+
+  @Test(arguments: LogBackend.available)
+  func `a scan of many partitions reads each range in order, and what is not wanted is counted`(
+    _ backend: LogBackend
+  ) async throws {
+    let test = try await LogUnderTest(backend)
+    let topic = try await test.topic(partitions: 20)
+    try await test.withWriter { writer in
+      for number in Int32(0)..<20 {
+        for text in ["a", "b", "c", "d"] {
+          var record = ProducerRecord(topic, text, partition: number)
+          record.headers = [RecordHeader("kind", "odd one"), RecordHeader("kind", text == "c" ? "odd" : "even")]
+          _ = try await writer.send(record)
+        }
+      }
+    }
+    let log = test.log
+    // The second record, or that and the third; every third partition is not read at all.
+    let ranges = Dictionary(
+      uniqueKeysWithValues: (Int32(0)..<20).map {
+        (TopicPartition(topic: topic, partition: $0), Int64(1)..<Int64($0 % 3) + 1)
+      })
+    let cases: [(HeaderFilter?, [String])] = [
+      (nil, ["b", "c"]), (HeaderFilter(["kind": [Array("odd".utf8)]]), ["c"]),
+    ]
+    for (filter, wanted) in cases {
+      let pages = Mutex<[ScanPage]>([])
+      try await log.scan(ranges, where: filter, upTo: 1) { page in pages.withLock { $0.append(page) } }
+      for (partition, range) in ranges {
+        let found = pages.withLock { $0.filter { $0.partition == partition } }
+        #expect(found.reduce(0) { $0 + $1.read } == range.count)
+        let expected = zip(Int64(1)..., ["b", "c"]).filter { range.contains($0.0) && wanted.contains($0.1) }
+        #expect(found.flatMap(\.records).map(\.text) == expected.map(\.1))
+      }
+    }
+    struct Enough: Error {}
+    await #expect(throws: Enough.self) {
+      try await log.scan(ranges, where: nil, upTo: 10) { _ in throw Enough() }
+    }
   }
 
   @Test(arguments: LogBackend.available)

@@ -39,6 +39,18 @@ import Testing
     #expect(progress.isOver)
   }
 
+  @Test func `what was not wanted moves it on, too`() {
+    var progress = ScanProgress(end: 9)
+    var skipped = page(3)
+    (skipped.skipped, skipped.next) = (2, 6)
+    #expect(progress.take(skipped).map(\.offset) == [3])
+    #expect(progress.position == 6)
+    skipped.next = 12
+    _ = progress.take(skipped)
+    #expect(progress.isOver)
+    #expect(progress.position == 9)
+  }
+
   @Test func `an end before it says nothing, and without an end it is never over`() {
     var progress = ScanProgress(end: nil)
     _ = progress.take(page(5))
