@@ -66,7 +66,8 @@ public struct AuditLog: Sendable {
     TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }
   }
 
-  private func check() async throws {
+  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  func check() async throws {
     guard try await log.partitionCounts(of: [topic], timeout: .seconds(15))[topic] != nil else {
       throw OperationError(
         .failed, "no such topic in the cluster", at: topic, remedy: "create it with millrace topics apply")

@@ -59,7 +59,7 @@ public struct ReplayOperation: Sendable {
 
   // MARK: - Beginning
 
-  /// Begins a run: says so in the audit trail, then gives the commands. A limit is turned into offsets first, by reading
+  /// Begins a run: says so in the audit trail and gives the commands. A limit is turned into offsets first, by reading
   /// as far as it goes.
   /// - Returns: the run; nil where nothing is to be sent.
   public func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
@@ -89,25 +89,40 @@ public struct ReplayOperation: Sendable {
     var selection = request.selection.json
     selection["limit"] = request.limit.map { .integer(Int64($0)) }
     selection["rate"] = request.rate.map { .integer(Int64($0)) }
+    try await write(
+      AuditRecord(
+        run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
+        source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection),
+      records)
+    return book[run]
+  }
+
+  /// The beginning of a run, in one transaction where the log has them: a run that is there is there with all its parts,
+  /// and with who began it.
+  private func write(_ entry: AuditRecord, _ commands: [ProducerRecord]) async throws {
     let audit = AuditLog(on: log, prefix: prefix)
-    var entry = AuditRecord(
-      run: run, request.reapply == nil ? .replay : .reapply, .started(parts: plan.parts.count), by: author,
-      source: source, at: now, why: why.isEmpty ? nil : why, target: "\(request.target)", selection: selection)
+    guard !log.description.capabilities.contains(.transactions) else {
+      try await audit.check()
+      let writer = try ReplayWriter(of: entry.run, prefix: prefix, on: log, clock: clock)
+      return try await writer.whileRunning {
+        try await writer.write([entry.producerRecord(prefix: prefix)], then: commands)
+      }
+    }
     try await audit.append([entry])
     do {
-      try await log.append(records)
+      try await log.append(commands)
     } catch {
       // Nobody will carry out what nobody was told; what was told after all goes on, and ends by itself.
-      if case .success(nil) = await Task(operation: { try await self.book()[run] }).result {
+      if case .success(nil) = await Task(operation: { try await self.book()[entry.run] }).result {
         await audit.endEarly(by: error) { result in
-          entry.at = clock.wallTime
-          entry.phase = .ended(part: AuditRecord.everything, result: result, counts: [])
-          return entry
+          var end = entry
+          end.at = clock.wallTime
+          end.phase = .ended(part: AuditRecord.everything, result: result, counts: [])
+          return end
         }
       }
       throw error
     }
-    return book[run]
   }
 
   // MARK: - Going on

@@ -109,8 +109,8 @@ private struct DyingLog: ForwardingLog {
     return try await replay.begin(try await replay.plan(ReplayRequest(selection, to: .topic(Self.target))))
   }
 
-  private func filled() throws -> InMemoryLog {
-    let log = InMemoryLog(clock: ManualClock().clock)
+  private func filled(_ time: ManualClock = ManualClock()) throws -> InMemoryLog {
+    let log = InMemoryLog(clock: time.clock)
     try log.createTopic(Self.source, partitions: 2)
     try log.createTopic(Self.target, partitions: 3)
     for name in ["millrace.operations", "millrace.audit"] { try log.createTopic(name, partitions: 1) }
@@ -220,6 +220,35 @@ private struct DyingLog: ForwardingLog {
       calls += 1
     }
     #expect(silent > 1, "it died at too few points to say anything")
+  }
+
+  @Test(arguments: [true, false])
+  func `with transactions a run whose beginning dies at any point is there with all its parts, or not at all`(
+    isBefore: Bool
+  ) async throws {
+    var (calls, survived) = (1, false)
+    var parts: Set<Int> = []
+    while !survived {
+      let time = ManualClock()
+      let log = try filled(time)
+      let process = log.process("first")
+      let dying = DyingLog(log: process, fuse: .init(process, after: calls, isBefore: isBefore), hasTransactions: true)
+      do {
+        _ = try await begin(ReplayOperation(on: dying, prefix: "", author: "ann", clock: time.clock))
+        survived = !process.isCrashed
+      } catch {
+        #expect(process.isCrashed, "\(calls): \(error)")
+      }
+      // What was left open is aborted meanwhile.
+      time.advance(by: .seconds(11))
+      let runs = try await ReplayOperation(on: log, prefix: "", author: "bob").book().runs
+      let entries = try await AuditLog(on: log, prefix: "").trail().entries
+      #expect(runs.map(\.id) == entries.map(\.run), "call \(calls)")
+      #expect(runs.allSatisfy { $0.parts.count == 2 && $0.missing == 0 }, "call \(calls): \(runs)")
+      parts.insert(runs.count)
+      calls += 1
+    }
+    #expect(parts == [0, 1] && calls > 5, "it died at too few points to say anything")
   }
 
   @Test func `a stop that comes first ends the run before anything is sent`() async throws {

@@ -25,16 +25,9 @@ package struct TopicReplay: Sendable {
   /// - Throws: `KafkaError`; with code `fenced` or the like where another program has taken the run over.
   package func run(_ run: String) async throws {
     let operations = TopicPartition(topic: prefix + "millrace.operations", partition: 0)
-    let isTransactional = log.description.capabilities.contains(.transactions)
-    let writer: WorkerWriter =
-      isTransactional
-      ? .transactional(
-        try log.makeTransactionalWriter(
-          id: "\(prefix)millrace.replay.\(run)", timeout: WorkerWriter.transactionTimeout))
-      : .plain(try log.makeWriter())
-    try await writer.whileRunning { client in
-      // Before the log is read: whoever carried the run out until now writes nothing more, and leaves nothing open.
-      try await writer.initialize(client)
+    let writer = try ReplayWriter(of: run, prefix: prefix, on: log, clock: clock)
+    // Before the log is read: whoever carried the run out until now writes nothing more, and leaves nothing open.
+    try await writer.whileRunning {
       let state = RunState(run: run)
       let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) {
         await state.fold($0)
@@ -43,7 +36,7 @@ package struct TopicReplay: Sendable {
         group.addTask {
           try await log.scan(operations, from: .offset(end), to: .never, upTo: 1_000) { await state.fold($0) }
         }
-        group.addTask { try await carryOut(await state.parts, writer, isTransactional, state) }
+        group.addTask { try await carryOut(await state.parts, writer, state) }
         // The follower ends by failing only.
         defer { group.cancelAll() }
         try await group.next()
@@ -52,10 +45,10 @@ package struct TopicReplay: Sendable {
   }
 
   private func carryOut(
-    _ parts: [TopicReplayPart], _ writer: WorkerWriter, _ isTransactional: Bool, _ state: RunState
+    _ parts: [TopicReplayPart], _ writer: ReplayWriter, _ state: RunState
   ) async throws {
     guard let first = parts.first, let target = first.part.target else { return }
-    let earlier = isTransactional ? [] : try await copies(in: target, run: first.command.replayID)
+    let earlier = writer.isTransactional ? [] : try await copies(in: target, run: first.command.replayID)
     for part in parts {
       let host = TopicReplayHost(
         writer: writer, part: part, target: target, prefix: prefix, source: source, clock: clock, state: state,
@@ -118,7 +111,7 @@ private actor RunState {
 }
 
 private struct TopicReplayHost: ReplayHost {
-  let writer: WorkerWriter
+  let writer: ReplayWriter
   let part: TopicReplayPart
   let target: String
   let prefix: String
@@ -155,39 +148,7 @@ private struct TopicReplayHost: ReplayHost {
   private func write(_ records: [ProducerRecord], _ outcome: OperationResult.Outcome, sent: Int64) async throws {
     let result = OperationResult(part.command, outcome, sent: sent, at: clock.wallTime)
     let note = OperationsRecord.result(result).producerRecord(prefix + "millrace.operations")
-    switch writer {
-    case .plain(let writer):
-      // In this order: what is noted is there.
-      if !records.isEmpty { _ = try await writer.send(contentsOf: records) }
-      _ = try await writer.send(note)
-    case .transactional(let writer): try await commit(records + [note], writer)
-    }
-  }
-
-  /// One transaction; one that was aborted is produced again.
-  private func commit(_ records: [ProducerRecord], _ writer: any TransactionalLogWriter) async throws {
-    let limit = WorkerWriter.transactionTimeout
-    while true {
-      try Task.checkCancellation()
-      do {
-        try await again { try await writer.begin() }
-        _ = try await writer.send(contentsOf: records)
-        return try await again { try await writer.commit(timeout: limit) }
-      } catch let error as KafkaError where error.transactionRemedy != .replace && error.code != .messageTooLarge {
-        try await again { try await writer.abort(timeout: limit) }
-        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
-      }
-    }
-  }
-
-  /// The same call until it is decided.
-  private func again(_ call: () async throws -> Void) async throws {
-    while true {
-      do {
-        return try await call()
-      } catch let error as KafkaError where error.transactionRemedy == .retry {
-        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(100)))
-      }
-    }
+    // In this order: what is noted is there.
+    try await writer.write(records, then: [note])
   }
 }
