@@ -78,7 +78,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         let selection = command.selecting.selection(prefix: configuration.topics.prefix)
         console.err.note(kafka.connecting)
         let workers = try await WorkerOperations.all(
-          command.worker.map { [$0] }, configuration, kafka)
+          command.worker.map { [$0] }, configuration, kafka, note: console.noteOnce)
         let (out, asJSON) = (console.out, command.output.wantsJSON(console))
         guard command.each else {
           var groups = DeadLetterGroups()

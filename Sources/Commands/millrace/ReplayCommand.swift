@@ -36,7 +36,8 @@ struct ReplayCommand: AsyncParsableCommand {
       let configuration = try shared.load().configuration
       let kafka = try configuration.kafka.outsideClient()
       console.err.note(kafka.connecting)
-      let replay = try await ReplayOperation.connect(configuration, kafka, author: author)
+      let replay = try await ReplayOperation.connect(
+        configuration, kafka, author: author, note: console.noteOnce)
       return (replay, configuration.topics.prefix)
     }
   }

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Millrace
 import Operations
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -42,6 +43,16 @@ struct OutputOptions: ParsableArguments {
 struct Console: Sendable {
   let out = Output.standardOutput(environment: ProcessEnvironment.current)
   let err = Output.standardError(environment: ProcessEnvironment.current)
+  private let told = Told()
+
+  private final class Told: Sendable {
+    let notes = Mutex<Set<String>>([])
+  }
+
+  /// Says something on standard error, however often it is to be said.
+  @Sendable func noteOnce(_ text: String) {
+    if told.notes.withLock({ $0.insert(text).inserted }) { err.note(text) }
+  }
 }
 
 extension AsyncParsableCommand {

@@ -17,7 +17,8 @@ struct WorkerOptions: ParsableArguments {
     let configuration = try shared.load().configuration
     let kafka = try configuration.kafka.outsideClient()
     console.err.note(kafka.connecting)
-    return try await WorkerOperations.connect(worker: worker, configuration, kafka, author: author)
+    return try await WorkerOperations.connect(
+      worker: worker, configuration, kafka, author: author, note: console.noteOnce)
   }
 }
 

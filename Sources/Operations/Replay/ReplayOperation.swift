@@ -5,6 +5,7 @@ internal import AppStore
 public import Clocks
 public import Kafka
 public import Millrace
+internal import Synchronization
 
 /// Runs of one deployment.
 public struct ReplayOperation: Sendable {
@@ -13,6 +14,7 @@ public struct ReplayOperation: Sendable {
   let author: String
   let source: String
   let clock: MillraceClock
+  private let note: @Sendable (String) -> Void
 
   private static let pageSize = 1_000
 
@@ -22,20 +24,25 @@ public struct ReplayOperation: Sendable {
   ///   - prefix: Put before every topic's name.
   ///   - author: Who asks.
   ///   - source: How the audit trail names this program.
+  ///   - note: Hears what a person should know besides: that records were passed over.
   public init(
-    on log: any RecordLog, prefix: String, author: String, source: String = "millrace", clock: MillraceClock = .system
+    on log: any RecordLog, prefix: String, author: String, source: String = "millrace",
+    clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     (self.log, self.prefix, self.author, self.source, self.clock) = (log, prefix, author, source, clock)
+    self.note = note
   }
 
   /// Runs of a deployment.
   /// - Throws: `KafkaError` where the cluster did not answer.
   public static func connect(
-    _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace"
+    _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace",
+    note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> ReplayOperation {
     let cluster = try await kafka.describeCluster(timeout: ReplayPlanner.timeout)
     return ReplayOperation(
-      on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix, author: author, source: source)
+      on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix, author: author, source: source,
+      note: note)
   }
 
   // MARK: - Planning
@@ -131,7 +138,11 @@ public struct ReplayOperation: Sendable {
   /// program does the same, this one takes over, so that each record is sent once whoever dies when.
   /// - Throws: `KafkaError`, also where another program has taken over.
   public func carryOut(_ id: String) async throws {
-    try await TopicReplay(on: log, prefix: prefix, source: source, clock: clock).run(id)
+    let passedOver = Mutex(PassedOver())
+    defer { tell(of: passedOver.withLock { $0 }) }
+    try await TopicReplay(on: log, prefix: prefix, source: source, clock: clock) { record, problem in
+      passedOver.withLock { $0.add(record, because: problem) }
+    }.run(id)
   }
 
   /// Ends a run to a topic that was stopped, where whoever carried it out is not there to do it.
@@ -167,6 +178,7 @@ public struct ReplayOperation: Sendable {
       defer { group.cancelAll() }
       try await group.next()
     }
+    tell(of: await follower.passedOver)
     return await follower.run
   }
 
@@ -220,8 +232,12 @@ public struct ReplayOperation: Sendable {
       throw OperationError(
         .failed, "no such topic in the cluster", at: operations.topic, remedy: "create it with millrace topics apply")
     }
-    return try await table().current()
+    let book = try await table().current()
+    tell(of: book.passedOver)
+    return book
   }
+
+  private func tell(of passedOver: PassedOver) { if let sentence = passedOver.sentence { note(sentence) } }
 
   /// A table of runs that follows the topic, for a process that stays.
   public func table() -> TopicTable<RunBook> {
@@ -232,6 +248,7 @@ public struct ReplayOperation: Sendable {
 /// Tells of one run.
 private actor RunFollower {
   private(set) var run: ReplayRun?
+  var passedOver: PassedOver { book.passedOver }
   private let id: String
   private let clock: MillraceClock
   private let report: @Sendable (ReplayRun) throws -> Void

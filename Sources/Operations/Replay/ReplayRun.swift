@@ -183,6 +183,8 @@ public struct RunBook: Sendable {
   // Which run and part a command is.
   private var places: [String: (run: String, part: Int)] = [:]
   private let limit: Int
+  /// Records of the topic that are no commands.
+  public private(set) var passedOver = PassedOver()
 
   /// No runs.
   /// - Parameter limit: How many are kept, those that began last.
@@ -192,7 +194,7 @@ public struct RunBook: Sendable {
   /// - Returns: the run that it changed; nil: none.
   @discardableResult
   public mutating func fold(_ record: ConsumerRecord) -> String? {
-    switch OperationsRecord(record) {
+    switch passedOver.read(record) {
     case .command(let command)?: return fold(command)
     case .result(let result)?: return fold(result)
     case .control(let control)?:

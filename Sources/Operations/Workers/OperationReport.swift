@@ -104,8 +104,8 @@ public struct OperationSummary: Sendable, Hashable {
   public var unanswered = 0
   /// Not asked for any more: an operator ended it.
   public var withheld = 0
-  /// Records among the commands that are none: where each stands, and what is wrong with it.
-  public var unreadable: [String] = []
+  /// Records among the commands that are none.
+  public var passedOver = PassedOver()
 
   /// Nothing yet.
   public init() {}
@@ -116,14 +116,7 @@ public struct OperationSummary: Sendable, Hashable {
       "\(done) \(action.participle)", failed > 0 ? "\(failed) not done" : nil, lost > 0 ? "\(lost) came second" : nil,
       unanswered > 0 ? "\(unanswered) unanswered: executed as soon as the worker runs" : nil,
       withheld > 0 ? "\(withheld) left as they are: the run was stopped" : nil,
-    ].compactMap { $0 }.joined(separator: ", ") + "." + warning
-  }
-
-  private var warning: String {
-    guard let first = unreadable.first else { return "" }
-    return unreadable.count == 1
-      ? " A record that cannot be read was passed over: \(first)."
-      : " \(unreadable.count) records that cannot be read were passed over; the first: \(first)."
+    ].compactMap { $0 }.joined(separator: ", ") + "." + (passedOver.sentence.map { " \($0)" } ?? "")
   }
 
   /// How the process ends.

@@ -59,15 +59,7 @@ actor OperationsFollower {
   /// - Returns: whether every command has its answer.
   func fold(_ page: [ConsumerRecord]) throws -> Bool {
     for record in page {
-      let operation: OperationsRecord
-      do throws(UnreadableRecord) {
-        guard let read = try OperationsRecord.read(record) else { continue }
-        operation = read
-      } catch {
-        let place = "\(record.topic)[\(record.partition)]@\(record.offset)"
-        summary.unreadable.append("\(place): \(error)")
-        continue
-      }
+      guard let operation = summary.passedOver.read(record) else { continue }
       let change = operations.fold(operation)
       switch operation {
       case .command(let command) where open.contains(command.id): try answer(command, change)

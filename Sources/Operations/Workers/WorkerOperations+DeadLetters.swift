@@ -110,12 +110,15 @@ extension WorkerOperations {
   }
 
   private func said() async throws -> OperationsLog {
-    let said = Mutex(OperationsLog(worker: topics.worker))
+    let said = Mutex((log: OperationsLog(worker: topics.worker), passedOver: PassedOver()))
     try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
-      let records = page.compactMap { OperationsRecord($0) }
-      said.withLock { operations in for record in records { _ = operations.fold(record) } }
+      said.withLock { said in
+        for record in page { if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) } }
+      }
     }
-    return said.withLock { $0 }
+    let (log, passedOver) = said.withLock { $0 }
+    if let sentence = passedOver.sentence { note(sentence) }
+    return log
   }
 }
 

@@ -14,6 +14,7 @@ public struct WorkerOperations: Sendable {
   private let author: String
   private let source: String
   let clock: MillraceClock
+  let note: @Sendable (String) -> Void
 
   static let timeout = Duration.seconds(15)
   static let pageSize = 1_000
@@ -25,10 +26,11 @@ public struct WorkerOperations: Sendable {
   ///   - prefix: Put before every topic's name.
   ///   - author: Who gives the commands; others read it when they come second.
   ///   - source: How the audit trail names this program.
+  ///   - note: Hears what a person should know besides: that records were passed over.
   /// - Throws: ``OperationError`` for a name that no worker can have.
   public init(
     worker: String, prefix: String, on log: any RecordLog, author: String, source: String = "millrace",
-    clock: MillraceClock = .system
+    clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(OperationError) {
     guard WorkerTopics.isName(worker) else {
       throw OperationError(
@@ -41,18 +43,19 @@ public struct WorkerOperations: Sendable {
     self.author = author
     self.source = source
     self.clock = clock
+    self.note = note
   }
 
   /// The operations of a worker of a deployment.
   /// - Throws: `KafkaError` where the cluster did not answer.
   public static func connect(
     worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String,
-    source: String = "millrace"
+    source: String = "millrace", note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> WorkerOperations {
     let cluster = try await kafka.describeCluster(timeout: timeout)
     return try WorkerOperations(
       worker: worker, prefix: configuration.topics.prefix, on: KafkaLog(kafka, cluster: cluster), author: author,
-      source: source)
+      source: source, note: note)
   }
 
   /// The worker's name.
@@ -63,27 +66,29 @@ public struct WorkerOperations: Sendable {
   /// - Parameter names: which; nil: every one that the configuration's topics belong to and whose topics are there.
   /// - Throws: ``OperationError`` for a name that no worker can have; `KafkaError`, `MillraceError`.
   public static func all(
-    _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration
+    _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
+    note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
     let log = KafkaLog(kafka, cluster: try await kafka.describeCluster(timeout: timeout))
     let prefix = configuration.topics.prefix
     guard let names else {
-      return try await present(in: log, among: try TopicCatalog.load(configuration), prefix: prefix)
+      return try await present(in: log, among: try TopicCatalog.load(configuration), prefix: prefix, note: note)
     }
     return try names.map { name throws(OperationError) in
-      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "")
+      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "", note: note)
     }
   }
 
   /// The workers of a catalog whose topics are there, by name.
   public static func present(
-    in log: any RecordLog, among catalog: TopicCatalog, prefix: String
+    in log: any RecordLog, among catalog: TopicCatalog, prefix: String,
+    note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
     let (before, behind) = ("millrace.", ".dead-letters")
     let names = catalog.topics.map(\.name).filter { $0.hasPrefix(before) && $0.hasSuffix(behind) }
       .map { String($0.dropFirst(before.count).dropLast(behind.count)) }.filter { WorkerTopics.isName($0) }
     let all = try names.sorted().map { name throws(OperationError) in
-      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "")
+      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "", note: note)
     }
     let counts = try await log.partitionCounts(of: all.map(\.topics.deadLetters), timeout: timeout)
     return all.filter { counts[$0.topics.deadLetters] != nil }
@@ -186,13 +191,15 @@ public struct WorkerOperations: Sendable {
 
   /// How the commands of a run stand that were given.
   private func standing(of run: AuditEntry) async throws -> OperationSummary {
-    let content = TopicTable(operations.topic, in: log, OperationsLog(worker: run.target ?? topics.worker)) {
-      log, record in
-      if let operation = OperationsRecord(record) { _ = log.fold(operation) }
+    let empty = (log: OperationsLog(worker: run.target ?? topics.worker), passedOver: PassedOver())
+    let content = TopicTable(operations.topic, in: log, empty) { said, record in
+      if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) }
     }
     var summary = OperationSummary()
     summary.action = run.action == .discard ? .discard : .requeue
-    for standing in try await content.current().all.values where standing.command.run == run.run {
+    let (said, passedOver) = try await content.current()
+    summary.passedOver = passedOver
+    for standing in said.all.values where standing.command.run == run.run {
       switch standing.outcome {
       case .done?: summary.done += 1
       case .failed?: summary.failed += 1

@@ -251,6 +251,25 @@ private struct DyingLog: ForwardingLog {
     #expect(parts == [0, 1] && calls > 5, "it died at too few points to say anything")
   }
 
+  @Test func `what is no command among the commands is passed over and told of`() async throws {
+    let (log, _, run) = try await stage()
+    for value in ["not JSON", #"{"text": "for people"}"#] {
+      try log.append(
+        ProducerRecord(topic: "millrace.operations", partition: 0, key: Array(value.utf8), value: Array(value.utf8)))
+    }
+    let notes = Mutex<[String]>([])
+    let replay = ReplayOperation(on: log, prefix: "", author: "ann", clock: ManualClock().clock) { note in
+      notes.withLock { $0.append(note) }
+    }
+    try await replay.carryOut(run.id)
+    #expect(try await replay.book()[run.id]?.state == .done)
+    _ = try await replay.follow(run.id, patience: .seconds(60)) { _ in }
+    let first = try #require(notes.withLock { $0 }.first)
+    #expect(first.hasPrefix("2 records that cannot be read were passed over; the first: millrace.operations[0]@"))
+    #expect(notes.withLock { $0 } == [first, first, first])
+    #expect(Set(ids(log)) == Self.chosen)
+  }
+
   @Test func `a stop that comes first ends the run before anything is sent`() async throws {
     let (log, replay, run) = try await stage()
     _ = try await ReplayOperation(on: log, prefix: "", author: "bob").control(run.id, .stop)

@@ -1,4 +1,5 @@
 import AppStore
+import Kafka
 import Testing
 
 @testable import Operations
@@ -37,11 +38,16 @@ import Testing
   @Test func `records that were passed over are told of, and change nothing else`() {
     var summary = OperationSummary()
     summary.done = 1
-    summary.unreadable = ["millrace.operations[0]@4: no JSON"]
+    func text(at offset: Int64) -> ConsumerRecord {
+      ConsumerRecord(
+        topic: "millrace.operations", partition: 0, offset: offset, timestamp: nil, key: nil, value: Array("{".utf8))
+    }
+    #expect(summary.passedOver.read(text(at: 4)) == nil)
     #expect(
       summary.sentence
-        == "1 sent again. A record that cannot be read was passed over: millrace.operations[0]@4: no JSON.")
-    summary.unreadable.append("millrace.operations[0]@9: no JSON")
+        .hasPrefix("1 sent again. A record that cannot be read was passed over: millrace.operations[0]@4: no JSON"))
+    // Read once more, it is the same one.
+    for offset in [4, 9] { #expect(summary.passedOver.read(text(at: Int64(offset))) == nil) }
     #expect(summary.sentence.contains("2 records that cannot be read were passed over; the first: "))
     #expect(summary.status == .success)
   }

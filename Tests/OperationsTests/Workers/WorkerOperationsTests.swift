@@ -108,9 +108,14 @@ private final class Reports: Sendable {
         ProducerRecord(topic: harness.topics.operations, partition: 0, key: Array("gone".utf8), value: nil))
       let summary = try await ann.requeue([id], why: "again", patience: Self.patience, report: Reports().take)
       #expect(summary.done == 1 && summary.status == .success)
-      #expect(summary.unreadable.count == 2)
-      #expect(summary.unreadable.first?.hasPrefix("millrace.operations[0]@0: no JSON") == true)
-      #expect(summary.unreadable.last?.hasPrefix("millrace.operations[0]@1: neither a command") == true)
+      #expect(summary.passedOver.count == 2)
+      #expect(summary.passedOver.first?.hasPrefix("millrace.operations[0]@0: no JSON") == true)
+      let notes = Mutex<[String]>([])
+      let bob = try WorkerOperations(worker: ann.name, prefix: "", on: harness.log, author: "bob") { note in
+        notes.withLock { $0.append(note) }
+      }
+      #expect(try await bob.deadLetters().count == 1)
+      #expect(notes.withLock { $0 } == [try #require(summary.passedOver.sentence)])
     }
   }
 

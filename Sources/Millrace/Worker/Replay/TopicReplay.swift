@@ -4,7 +4,7 @@
 
 internal import AppStore
 package import Clocks
-internal import Kafka
+package import Kafka
 
 /// Carries out the parts of one run.
 package struct TopicReplay: Sendable {
@@ -12,12 +12,18 @@ package struct TopicReplay: Sendable {
   private let prefix: String
   private let clock: MillraceClock
   private let source: String
+  private let passOver: @Sendable (ConsumerRecord, UnreadableRecord) -> Void
 
   /// - Parameters:
   ///   - prefix: Put before every topic's name.
   ///   - source: How the audit trail names this program.
-  package init(on log: any RecordLog, prefix: String, source: String, clock: MillraceClock) {
+  ///   - passOver: Hears of records among the commands that are none.
+  package init(
+    on log: any RecordLog, prefix: String, source: String, clock: MillraceClock,
+    passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void
+  ) {
     (self.log, self.prefix, self.source, self.clock) = (log, prefix, source, clock)
+    self.passOver = passOver
   }
 
   /// Carries out what is left of a run, part by part, while hearing what operators say of it. Nothing where the run is
@@ -28,7 +34,7 @@ package struct TopicReplay: Sendable {
     let writer = try ReplayWriter(of: run, prefix: prefix, on: log, clock: clock)
     // Before the log is read: whoever carried the run out until now writes nothing more, and leaves nothing open.
     try await writer.whileRunning {
-      let state = RunState(run: run)
+      let state = RunState(run: run, passOver: passOver)
       let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) {
         await state.fold($0)
       }
@@ -85,11 +91,20 @@ private actor RunState {
   private let run: String
   private var operations = OperationsLog(worker: OperationCommand.noWorker)
 
-  init(run: String) { self.run = run }
+  private let passOver: @Sendable (ConsumerRecord, UnreadableRecord) -> Void
+
+  init(run: String, passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void) {
+    (self.run, self.passOver) = (run, passOver)
+  }
 
   func fold(_ page: [ConsumerRecord]) {
     for record in page {
-      if let operation = OperationsRecord(record), operations.fold(operation) == .controlled { bell.ring() }
+      do throws(UnreadableRecord) {
+        guard let operation = try OperationsRecord.read(record) else { continue }
+        if operations.fold(operation) == .controlled { bell.ring() }
+      } catch {
+        passOver(record, error)
+      }
     }
   }
 
