@@ -123,6 +123,27 @@ import Testing
     #expect(try await story(showsPayloads: true).entries.first?.payload?.contains("a@b.c") == true)
   }
 
+  @Test func `of each call it is told what became of it since, of one that was taken back as well`() async throws {
+    func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
+    let calls: [(name: String, code: UInt8?)] = [
+      ("extend/a/\(key)", 1), ("extend/b/\(key)", 1), ("extend/a/\(key)", nil), ("extend/b/\(key)", 2),
+      ("extend/a/\(key)", 1), ("extend/c/\(key)", nil), ("extend/d/2000000000000000", 1),
+    ]
+    for (second, call) in calls.enumerated() {
+      try log.append(
+        Written.call(call.name, code: call.code, worker: "renewal-extensions", key: key, at: at(Int64(second))))
+    }
+    let entries = try await story(showsPayloads: true).entries
+    #expect(entries.allSatisfy { $0.kind == .call && $0.title == "extend" })
+    func facts(_ name: String) -> [String?] {
+      entries.reversed().map { entry in entry.facts.first { $0.name == name }?.value }
+    }
+    let (open, answered, withdrawn) = ("not known yet", "answered", "withdrawn: it was not made")
+    #expect(facts("outcome") == [withdrawn, answered, withdrawn, answered, open, withdrawn])
+    #expect(facts("intended").map { $0 == nil } == [false, false, true, false, false, true])
+    #expect(entries.reversed().map(\.payload) == [nil, nil, nil, "told", nil, nil])
+  }
+
   @Test func `a reader that is gone ends the reading`() async throws {
     for number in 0..<30_000 {
       try log.append(

@@ -31,6 +31,21 @@ struct StoryEntry: Sendable, Hashable {
   var payload: String?
   /// Set for a dead letter.
   var letter: DeadLetterSummary.Key?
+  /// Set for a call: which one, and what its record says of it.
+  var call: Call?
+
+  /// A call and what is known of it.
+  struct Call: Sendable, Hashable {
+    var worker: String
+    var name: String
+    var outcome: Outcome
+
+    enum Outcome: String, Sendable, Hashable, CaseIterable {
+      case open = "not known yet"
+      case answered = "answered"
+      case withdrawn = "withdrawn: it was not made"
+    }
+  }
 
   /// A name and its value.
   struct Fact: Sendable, Hashable {
@@ -132,9 +147,16 @@ struct StoryTeller: Sendable {
     guard let call = RecordedCall(record), call.name.split(separator: "/").contains(subject[...]) else { return nil }
     var entry = entry(record, .call, String(call.name.split(separator: "/").first ?? ""), worker)
     entry.say("name", call.name)
-    entry.say("intended", Words.moment(call.intendedAt))
-    entry.say("outcome", call.result == nil ? "not known yet" : "answered")
-    if showsPayloads, let result = call.result { entry.payload = Payload.excerpt(result) }
+    entry.say("intended", call.intendedAt.map(Words.moment))
+    var outcome = StoryEntry.Call.Outcome.open
+    switch call.outcome {
+    case .open: break
+    case .withdrawn: outcome = .withdrawn
+    case .answered(let result):
+      outcome = .answered
+      if showsPayloads { entry.payload = Payload.excerpt(result) }
+    }
+    entry.call = StoryEntry.Call(worker: worker, name: call.name, outcome: outcome)
     return entry
   }
 
@@ -150,6 +172,21 @@ struct StoryTeller: Sendable {
 extension StoryEntry {
   fileprivate mutating func say(_ name: String, _ value: String?) {
     if let value, !value.isEmpty { facts.append(Fact(name: name, value: value)) }
+  }
+}
+
+/// What became of calls, as it is read backwards: a record says what was known when it was written.
+struct CallOutcomes: Sendable {
+  private var known: [StoryEntry.Call: StoryEntry.Call.Outcome] = [:]
+
+  /// Says in the next older line of a story what became of its call.
+  mutating func complete(_ entry: inout StoryEntry) {
+    guard let call = entry.call else { return }
+    var same = call
+    same.outcome = .open
+    let outcome = call.outcome == .open ? known[same] ?? .open : call.outcome
+    known[same] = outcome
+    entry.say("outcome", outcome.rawValue)
   }
 }
 

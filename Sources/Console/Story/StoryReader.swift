@@ -30,6 +30,7 @@ struct StoryReader: Sendable {
     let sources = teller.sources
     var merge = StoryMerge(try await ranges(of: sources.keys.sorted(), since: since), since: since)
     var (told, scanned) = (0, Int64(0))
+    var calls = CallOutcomes()
     while true {
       try Task.checkCancellation()
       if let step = merge.step {
@@ -37,9 +38,10 @@ struct StoryReader: Sendable {
         merge.take(step, entries, oldest: oldest)
         scanned += Int64(step.offsets.count)
         try await tell(.progress(scanned: scanned, left: merge.unread))
-      } else if let entry = merge.next() {
+      } else if var entry = merge.next() {
         guard told < Self.limit else { return false }
         told += 1
+        calls.complete(&entry)
         try await tell(.entry(entry))
       } else {
         return true

@@ -70,6 +70,18 @@ enum Written {
       ], timestamp: time.millisecondsSince1970)
   }
 
+  /// What a ledger says of a call.
+  /// - Parameters:
+  ///   - name: The effect's.
+  ///   - code: 1: intended, 2: ended, as the ledger's format has it; nil: withdrawn.
+  static func call(_ name: String, code: UInt8?, worker: String, key: String, at time: Timestamp) -> ProducerRecord {
+    let since = withUnsafeBytes(of: UInt64(time.millisecondsSince1970).bigEndian) { Array($0) }
+    return ProducerRecord(
+      topic: "millrace.\(worker).ledger", partition: Murmur2.partition(of: Array(key.utf8), among: Deployment.lanes),
+      key: Array("e\(name)".utf8), value: code.map { [1, $0] + since + Array("told".utf8) },
+      timestamp: time.millisecondsSince1970)
+  }
+
   static func parked(_ id: String, key: String, tier: String, due: Timestamp, at time: Timestamp) -> ProducerRecord {
     ProducerRecord(
       topic: "millrace.refunds.retry.\(tier)", key: Array(key.utf8), value: Array("e30.e30.e30".utf8),
