@@ -67,7 +67,7 @@ without_progress() {
 }
 
 need_swift() {
-  command -v swift >/dev/null || die "no Swift toolchain on PATH; get 6.2 or later from https://swift.org/install"
+  command -v swift >/dev/null || die "no Swift toolchain on PATH; get 6.3 or later from https://swift.org/install"
 }
 
 # Processes this script started, by id; stopped when it ends, however it ends.

@@ -13,6 +13,11 @@ extension KafkaConsumer {
       guard error == RD_KAFKA_RESP_ERR_NO_ERROR else {
         throw KafkaError(error, operation: "read committed offsets")
       }
+      // Of one that may not be read it is not known that nothing was committed.
+      if let refused = UnsafePointer(list.native).elements.first(where: { $0.err != RD_KAFKA_RESP_ERR_NO_ERROR }) {
+        throw KafkaError(
+          refused.err, operation: "read the committed offset of \(TopicPartition(refused))")
+      }
       return UnsafePointer(list.native).elements.filter { $0.offset >= 0 }.map { CommittedOffset($0) }
     }
   }

@@ -1,5 +1,13 @@
 internal import CRDKafka
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Looks at topics and changes them.
 ///
 /// Each call uses a client of its own with a time limit of its own: in librdkafka 2.0.2 an administrative request
@@ -47,7 +55,8 @@ public final class KafkaAdmin: Sendable {
     }
   }
 
-  /// Creates a topic.
+  /// Creates a topic, and waits until its partitions have leaders: brokers answer before, and a client that asks at once
+  /// may hear that there is no such topic.
   /// - Throws: ``KafkaError``; a topic that exists already is an error too.
   public func createTopic(
     _ name: String, partitions: Int, replicationFactor: Int, settings: [String: String], timeout: Duration
@@ -69,6 +78,7 @@ public final class KafkaAdmin: Sendable {
         return Self.firstError(
           rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count), count)
       }
+      try Self.waitForLeaders(of: name, partitions: partitions, handle, timeout)
     }
   }
 
@@ -98,7 +108,7 @@ public final class KafkaAdmin: Sendable {
     }
   }
 
-  /// Raises a topic's partition count.
+  /// Raises a topic's partition count, and waits until the new ones have leaders.
   public func createPartitions(
     of name: String, upTo count: Int, timeout: Duration
   ) async throws(KafkaError) {
@@ -118,6 +128,7 @@ public final class KafkaAdmin: Sendable {
           rd_kafka_event_CreatePartitions_result(event), &count)
         return Self.firstError(topics, count)
       }
+      try Self.waitForLeaders(of: name, partitions: count, handle, timeout)
     }
   }
 
@@ -165,6 +176,31 @@ public final class KafkaAdmin: Sendable {
     guard let text = rd_kafka_clusterid(handle.rk, milliseconds) else { return (metadata, nil) }
     defer { rd_kafka_mem_free(handle.rk, text) }
     return (metadata, String(cString: text))
+  }
+
+  /// Blocks until a topic that was just made is there for everybody who asks the brokers that this handle asks.
+  private static func waitForLeaders(
+    of name: String, partitions count: Int, _ handle: ClientHandle, _ timeout: Duration
+  ) throws(KafkaError) {
+    let end = ContinuousClock.now.advanced(by: timeout)
+    while true {
+      let left = end - ContinuousClock.now
+      guard left > .zero else {
+        throw KafkaError(
+          code: .of(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE), operation: "wait for \(name)",
+          reason: "it was made; not all of its partitions have a leader yet", isRetriable: true)
+      }
+      let (metadata, _) = try Self.metadata(handle, left)
+      defer { rd_kafka_metadata_destroy(metadata) }
+      let topics = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
+      let found = topics.first { topic in topic.topic.map { String(cString: $0) } == name }
+      if let found, found.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+        let partitions = UnsafeBufferPointer(start: found.partitions, count: Int(found.partition_cnt))
+        if partitions.count >= count, partitions.allSatisfy({ $0.leader >= 0 }) { return }
+      }
+      // A thread of its own: nobody else waits behind it.
+      usleep(50_000)
+    }
   }
 
   private static func describe(_ topic: rd_kafka_metadata_topic) -> TopicDescription {

@@ -18,10 +18,11 @@ struct RealCluster: Cluster {
   /// A partition of the topic.
   subscript(partition: Int32) -> TopicPartition { TopicPartition(topic: topic, partition: partition) }
 
-  /// Creates a topic of the test's.
+  /// Creates a topic of the test's. Records that a test dates back stay.
   func createTopic(_ name: String? = nil, partitions: Int) async throws {
     try await KafkaAdmin(configuration).createTopic(
-      name ?? topic, partitions: partitions, replicationFactor: 1, settings: [:], timeout: .seconds(30))
+      name ?? topic, partitions: partitions, replicationFactor: 1, settings: ["retention.ms": "-1"],
+      timeout: .seconds(30))
   }
 
   /// A record for a partition of the topic; `time` in milliseconds since 1970.

@@ -17,7 +17,9 @@ enum LogBackend: String, CaseIterable, CustomTestStringConvertible {
   /// Those that there are.
   static let available: [LogBackend] = realServers == nil ? [.inMemory, .embedded] : allCases
 
-  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
+  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap {
+    $0.isEmpty ? nil : $0
+  }
 
   var testDescription: String { rawValue }
 }
@@ -73,7 +75,7 @@ struct LogUnderTest {
     } else {
       let configuration = KafkaConfiguration(bootstrapServers: LogBackend.realServers ?? "", clientID: prefix)
       try await KafkaAdmin(configuration).createTopic(
-        full, partitions: partitions, replicationFactor: 1, settings: [:], timeout: .seconds(30))
+        full, partitions: partitions, replicationFactor: 1, settings: ["retention.ms": "-1"], timeout: .seconds(30))
     }
     return full
   }

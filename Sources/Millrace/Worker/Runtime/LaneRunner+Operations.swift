@@ -15,8 +15,11 @@ extension LaneRunner {
 
   /// Carries out commands until the lane ends. Dead letters do not wait for replays, nor one run for another.
   nonisolated func obey(_ desk: OperationsDesk) async throws {
-    let commands = try await desk.commands(for: epoch)
-    let earlier = try await copiesOfEarlierOwners(desk)
+    guard
+      let (commands, earlier) = try await askingUntilKafkaAnswers({
+        (try await desk.commands(for: self.epoch), try await self.copiesOfEarlierOwners(desk))
+      })
+    else { return }
     try await withThrowingDiscardingTaskGroup { runs in
       for await new in commands {
         try Task.checkCancellation()
@@ -46,6 +49,22 @@ extension LaneRunner {
     guard !parts.isTransactional, await desk.hasOpenCommands(for: epoch) else { return [] }
     let replay = TopicPartition(topic: parts.topics.replay, partition: epoch.lane)
     return try await SentCopy.all(in: replay, from: .earliest, of: parts.log)
+  }
+
+  /// nil once the lane drains.
+  private nonisolated func askingUntilKafkaAnswers<Answer>(
+    _ question: () async throws -> Answer
+  ) async throws -> Answer? {
+    while await !isDraining {
+      do {
+        return try await question()
+      } catch let error as KafkaError where error.isRetriable {
+        parts.logger.warning(
+          "commands cannot be read yet", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
+      }
+    }
+    return nil
   }
 
   /// Waits and goes on where Kafka is away; whatever else is wrong with a command is its result.

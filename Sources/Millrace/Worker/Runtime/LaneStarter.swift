@@ -18,6 +18,9 @@ struct LaneStarter: Sendable {
   private var log: any RecordLog { parts.log }
 
   private static let questionTimeout = Duration.seconds(30)
+  /// While the transaction of a process that was killed is open, brokers do not tell what is committed, and commits of
+  /// other lanes wait behind the question. It is asked again.
+  private static let commitQuestionTimeout = Duration.seconds(2)
   private static let pageSize = 1_000
 
   /// Restores a lane's ledger and makes its runner. Brokers that are away or moving are waited for.
@@ -39,7 +42,7 @@ struct LaneStarter: Sendable {
     _ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?
   ) async throws -> LaneRunner {
     let sources = partitions.map(\.partition)
-    let committed = try await reader.committed(sources, timeout: Self.questionTimeout)
+    let committed = try await reader.committed(sources, timeout: Self.commitQuestionTimeout)
     let ranges = try await log.highWatermarks(of: sources, timeout: Self.questionTimeout)
     var starts: [String: Int64] = [:]
     for source in sources {

@@ -12,7 +12,9 @@ enum ClusterKind: String, CaseIterable, CustomTestStringConvertible {
 
   /// Those that there are.
   static let available: [ClusterKind] = realServers == nil ? [.embedded] : allCases
-  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
+  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap {
+    $0.isEmpty ? nil : $0
+  }
   /// What a test that needs transactions says when it is skipped.
   static let needsReal: Comment = "needs transactions: set KAFKA_BOOTSTRAP_SERVERS"
 
@@ -51,7 +53,7 @@ struct Connection {
       try embedded.createTopic(name, partitions: partitions, replicationFactor: embedded.brokers.count)
     } else {
       try await KafkaAdmin(kafka).createTopic(
-        name, partitions: partitions, replicationFactor: 1, settings: [:], timeout: .seconds(30))
+        name, partitions: partitions, replicationFactor: 1, settings: ["retention.ms": "-1"], timeout: .seconds(30))
     }
   }
 }
