@@ -110,21 +110,24 @@ enum LaneCount {
   /// The number of lanes.
   /// - Throws: ``MillraceError`` where a topic is missing or has another number of partitions.
   static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
-    let names = topics.laneTopics
-    let others = topics.others + topics.tables
-    let counts = try await log.partitionCounts(of: names + others, timeout: timeout)
-    let problems = problems(names, others: others, counts)
+    let names = topics.laneTopics + topics.others + topics.tables
+    let counts = try await log.partitionCounts(of: names, timeout: timeout)
+    let problems = problems(topics, counts)
     guard problems.isEmpty, let lanes = counts[topics.ledger] else { throw MillraceError(.topics, problems) }
     return lanes
   }
 
-  static func problems(
-    _ names: [String], others: [String], _ counts: [String: Int]
-  ) -> [MillraceError.Problem] {
-    var problems = (names + others).filter { counts[$0] == nil }.map {
+  static func problems(_ topics: WorkerTopics, _ counts: [String: Int]) -> [MillraceError.Problem] {
+    let names = topics.laneTopics
+    var problems = (names + topics.others).filter { counts[$0] == nil }.map {
       MillraceError.Problem(
         "the topic is missing", at: $0,
         remedy: "name the worker under `workers` with its retry delays and run `millrace topics apply`")
+    }
+    problems += topics.tables.filter { counts[$0] == nil }.map {
+      MillraceError.Problem(
+        "the topic is missing, and the worker \(topics.worker) declares in its `tables` that it writes to it", at: $0,
+        remedy: "put its file into the topics' directory and run `millrace topics apply`")
     }
     let lanes = names.compactMap { counts[$0] }.max() ?? 0
     problems += names.filter { counts[$0] != nil && counts[$0] != lanes }.map {

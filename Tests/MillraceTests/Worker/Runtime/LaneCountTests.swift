@@ -1,0 +1,40 @@
+import Testing
+
+@testable import Millrace
+
+@Suite struct LaneCountTests {
+  private let topics = WorkerTopics(
+    worker: "mill", inputs: ["in"], tables: ["rows"], delays: [.seconds(1)], prefix: "")
+
+  private var counts: [String: Int] {
+    var counts = Dictionary(uniqueKeysWithValues: topics.laneTopics.map { ($0, 4) })
+    for topic in topics.others + topics.tables { counts[topic] = 1 }
+    return counts
+  }
+
+  @Test func `topics of one count, and others of any, are as they should be`() {
+    #expect(LaneCount.problems(topics, counts).isEmpty)
+  }
+
+  @Test func `every topic that is missing is named`() {
+    for topic in topics.laneTopics + topics.others + topics.tables {
+      var counts = counts
+      counts[topic] = nil
+      #expect(LaneCount.problems(topics, counts).map(\.place) == [topic])
+    }
+  }
+
+  @Test func `of a missing table it is said who declares it`() {
+    var counts = counts
+    counts["rows"] = nil
+    let problem = LaneCount.problems(topics, counts).first
+    #expect(problem?.what.contains("the worker mill declares in its `tables`") == true)
+    #expect(problem?.remedy.contains("topics' directory") == true)
+  }
+
+  @Test func `a topic of another count is named`() {
+    var counts = counts
+    counts[topics.replay] = 3
+    #expect(LaneCount.problems(topics, counts).map(\.place) == [topics.replay])
+  }
+}
