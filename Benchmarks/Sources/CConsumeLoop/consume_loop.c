@@ -49,8 +49,10 @@ consume_loop *consume_loop_new(const char *bootstrap_servers, const char *topic,
   }
   loop->rk = rk;
   loop->next = rd_kafka_topic_partition_list_new(partitions);
+  // Not RD_KAFKA_OFFSET_BEGINNING: what that means has to be asked of a leader, and while none is known yet librdkafka
+  // waits half a second before it asks again, which would be most of a short round.
   for (int i = 0; i < partitions; i++) {
-    rd_kafka_topic_partition_list_add(loop->next, topic, i)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_topic_partition_list_add(loop->next, topic, i)->offset = 0;
   }
   return loop;
 }

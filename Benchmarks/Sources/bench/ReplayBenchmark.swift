@@ -20,7 +20,8 @@ struct ReplayBenchmark: AsyncParsableCommand {
 
   @OptionGroup var output: OutputOptions
   @Option(help: "Rounds of each kind of record.") var rounds = 7
-  @Option(help: "Partitions; a partition of the embedded cluster holds 5 MiB.") var lanes = 32
+  @Option(help: "Partitions, of which the embedded cluster holds 5 MiB each: with few a round is mostly its beginning.")
+  var lanes = 128
   @Option(help: "Dead letters.") var letters = 100_000
   @Option(help: "The project's directory.") var project = "."
 
