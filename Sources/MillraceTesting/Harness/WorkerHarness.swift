@@ -41,7 +41,7 @@ public actor WorkerHarness {
     /// The seed of identifiers.
     public var seed: UInt64 = 1
     /// How long, in real time, the worker may take to come to rest.
-    public var patience = Duration.seconds(30)
+    public var patience = Duration.seconds(60)
     /// Where the worker's metrics go; nil: nowhere.
     public var metrics: (any MetricsFactory)?
 
