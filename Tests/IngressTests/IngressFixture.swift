@@ -67,6 +67,10 @@ struct IngressFixture {
     configuration.apps = [settings]
     configuration.ingress.host = "127.0.0.1"
     configuration.ingress.port = 0
+    // Limits are for the tests about them: in a crowd a client may wait seconds for its turn between two lines, and
+    // a connection that it opened ahead of need, cut off, would look like a lost answer.
+    configuration.ingress.headerTimeout = .seconds(300)
+    configuration.ingress.deadline = .seconds(60)
     self.configuration = configuration
   }
 

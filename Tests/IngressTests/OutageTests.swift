@@ -32,8 +32,6 @@ import Testing
     fixture.configuration.topics.lanes = 12
     fixture.configuration.ingress.deadline = deadline
     fixture.configuration.ingress.bodyTimeout = .seconds(5)
-    // The client opens connections ahead of need; one that is cut off for that would look like a lost answer.
-    fixture.configuration.ingress.headerTimeout = .seconds(300)
     fixture.configuration.kafka.properties["message.timeout.ms"] = "1500"
     return fixture
   }

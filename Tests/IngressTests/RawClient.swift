@@ -27,6 +27,8 @@ enum RawClient {
         while let part = try await parts.next() { received += String(buffer: part) }
       } catch is IOError {
         // A reset is an end too.
+      } catch is ChannelError {
+        // And so is a server that closed before the next step was said.
       }
       return received
     }
