@@ -9,7 +9,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct SimulatorEndpointsTests {
+@Suite(.timeLimit(.minutes(15))) struct SimulatorEndpointsTests {
   private typealias Endpoint = AppStoreServerAPI.APIEndpoint
 
   @Test func `Every endpoint is called, and no rule of Apple's is broken`() async throws {

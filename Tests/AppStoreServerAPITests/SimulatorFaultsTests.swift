@@ -8,7 +8,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct SimulatorFaultsTests {
+@Suite(.timeLimit(.minutes(15))) struct SimulatorFaultsTests {
   private static let request = ExtendRenewalDateRequest(
     extendByDays: 7, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "campaign/1")
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct SimulatorPaceTests {
+@Suite(.timeLimit(.minutes(15))) struct SimulatorPaceTests {
   /// With a share of 1 there is no room between our budget and Apple's limit.
   @Test(arguments: [0.8, 1])
   func `A thousand callers break no limit in any hour and use 95 of a hundred of their budget`(share: Double)

@@ -32,7 +32,7 @@ import Testing
     return scenario
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `A scenario runs to its end, sends what happens in it and reports it`() async throws {
     let posted = Mutex<[[UInt8]]>([])
     let arrivals = AsyncStream<Void>.makeStream()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(5))) struct ConsoleFrontTests {
+@Suite(.timeLimit(.minutes(15))) struct ConsoleFrontTests {
   private static let letters = (0..<3).map {
     Written.deadLetter("n\($0)", key: "200000000000000\($0)", lane: 0, at: Deployment.now - .seconds(60))
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(5))) struct ConsoleReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct ConsoleReaderTests {
   private let cluster: EmbeddedCluster
   private let kafka: KafkaConfiguration
   private let topics: ConsoleTopics

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(5))) struct StoryMergeTests {
+@Suite(.timeLimit(.minutes(15))) struct StoryMergeTests {
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
   func `whatever lies where, all of it is told, the newest first, and nothing is read twice`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -66,7 +66,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct StoryReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct StoryReaderTests {
   private let time = ManualClock(start: Deployment.now)
   private let log: InMemoryLog
   private let topics: ConsoleTopics

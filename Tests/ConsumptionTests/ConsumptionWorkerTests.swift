@@ -14,7 +14,7 @@ import Testing
 @testable import Consumption
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct ConsumptionWorkerTests {
+@Suite(.timeLimit(.minutes(15))) struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)
 
   /// One purchase whose money is asked back, told to a worker.

@@ -15,7 +15,7 @@ import Tracing
 @testable import Consumption
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct PrivacyTests {
+@Suite(.timeLimit(.minutes(15))) struct PrivacyTests {
   /// Every line that a run logs, at every level.
   private final class Lines: Sendable {
     let all = Mutex<[String]>([])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Consumption
 
-@Suite(.timeLimit(.minutes(5))) struct ProvidersTests {
+@Suite(.timeLimit(.minutes(15))) struct ProvidersTests {
   private let clock = ManualClock()
 
   private func question(

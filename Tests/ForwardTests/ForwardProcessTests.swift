@@ -13,7 +13,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct ForwardProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct ForwardProcessTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
   private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -15,7 +15,7 @@ import Testing
 
 @testable import Forward
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ForwardScenarioTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ForwardScenarioTests {
   private static let notifications = 240
   private static let keys = 24
   private static let lanes = 4
@@ -141,7 +141,7 @@ import Testing
       var policy = Forwarder.policy
       policy.retryDelays = [.milliseconds(50), .milliseconds(200)]
       policy.maximumAttempts = 1_000
-      policy.handlerTimeout = .seconds(1)
+      policy.handlerTimeout = .seconds(4)
       policy.drainTimeout = .seconds(1)
       self.policy = policy
       identity = WorkerIdentity(name: "forward-old", families: NotificationFamily.all, policy: policy)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Forward
 
-@Suite(.timeLimit(.minutes(5))) struct ForwarderTests {
+@Suite(.timeLimit(.minutes(15))) struct ForwarderTests {
   /// Runs a forwarder to `receiver` in a harness.
   private func forwarding(
     to url: String, _ change: (inout ForwardSettings, inout MillraceConfiguration) -> Void = { _, _ in },

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Ingress
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectionGuardTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionGuardTests {
   // Short enough to wait for, in a test that ends when the server closes the connection.
   private let idle = Duration.milliseconds(200)
 

@@ -44,7 +44,7 @@ private struct CorpusItem: Decodable, Sendable {
 
 @Suite(
   .enabled(if: sharedDirectory != nil, "../shared is absent: what Apple really signed is not tested"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(15)))
 struct CorpusTests {
   @Test func `notifications that Apple signed are stored as they were signed, and nothing else is`() async throws {
     let items = CorpusItem.all.map(\.item).filter { $0.jws != nil && $0.expected.valid != nil }

@@ -21,7 +21,7 @@ import Testing
     defer { fixture.removeFiles() }
     let catalog = try TopicCatalog.load(fixture.configuration.topics)
     let cluster = try await ClusterUnderTest(catalog)
-    let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers, patience: 5)
+    let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers)
     let seed: UInt64 = 0x4D49_4C4C
     var mutator = try NotificationMutator(fixture, seed: seed)
     let posts = (0..<Self.mutations).map { _ in mutator.next() }
@@ -60,7 +60,7 @@ import Testing
     defer { fixture.removeFiles() }
     let cluster = try await ClusterUnderTest(try TopicCatalog.load(fixture.configuration.topics))
     let ingress = try await IngressProcess(
-      fixture, bootstrapServers: cluster.bootstrapServers, headPatience: 1, limits: ", maxRequestsInFlight: 16")
+      fixture, bootstrapServers: cluster.bootstrapServers, headPatience: 5, limits: ", maxRequestsInFlight: 16")
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 1)
     let beginnings = [
       "POST /v2 HTTP/1.1\r\nhost: a\r\ncontent-le",

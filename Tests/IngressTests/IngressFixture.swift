@@ -70,7 +70,8 @@ struct IngressFixture {
     // Limits are for the tests about them: in a crowd a client may wait seconds for its turn between two lines, and
     // a connection that it opened ahead of need, cut off, would look like a lost answer.
     configuration.ingress.headerTimeout = .seconds(300)
-    configuration.ingress.deadline = .seconds(60)
+    configuration.ingress.bodyTimeout = .seconds(60)
+    configuration.ingress.deadline = .seconds(120)
     self.configuration = configuration
   }
 
@@ -163,7 +164,7 @@ enum AppleClient {
     for (name, value) in headers { request.headers.add(name: name, value: value) }
     request.headers.add(name: "content-type", value: "application/json")
     request.body = isChunked ? .bytes(body, length: .unknown) : .bytes(ByteBuffer(bytes: body))
-    let response = try await client.execute(request, timeout: .seconds(60))
+    let response = try await client.execute(request, timeout: .seconds(150))
     let answer = try await response.body.collect(upTo: 1 << 20)
     return Answer(
       status: Int(response.status.code), contentType: response.headers.first(name: "content-type"),
@@ -186,7 +187,7 @@ func readAll(
   for await event in consumer.events {
     guard case .assigned(let queues) = event else { continue }
     for queue in queues {
-      let range = try await consumer.watermarks(of: queue.partition, timeout: .seconds(10))
+      let range = try await consumer.watermarks(of: queue.partition, timeout: .seconds(60))
       #expect(range.lowerBound == 0, "\(queue.partition) was trimmed: the test's topics are too small for it")
       var next = range.lowerBound
       while next < range.upperBound {

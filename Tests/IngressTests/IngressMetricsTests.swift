@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ingress
 
-@Suite(.timeLimit(.minutes(5))) struct IngressMetricsTests {
+@Suite(.timeLimit(.minutes(15))) struct IngressMetricsTests {
   @Test func `every configured app and environment is counted from 0`() {
     let registry = PrometheusRegistry()
     var app = AppSettings()

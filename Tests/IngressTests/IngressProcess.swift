@@ -29,7 +29,7 @@ final class IngressProcess: @unchecked Sendable {
   ///   - headPatience: seconds from a connection to its first head; long, because a client may open one ahead of need.
   ///   - limits: further members of `ingress`, each after a comma.
   init(
-    _ fixture: IngressFixture, bootstrapServers: String, patience: Int = 1, headPatience: Int = 300, limits: String = ""
+    _ fixture: IngressFixture, bootstrapServers: String, patience: Int = 5, headPatience: Int = 300, limits: String = ""
   ) async throws {
     let directory = fixture.directory
     let file = directory.appendingPathComponent("millrace.yaml")

@@ -15,7 +15,7 @@ import Testing
 private let kcat = ["/usr/bin/kcat", "/usr/local/bin/kcat", "/opt/homebrew/bin/kcat"]
   .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-@Suite(.enabled(if: kcat != nil, "kcat is not installed"), .timeLimit(.minutes(5))) struct KcatTests {
+@Suite(.enabled(if: kcat != nil, "kcat is not installed"), .timeLimit(.minutes(15))) struct KcatTests {
   @Test func `kcat reads the JWS as posted, and the version 1 body without its password`() async throws {
     let fixture = try IngressFixture()
     var v2 = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 31)

@@ -12,12 +12,12 @@ import Testing
 
 @testable import Ingress
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct OutageTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct OutageTests {
   static let requests = 3000
   static let clients = 32
   /// Far above what a busy machine needs to answer after Kafka was given up on (1.5 s), so that only a lost deadline
-  /// fails.
-  static let deadline = Duration.seconds(20)
+  /// fails: a client whose thread has other work notes its answer seconds late.
+  static let deadline = Duration.seconds(60)
 
   /// Notifications of the smallest kind, all different: 3000 stay far below the embedded cluster's 5 MiB a partition.
   static func notifications(_ fixture: IngressFixture, count: Int, seed: UInt64) throws -> [SampleNotification] {

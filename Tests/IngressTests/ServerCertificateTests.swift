@@ -16,7 +16,7 @@ import X509
 
 @testable import Ingress
 
-@Suite(.timeLimit(.minutes(5))) struct ServerCertificateTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerCertificateTests {
   /// Writes a certificate and key for `name`, and returns the certificate in DER.
   private func write(_ name: String, to directory: URL) throws -> [UInt8] {
     let key = P256.Signing.PrivateKey()

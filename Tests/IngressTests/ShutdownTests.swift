@@ -11,7 +11,7 @@ import Testing
 
 @testable import Ingress
 
-@Suite(.serialized, .timeLimit(.minutes(5))) struct ShutdownTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct ShutdownTests {
   @Test func `SIGTERM under load loses nothing that was answered 200, and exits 0`() async throws {
     var fixture = try IngressFixture()
     defer { fixture.removeFiles() }

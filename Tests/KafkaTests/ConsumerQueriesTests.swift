@@ -2,7 +2,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(5)), .onRealCluster) struct ConsumerQueriesOnARealClusterTests {
+@Suite(.timeLimit(.minutes(15)), .onRealCluster) struct ConsumerQueriesOnARealClusterTests {
   private let cluster = RealCluster()
   private let limit = Duration.seconds(30)
 
@@ -38,7 +38,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ConsumerQueriesTests {
+@Suite(.timeLimit(.minutes(15))) struct ConsumerQueriesTests {
   @Test func `looking up nothing asks nobody`() async throws {
     let consumer = try KafkaConsumer(
       KafkaConfiguration(bootstrapServers: "127.0.0.1:1"), subscription: .partitions([:]))

@@ -4,7 +4,7 @@ import Testing
 
 /// What groups promise, on a cluster that keeps all of it: the embedded one ignores static members and takes a session's
 /// length for each rebalance.
-@Suite(.timeLimit(.minutes(5)), .onRealCluster) struct GroupPromisesTests {
+@Suite(.timeLimit(.minutes(15)), .onRealCluster) struct GroupPromisesTests {
   private let cluster = RealCluster()
   private let limit = Duration.seconds(30)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(5))) struct KafkaAdminTests {
+@Suite(.timeLimit(.minutes(15))) struct KafkaAdminTests {
   @Test func `an embedded cluster says what it is and tells no settings`() async throws {
     let cluster = try TestCluster(topics: ["a": 3, "b": 1], brokers: 3)
     let admin = KafkaAdmin(cluster.configuration)
@@ -53,7 +53,7 @@ import Testing
 }
 
 /// What only a real cluster can do.
-@Suite(.timeLimit(.minutes(5)), .onRealCluster) struct KafkaAdminOnARealClusterTests {
+@Suite(.timeLimit(.minutes(15)), .onRealCluster) struct KafkaAdminOnARealClusterTests {
   private let admin = KafkaAdmin(RealCluster().configuration)
   private let topic = "millrace-test-\(UUID().uuidString)"
 

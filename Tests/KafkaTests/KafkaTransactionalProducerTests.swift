@@ -5,7 +5,7 @@ import Testing
 
 /// What the calls do and how their errors are told apart. The embedded cluster accepts transactions and keeps none of
 /// their promises; those are tested on a real one, see `TransactionPromisesTests`.
-@Suite(.timeLimit(.minutes(5))) struct KafkaTransactionalProducerTests {
+@Suite(.timeLimit(.minutes(15))) struct KafkaTransactionalProducerTests {
   private let limit = Duration.seconds(20)
   private let partition = TopicPartition(topic: "t", partition: 0)
 

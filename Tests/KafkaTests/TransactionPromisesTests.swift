@@ -3,7 +3,7 @@ import Testing
 @testable import Kafka
 
 /// What transactions promise, on a cluster that keeps it.
-@Suite(.timeLimit(.minutes(5)), .onRealCluster) struct TransactionPromisesTests {
+@Suite(.timeLimit(.minutes(15)), .onRealCluster) struct TransactionPromisesTests {
   private let cluster = RealCluster()
   private let limit = Duration.seconds(30)
 

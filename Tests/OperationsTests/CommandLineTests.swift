@@ -9,7 +9,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("The millrace command line", .timeLimit(.minutes(5)))
+@Suite("The millrace command line", .timeLimit(.minutes(15)))
 struct CommandLineTests {
   private let fixture: Fixture
 

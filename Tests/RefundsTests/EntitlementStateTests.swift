@@ -4,7 +4,7 @@ import Testing
 
 @testable import Refunds
 
-@Suite(.timeLimit(.minutes(5))) struct EntitlementStateTests {
+@Suite(.timeLimit(.minutes(15))) struct EntitlementStateTests {
   private static func at(_ second: Int64) -> Timestamp {
     Timestamp(millisecondsSince1970: 1_767_225_600_000 + second * 1_000)
   }

@@ -16,7 +16,7 @@ import Testing
 @testable import Millrace
 @testable import Refunds
 
-@Suite(.timeLimit(.minutes(5))) struct RefundWaveTests {
+@Suite(.timeLimit(.minutes(15))) struct RefundWaveTests {
   private static let size = ProcessInfo.processInfo.environment["MILLRACE_REFUND_WAVE"].flatMap { Int($0) } ?? 1_000
 
   /// The first half of the wave is a day's; the second comes after Apple was asked about the first.

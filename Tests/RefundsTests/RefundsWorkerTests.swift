@@ -9,7 +9,7 @@ import Testing
 @testable import Millrace
 @testable import Refunds
 
-@Suite(.timeLimit(.minutes(5))) struct RefundsWorkerTests {
+@Suite(.timeLimit(.minutes(15))) struct RefundsWorkerTests {
   /// Runs a worker on a stage and takes the stage down.
   private func play(
     credentials: Bool = true, _ body: @escaping @Sendable (RefundStage) async throws -> Void

@@ -9,7 +9,7 @@ import Testing
 @testable import Operations
 @testable import RenewalExtensions
 
-@Suite(.timeLimit(.minutes(5))) struct CampaignStartTests {
+@Suite(.timeLimit(.minutes(15))) struct CampaignStartTests {
   private static let massExtend: Set<AppStoreSimulator.APIEndpoint> = [.massExtendRenewalDate]
 
   private static func calls(_ rehearsal: Rehearsal) -> Int {

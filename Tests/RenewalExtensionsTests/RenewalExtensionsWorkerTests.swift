@@ -12,7 +12,7 @@ import Testing
 @testable import Operations
 @testable import RenewalExtensions
 
-@Suite(.timeLimit(.minutes(5))) struct RenewalExtensionsWorkerTests {
+@Suite(.timeLimit(.minutes(15))) struct RenewalExtensionsWorkerTests {
   private static let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
 
   /// A failure of that subscription, signed now, in the log.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct APIBudgetTests {
+@Suite(.timeLimit(.minutes(15))) struct APIBudgetTests {
   private let manual = ManualClock()
   private let told = Recorder<BudgetPause>()
   private let key = BudgetKey(bundleId: "com.example.app", environment: .production, endpoint: .getTransactionInfo)

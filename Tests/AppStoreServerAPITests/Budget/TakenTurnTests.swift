@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct TakenTurnTests {
+@Suite(.timeLimit(.minutes(15))) struct TakenTurnTests {
   private let fixture: APIFixture
   private let exchange = ScriptedExchange(answer: ExchangeAnswer(status: 200))
   private let budget: APIBudget

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct TurnPatienceTests {
+@Suite(.timeLimit(.minutes(15))) struct TurnPatienceTests {
   private let manual = ManualClock()
   private let key = BudgetKey(bundleId: "com.example.app", environment: .production, endpoint: .getTransactionInfo)
 

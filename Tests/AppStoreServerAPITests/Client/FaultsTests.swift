@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct FaultsTests {
+@Suite(.timeLimit(.minutes(15))) struct FaultsTests {
   private let fixture: APIFixture
   private static let request = ExtendRenewalDateRequest(
     extendByDays: 7, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "campaign/1")

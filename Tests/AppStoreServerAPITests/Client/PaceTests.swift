@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct PaceTests {
+@Suite(.timeLimit(.minutes(15))) struct PaceTests {
   private let fixture: APIFixture
   private let key = BudgetKey(
     bundleId: APIFixture.bundleId, environment: .production, endpoint: .finishTransaction)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct AsyncHTTPExchangeTests {
+@Suite(.timeLimit(.minutes(15))) struct AsyncHTTPExchangeTests {
   private func request(_ url: String, _ method: APIEndpoint.Method = .get, body: [UInt8]? = nil) -> ExchangeRequest {
     ExchangeRequest(method: method, url: url + "/inApps/v1/x?y=z", headers: ["Authorization": "Bearer t"], body: body)
   }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import AppStoreServerAPI
 
-@Suite(.timeLimit(.minutes(5))) struct HTTP2Tests {
+@Suite(.timeLimit(.minutes(15))) struct HTTP2Tests {
   /// Runs `body` with an exchange that trusts the server.
   private func talking(
     _ answer: @escaping HTTP2Server.Answer, _ body: (HTTP2Server, AsyncHTTPExchange) async throws -> Void

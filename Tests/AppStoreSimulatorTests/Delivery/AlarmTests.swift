@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite(.timeLimit(.minutes(5))) struct AlarmTests {
+@Suite(.timeLimit(.minutes(15))) struct AlarmTests {
   /// A clock whose sleepers wake a millisecond too soon, as timers and walls that are read one after the other do.
   private static func hasty(_ time: ManualClock) -> MillraceClock {
     let clock = time.clock

@@ -69,7 +69,7 @@ private final class Receiver: Sendable {
     }
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `A failure is tried again on Apple's schedule with the same bytes, and every attempt is kept`() async throws {
     let world = Rehearsal.world()
     let failures: [PostOutcome] = [
@@ -105,7 +105,7 @@ private final class Receiver: Sendable {
     #expect(courier.tally.retries == 5 && courier.tally.waiting == 0)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `The sandbox is tried once, and an answer of the 400s ends it on request`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock, [PostOutcome(status: 500), PostOutcome(status: 400)])
@@ -121,7 +121,7 @@ private final class Receiver: Sendable {
     #expect(courier.tally.answers == [400: 1, 500: 1])
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `A duplicate is the same bytes, and no attempt of its own`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
@@ -140,7 +140,7 @@ private final class Receiver: Sendable {
     #expect(world.withState { $0.realms[0].log[0]?.attempts.count } == 1)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `Who registered for version 1 gets its bodies, and TEST as version 2`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)
@@ -161,7 +161,7 @@ private final class Receiver: Sendable {
     #expect(tests.count == 1)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `An endpoint that never answers delays no other app, nor another environment of its own`() async throws {
     let other = SimulatedApp(bundleId: "com.example.other", appAppleId: 2, products: Rehearsal.app.products)
     let world = World(apps: [Rehearsal.app, other], seed: 1, beginning: .newYear)
@@ -192,7 +192,7 @@ private final class Receiver: Sendable {
     #expect(courier.tally.attempts == [.success: 40])
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `News of one subscription arrive in their order, however long the first of them takes`() async throws {
     let world = Rehearsal.world()
     let first = AsyncStream<Void>.makeStream()
@@ -227,7 +227,7 @@ private final class Receiver: Sendable {
       ])
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `What the world forgot before it arrived is counted, and frees its place`() async throws {
     let world = Rehearsal.world(limits: WorldLimits(notifications: 4))
     let receiver = Receiver(time.clock)
@@ -242,7 +242,7 @@ private final class Receiver: Sendable {
     #expect(courier.tally.waiting == 0)
   }
 
-  @Test(.timeLimit(.minutes(5)))
+  @Test(.timeLimit(.minutes(15)))
   func `Nothing is sent in a pause, and everything after it`() async throws {
     let world = Rehearsal.world()
     let receiver = Receiver(time.clock)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite(.timeLimit(.minutes(5))) struct RequestPipelineTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestPipelineTests {
   private static let extend: JSONObject = [
     "extendByDays": 14, "extendReasonCode": 3, "requestIdentifier": "campaign/1",
   ]

@@ -11,7 +11,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite(.timeLimit(.minutes(5))) struct SimulatorServerTests {
+@Suite(.timeLimit(.minutes(15))) struct SimulatorServerTests {
   private static let quiet = Logger(label: "simulator tests") { _ in SwiftLogNoOpLogHandler() }
 
   /// Runs a server while `body` talks to it.

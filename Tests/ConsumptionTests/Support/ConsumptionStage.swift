@@ -243,7 +243,7 @@ extension ConsumptionStage {
   private func holds(
     _ condition: () async -> Bool, meanwhile: () -> Void = {}
   ) async throws {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(120)
     while await !condition() {
       guard ContinuousClock.now < end else { throw NeverHeld() }
       meanwhile()

@@ -4,7 +4,7 @@ import Kafka
 import Millrace
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct GroupConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct GroupConformanceTests {
   @Test(arguments: LogBackend.available)
   func `what one member committed is where its successor starts`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)

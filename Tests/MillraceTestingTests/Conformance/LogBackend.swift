@@ -45,7 +45,9 @@ struct LogUnderTest {
       (self.log, inMemory, embedded) = (log, log, nil)
     case .embedded:
       let cluster = try EmbeddedCluster()
-      let configuration = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: prefix)
+      var configuration = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: prefix)
+      // Members that are slow to join are dropped after this, and then nobody keeps what he has.
+      configuration.properties["session.timeout.ms"] = "10000"
       (log, inMemory, embedded) = (try await KafkaLog.connect(configuration, timeout: .seconds(30)), nil, cluster)
     case .real:
       let servers = try #require(LogBackend.realServers)

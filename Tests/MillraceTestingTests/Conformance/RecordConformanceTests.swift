@@ -5,7 +5,7 @@ import Millrace
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RecordConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordConformanceTests {
   @Test(.enabled(if: LogBackend.realServers != nil, "set KAFKA_BOOTSTRAP_SERVERS to a real Kafka"))
   func `a real cluster can do everything that is asked here`() async throws {
     #expect(try await LogUnderTest(.real).log.description.capabilities == .all)

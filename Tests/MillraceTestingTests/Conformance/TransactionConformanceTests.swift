@@ -4,7 +4,7 @@ import Kafka
 import Millrace
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct TransactionConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct TransactionConformanceTests {
   private static let limit = Duration.seconds(30)
 
   @Test(arguments: LogBackend.available)

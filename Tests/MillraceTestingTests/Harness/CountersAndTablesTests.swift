@@ -57,7 +57,7 @@ private struct Accountant: NotificationWorker {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CountersAndTablesTests {
+@Suite(.timeLimit(.minutes(15))) struct CountersAndTablesTests {
   private static var setup: WorkerHarness.Setup {
     var setup = WorkerHarness.Setup()
     setup.lanes = 3

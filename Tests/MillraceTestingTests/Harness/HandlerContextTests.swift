@@ -9,7 +9,7 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct HandlerContextTests {
+@Suite(.timeLimit(.minutes(15))) struct HandlerContextTests {
   /// Content with every call, or, where told so, not with the first.
   private final class Apple: HTTPExchange {
     let calls = Mutex(0)

@@ -6,7 +6,7 @@ import Millrace
 import MillraceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct TopicIndexTests {
+@Suite(.timeLimit(.minutes(15))) struct TopicIndexTests {
   private static func write(_ key: String, _ value: String?, to log: InMemoryLog) throws {
     try log.append(ProducerRecord(topic: "t", key: Array(key.utf8), value: value.map { Array($0.utf8) }))
   }

@@ -23,7 +23,7 @@ private struct Sleeper: NotificationWorker {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WorkerMetricsTests {
+@Suite(.timeLimit(.minutes(15))) struct WorkerMetricsTests {
   private func value(_ name: String, _ labels: [String], in page: String) -> Double? {
     page.split(separator: "\n").first { line in
       line.hasPrefix("\(name){") && labels.allSatisfy { line.contains($0) }

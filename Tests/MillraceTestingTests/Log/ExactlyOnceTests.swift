@@ -9,7 +9,7 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ExactlyOnceTests {
+@Suite(.timeLimit(.minutes(15))) struct ExactlyOnceTests {
   private static let records = 120
 
   @Test func `each record is answered once, whatever happens to the workers`() async throws {

@@ -6,7 +6,7 @@ import Millrace
 import MillraceTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct InMemoryLogTests {
+@Suite(.timeLimit(.minutes(15))) struct InMemoryLogTests {
   private let time = ManualClock()
   private let log: InMemoryLog
   private let partition = TopicPartition(topic: "t", partition: 0)

@@ -22,7 +22,7 @@ import Testing
     let (ports, told) = AsyncStream.makeStream(of: Int.self)
     let server = AdminServer(
       settings, registry: registry, heartbeat: heartbeat,
-      readiness: ReadinessBoard(checks, clock: .system, timeout: .seconds(3), maxAge: .zero),
+      readiness: ReadinessBoard(checks, clock: ManualClock().clock, timeout: .seconds(3), maxAge: .zero),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       onListening: { told.yield($0) })
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -35,7 +35,7 @@ import Testing
   }
 
   private func get(_ url: String) async throws -> (status: UInt, type: String?, body: String) {
-    let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(10))
+    let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(120))
     let body = try await response.body.collect(upTo: 1 << 20)
     return (response.status.code, response.headers.first(name: "content-type"), String(buffer: body))
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct ReadinessCheckKafkaTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadinessCheckKafkaTests {
   private let declared = [
     TopicDefinition(name: "one", topic: "one", description: "", keyed: true, lanes: 2, replication: 3, promise: true),
     TopicDefinition(name: "two", topic: "two", description: "", keyed: true, lanes: 2, replication: 3, promise: true),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct WatermarkQuestionsTests {
+@Suite(.timeLimit(.minutes(15))) struct WatermarkQuestionsTests {
   /// Answers when told to, and remembers what it was asked.
   private final class Cluster: Sendable {
     private struct State {

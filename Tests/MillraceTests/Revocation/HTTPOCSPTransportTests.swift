@@ -22,7 +22,7 @@ import Testing
       group.addTask { try await application.run() }
       var iterator = ports.makeAsyncIterator()
       let port = try #require(await iterator.next())
-      try await body(HTTPOCSPTransport(), "http://127.0.0.1:\(port)/ocsp")
+      try await body(HTTPOCSPTransport(patience: .seconds(300)), "http://127.0.0.1:\(port)/ocsp")
       group.cancelAll()
     }
   }

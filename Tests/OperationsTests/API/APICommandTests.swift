@@ -8,7 +8,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-@Suite("millrace api, as a process", .timeLimit(.minutes(5)))
+@Suite("millrace api, as a process", .timeLimit(.minutes(15)))
 struct APICommandTests {
   /// What goes wrong at which endpoint; the first line of each is a fault of a scenario.
   private static let refusals: [(fault: String, command: [String], status: Int32, says: [String])] = [

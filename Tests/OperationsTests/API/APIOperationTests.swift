@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("millrace api", .timeLimit(.minutes(5)))
+@Suite("millrace api", .timeLimit(.minutes(15)))
 struct APIOperationTests {
   private let fixture: APIFixture
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("millrace api test-notification", .timeLimit(.minutes(5)))
+@Suite("millrace api test-notification", .timeLimit(.minutes(15)))
 struct TestNotificationOperationTests {
   private let fixture: APIFixture
   private let path = "inApps/v1/notifications/test"

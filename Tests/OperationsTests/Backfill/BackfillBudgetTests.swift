@@ -12,7 +12,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("The budget of a run", .timeLimit(.minutes(5)))
+@Suite("The budget of a run", .timeLimit(.minutes(15)))
 struct BackfillBudgetTests {
   /// Answers every question with one page after a time, and always has another.
   private final class EndlessHistory: HTTPExchange {

@@ -13,7 +13,7 @@ import Testing
 @testable import AppStoreSimulator
 @testable import Operations
 
-@Suite("millrace backfill", .timeLimit(.minutes(5)))
+@Suite("millrace backfill", .timeLimit(.minutes(15)))
 struct BackfillOperationTests {
   private final class Reports: Sendable {
     private let all = Mutex<[BackfillReport]>([])

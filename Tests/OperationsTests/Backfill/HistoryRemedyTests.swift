@@ -7,7 +7,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("What an error of a history asks for", .timeLimit(.minutes(5)))
+@Suite("What an error of a history asks for", .timeLimit(.minutes(15)))
 struct HistoryRemedyTests {
   private let fixture: APIFixture
 

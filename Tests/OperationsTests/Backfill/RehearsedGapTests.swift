@@ -11,7 +11,7 @@ import Testing
 @testable import Millrace
 @testable import Operations
 
-@Suite("A rehearsed gap", .timeLimit(.minutes(5)))
+@Suite("A rehearsed gap", .timeLimit(.minutes(15)))
 struct RehearsedGapTests {
   /// Says of every notification that it was there.
   private struct Teller: NotificationWorker {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(5))) struct CompareOperationTests {
+@Suite(.timeLimit(.minutes(15))) struct CompareOperationTests {
   @Test func `what a receiver got is compared with what the topics hold for it`() async throws {
     let fixture = try Fixture()
     let cluster = try TestCluster(fixture.catalog)

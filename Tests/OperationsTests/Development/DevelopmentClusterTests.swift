@@ -4,15 +4,15 @@ import Testing
 
 @testable import Operations
 
-@Suite("A Kafka for development", .timeLimit(.minutes(5)))
+@Suite("A Kafka for development", .timeLimit(.minutes(15)))
 struct DevelopmentClusterTests {
   @Test("it has every topic with its lanes, and says what it is")
   func topics() async throws {
     let catalog = try Fixture().catalog
     let cluster = try DevelopmentCluster.start(catalog: catalog, brokers: 3)
     let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))
-    #expect(try await admin.describeCluster(timeout: .seconds(10)).brokerCount == 3)
-    let topics = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: .seconds(10))
+    #expect(try await admin.describeCluster(timeout: .seconds(60)).brokerCount == 3)
+    let topics = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: .seconds(60))
     #expect(topics.map(\.name) == catalog.topics.map(\.topic).sorted())
     for topic in topics {
       #expect(topic.partitionCount == catalog.topics.first { $0.topic == topic.name }?.lanes, "\(topic.name)")

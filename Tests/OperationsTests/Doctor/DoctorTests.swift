@@ -102,7 +102,7 @@ struct DoctorConfigurationTests {
   }
 }
 
-@Suite("What the doctor says of a cluster", .timeLimit(.minutes(5)))
+@Suite("What the doctor says of a cluster", .timeLimit(.minutes(15)))
 struct DoctorClusterTests {
   private let fixture: Fixture
 
@@ -239,7 +239,7 @@ private struct BlindLog: ForwardingLog {
   }
 }
 
-@Suite("What the doctor says of Apple", .timeLimit(.minutes(5)))
+@Suite("What the doctor says of Apple", .timeLimit(.minutes(15)))
 struct DoctorAppleTests {
   private let fixture: APIFixture
   private let history = "POST production /inApps/v1/notifications/history"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Listening to topics", .timeLimit(.minutes(5)))
+@Suite("Listening to topics", .timeLimit(.minutes(15)))
 struct ListenerTests {
   private let fixture: Fixture
   private let cluster: TestCluster

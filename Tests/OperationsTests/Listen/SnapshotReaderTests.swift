@@ -4,7 +4,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Reading what a topic holds now", .timeLimit(.minutes(5)))
+@Suite("Reading what a topic holds now", .timeLimit(.minutes(15)))
 struct SnapshotReaderTests {
   private static let topic = "appstore.notifications.tests"
   private let cluster: TestCluster

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("The quarantine in a cluster", .timeLimit(.minutes(5)))
+@Suite("The quarantine in a cluster", .timeLimit(.minutes(15)))
 struct QuarantineOperationTests {
   private let fixture: Fixture
   private let cluster: TestCluster

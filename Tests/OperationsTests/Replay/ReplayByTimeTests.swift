@@ -10,7 +10,7 @@ import Testing
 @testable import Operations
 
 @Suite(
-  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(5)))
+  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(15)))
 struct ReplayByTimeTests {
   private let prefix = "r\(UUID().uuidString.prefix(8).lowercased())."
   private let now = MillraceClock.system.wallTime

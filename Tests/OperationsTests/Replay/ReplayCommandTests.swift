@@ -8,7 +8,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(5))) struct ReplayCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayCommandTests {
   private static let source = "appstore.notifications.refunds"
 
   private static func record(_ number: Int, type: String) -> ProducerRecord {

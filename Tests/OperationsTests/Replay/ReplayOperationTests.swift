@@ -27,9 +27,9 @@ private struct Teller: NotificationWorker {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ReplayOperationTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayOperationTests {
   private static let topic = "appstore.notifications.subscriptions"
-  private static let patience = Duration.seconds(30)
+  private static let patience = Duration.seconds(120)
 
   private static func request(
     to target: ReplayRequest.Target = .worker("teller"), _ change: (inout RecordSelection) -> Void = { _ in }

@@ -93,7 +93,7 @@ private struct DyingLog: ForwardingLog {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TopicReplayTests {
+@Suite(.timeLimit(.minutes(15))) struct TopicReplayTests {
   private static let (source, target) = ("appstore.notifications.refunds", "copies")
   private static let count = 24
 

@@ -16,7 +16,7 @@ struct ClusterAddressTests {
     #expect(KafkaConfiguration(bootstrapServers: "a\u{1B}[2J").connecting == #"connecting to a\u{1B}[2J …"#)
   }
 
-  @Test("every command that asks a cluster nobody runs names it in its error", .timeLimit(.minutes(5)))
+  @Test("every command that asks a cluster nobody runs names it in its error", .timeLimit(.minutes(15)))
   func unreachable() async throws {
     let catalog = try Fixture().catalog
     let topics = TopicsOperation(configuration, catalog: catalog, durability: .relaxed, timeout: timeout)

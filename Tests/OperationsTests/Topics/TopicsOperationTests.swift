@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Topics of an embedded cluster", .timeLimit(.minutes(5)))
+@Suite("Topics of an embedded cluster", .timeLimit(.minutes(15)))
 struct EmbeddedTopicsTests {
   @Test("they are compared; applying does nothing where nothing differs, else it is refused with what to do instead")
   func refused() async throws {
@@ -26,7 +26,7 @@ struct EmbeddedTopicsTests {
 // Creating topics needs an administration, which the embedded cluster has not.
 @Suite(
   "Topics of a real cluster",
-  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(5)))
+  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(15)))
 struct TopicsOperationTests {
   private func operation(_ prefix: String, lanes: Int = 3) throws -> TopicsOperation {
     let catalog = try TopicCatalog.load(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(5))) struct SettlingEndsTests {
+@Suite(.timeLimit(.minutes(15))) struct SettlingEndsTests {
   private let time = ManualClock()
   private let log: InMemoryLog
   private let letters = (0..<3).map { DeadLetterID(lane: 1, offset: Int64($0)) }

@@ -50,8 +50,8 @@ private final class Reports: Sendable {
   var take: @Sendable (OperationReport) throws -> Void { { report in self.all.withLock { $0.append(report) } } }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WorkerOperationsTests {
-  private static let patience = Duration.seconds(30)
+@Suite(.timeLimit(.minutes(15))) struct WorkerOperationsTests {
+  private static let patience = Duration.seconds(120)
 
   private func operations(_ log: any RecordLog, by author: String) throws -> WorkerOperations {
     try WorkerOperations(worker: Moody.name, prefix: "", on: log, author: author)

@@ -11,7 +11,7 @@ import Testing
 @testable import AppStoreSimulator
 @testable import Refunds
 
-@Suite(.timeLimit(.minutes(5))) struct RefundCheckTests {
+@Suite(.timeLimit(.minutes(15))) struct RefundCheckTests {
   private final class Reports: Sendable {
     private let all = Mutex<[RefundCheck.Report]>([])
     var list: [RefundCheck.Report] { all.withLock { $0 } }

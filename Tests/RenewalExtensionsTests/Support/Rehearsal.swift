@@ -294,7 +294,7 @@ extension Rehearsal {
 
   /// Everything was read and nothing is under way.
   func settle(_ workers: [Worker]) async throws {
-    let end = ContinuousClock.now + .seconds(30)
+    let end = ContinuousClock.now + .seconds(120)
     for worker in workers {
       while await !worker.isAtRest {
         guard ContinuousClock.now < end else { throw NeverHeld() }

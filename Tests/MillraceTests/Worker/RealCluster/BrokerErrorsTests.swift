@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct BrokerErrorsTests {
+@Suite(.timeLimit(.minutes(15))) struct BrokerErrorsTests {
   /// Numbers of requests in Kafka's protocol.
   private enum Request {
     static let produce: Int16 = 0

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct HandOverOnClusterTests {
+@Suite(.timeLimit(.minutes(15))) struct HandOverOnClusterTests {
   @Test(arguments: ClusterKind.available)
   func `lanes are shared, and whoever stays takes over from who leaves`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind, lanes: 4)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct OperatorsOnClusterTests {
+@Suite(.timeLimit(.minutes(15))) struct OperatorsOnClusterTests {
   private static func results(_ cluster: WorkerCluster) async throws -> [OperationResult] {
     try await cluster.records(in: cluster.topics.operations).compactMap { record in
       if case .result(let result)? = OperationsRecord(record) { result } else { nil }

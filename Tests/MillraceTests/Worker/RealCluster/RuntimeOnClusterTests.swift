@@ -8,7 +8,10 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct RuntimeOnClusterTests {
+@Suite(.timeLimit(.minutes(15))) struct RuntimeOnClusterTests {
+  /// A process that is leaving beats no more: what it has still to commit has this long on a busy machine.
+  private static let patient = ["session.timeout.ms": "10000"]
+
   @Test(arguments: ClusterKind.available)
   func `an event is read once, however often its notification comes`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
@@ -27,7 +30,7 @@ import Testing
 
   @Test(arguments: ClusterKind.available)
   func `what a process handled is not handled by the next one`(_ kind: ClusterKind) async throws {
-    let cluster = try await WorkerCluster(kind)
+    let cluster = try await WorkerCluster(kind, properties: Self.patient)
     let first = try await cluster.start()
     let before = try await cluster.receive(.didRenew, .expired)
     try await cluster.events(for: before)
@@ -93,7 +96,7 @@ import Testing
 
   @Test func `records that were deleted unread are reported, and the worker goes on`() async throws {
     // The embedded cluster keeps 5 MiB of a partition: its retention is quick.
-    let cluster = try await WorkerCluster(.embedded, lanes: 1)
+    let cluster = try await WorkerCluster(.embedded, lanes: 1, properties: Self.patient)
     let first = try await cluster.start()
     try await cluster.events(for: try await cluster.receive(.didRenew))
     try await first.leave()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct CommitterTests {
+@Suite(.timeLimit(.minutes(15))) struct CommitterTests {
   /// A lane whose every write is one record of the ledger and one offset.
   private struct Lane: CommitLane {
     let epoch: LaneEpoch

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct KeptStateTests {
+@Suite(.timeLimit(.minutes(15))) struct KeptStateTests {
   private static let table = "counts"
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct LaneCrewTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneCrewTests {
   @Test func `what ended is told although everybody else works on and no time passes`() async throws {
     let mill = try Mill(lanes: 1) { $0.commitInterval = .zero }
     let waiters = MillProcess.Shared<[CheckedContinuation<Void, Never>]>([])

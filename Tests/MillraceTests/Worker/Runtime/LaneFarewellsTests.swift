@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct LaneFarewellsTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneFarewellsTests {
   private static let losses = 4
   private static let modes = [KafkaSettings.Commit.transactional, .atLeastOnce]
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct LaneTimeTests {
+@Suite(.timeLimit(.minutes(15))) struct LaneTimeTests {
   private static let step = Duration.milliseconds(100)
 
   /// Time that passes while a process reads what the calendar says, as it does where a thread is away in between.

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct PauseChannelTests {
+@Suite(.timeLimit(.minutes(15))) struct PauseChannelTests {
   /// Makes one call for each notification.
   private struct Caller: NotificationWorker {
     static let name = "mill"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct ReplayTests {
+@Suite(.timeLimit(.minutes(15))) struct ReplayTests {
   private func part(_ mill: Mill, to end: Int64, _ change: (inout ReplayPart) -> Void = { _ in }) throws {
     var part = ReplayPart(topic: Mill.live, from: 0, to: end)
     change(&part)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct RequeueTests {
+@Suite(.timeLimit(.minutes(15))) struct RequeueTests {
   private func command(_ mill: Mill, _ id: String, requeue offset: Int64) throws {
     let record = OperationsRecord.command(
       OperationCommand(

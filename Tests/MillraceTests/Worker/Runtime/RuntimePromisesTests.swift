@@ -10,7 +10,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct RuntimePromisesTests {
+@Suite(.timeLimit(.minutes(15))) struct RuntimePromisesTests {
   private static let notifications = 120
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct TurnsAtAppleTests {
+@Suite(.timeLimit(.minutes(15))) struct TurnsAtAppleTests {
   private struct Turn: ClassifiedFailure {
     var until: Timestamp
     var disposition: FailureDisposition { .wait(until: until) }

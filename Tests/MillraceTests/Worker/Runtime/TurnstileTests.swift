@@ -3,7 +3,7 @@ import Testing
 
 @testable import Millrace
 
-@Suite(.timeLimit(.minutes(5))) struct TurnstileTests {
+@Suite(.timeLimit(.minutes(15))) struct TurnstileTests {
   @Test func `no more are inside than there are places, and everybody has a turn, also behind one who failed`()
     async throws
   {
