@@ -1,14 +1,6 @@
 // What is not wanted is never copied: a filter looks at a message where librdkafka has it.
 internal import CRDKafka
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// Chooses records by the values of headers.
 public struct HeaderFilter: Sendable {
   private struct Header: Sendable {
@@ -45,7 +37,7 @@ public struct HeaderFilter: Sendable {
       var size = 0
       guard rd_kafka_header_get_last(list, wanted.nativeName, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR, let value
       else { return false }
-      return wanted.values.contains { $0.count == size && (size == 0 || memcmp($0, value, size) == 0) }
+      return wanted.values.contains { $0.elementsEqual(UnsafeRawBufferPointer(start: value, count: size)) }
     }
   }
 }

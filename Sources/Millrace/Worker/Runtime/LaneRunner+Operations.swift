@@ -16,9 +16,11 @@ extension LaneRunner {
   /// Carries out commands until the lane ends. Dead letters do not wait for replays, nor one run for another.
   nonisolated func obey(_ desk: OperationsDesk) async throws {
     guard
-      let (commands, earlier) = try await askingUntilKafkaAnswers({
-        (try await desk.commands(for: self.epoch), try await self.copiesOfEarlierOwners(desk))
-      })
+      let (commands, earlier) = try await untilKafkaAnswers(
+        "reading commands waits",
+        {
+          (try await desk.commands(for: self.epoch), try await self.copiesOfEarlierOwners(desk))
+        }, failed: { throw $0 })
     else { return }
     try await withThrowingDiscardingTaskGroup { runs in
       for await new in commands {
@@ -51,37 +53,26 @@ extension LaneRunner {
     return try await SentCopy.all(in: replay, from: .earliest, of: parts.log)
   }
 
-  /// nil once the lane drains.
-  private nonisolated func askingUntilKafkaAnswers<Answer>(
-    _ question: () async throws -> Answer
+  /// Asks again every second while Kafka is away. Another error of Kafka's is `failed`'s to tell, unless the client is
+  /// closed; that, and what is none of Kafka's, is thrown.
+  /// - Parameter what: What waits, for the log.
+  /// - Returns: nil once the lane drains.
+  @discardableResult
+  nonisolated func untilKafkaAnswers<Answer>(
+    _ what: String, _ ask: () async throws -> Answer, failed: (KafkaError) async throws -> Answer
   ) async throws -> Answer? {
     while await !isDraining {
       do {
-        return try await question()
+        return try await ask()
       } catch let error as KafkaError where error.isRetriable {
-        parts.logger.warning(
-          "commands cannot be read yet", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
-        try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
-      }
-    }
-    return nil
-  }
-
-  /// Waits and goes on where Kafka is away; whatever else is wrong with a command is its result.
-  nonisolated func untilKafkaAnswers(
-    _ body: () async throws -> Void, failed: (String) async throws -> Void
-  ) async throws {
-    while await !isDraining {
-      do {
-        return try await body()
-      } catch let error as KafkaError where error.isRetriable {
-        parts.logger.warning("a command waits for Kafka", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        parts.logger.warning("\(what) for Kafka", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
         try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
       } catch let error as KafkaError where error.code != .closed {
         // A topic or partition that is not there is the operator's to mend; the lane goes on.
-        return try await failed("\(error)")
+        return try await failed(error)
       }
     }
+    return nil
   }
 
   // MARK: - Dead letters
@@ -95,10 +86,10 @@ extension LaneRunner {
       rest = rest.dropFirst(batch.count)
       // What is written and not read back yet is open to the desk still.
       let settled = Settled()
-      try await untilKafkaAnswers {
+      try await untilKafkaAnswers("a command waits") {
         try await self.settleBatch(batch.filter { !settled.contains($0) }, desk, settled, leavingOut: earlier)
       } failed: { why in
-        try await self.conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed(why)) })
+        try await self.conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed("\(why)")) })
       }
     }
   }

@@ -18,14 +18,14 @@ extension LaneRunner {
     let runner = ReplayRunner(
       log: parts.log, partition: TopicPartition(topic: part.topic, partition: epoch.lane), part: part,
       clock: parts.clock, bell: bell)
-    try await untilKafkaAnswers {
+    try await untilKafkaAnswers("a replay waits") {
       // What this lane has written counts before what was read back.
       let read = await desk.place(of: command) ?? ReplayPlace(next: part.from, sent: 0)
       let place = noted.place ?? read
       try await runner.run(from: place, on: host)
     } failed: { why in
       let read = await desk.place(of: command)?.sent ?? 0
-      try await host.end(.failed(why), sent: noted.place?.sent ?? read)
+      try await host.end(.failed("\(why)"), sent: noted.place?.sent ?? read)
     }
   }
 }
