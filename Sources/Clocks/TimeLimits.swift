@@ -7,7 +7,8 @@ internal import Synchronization
 package final class TimeLimits: Sendable {
   private struct Run {
     var deadline: MillraceClock.Instant
-    var expire: @Sendable () -> Void
+    var work: UInt64
+    var expire: @Sendable (_ work: UInt64) -> Void
   }
 
   /// Numbers follow each other, and so do deadlines: the limit is the same for all.
@@ -18,7 +19,7 @@ package final class TimeLimits: Sendable {
 
     mutating func end(_ number: UInt64) {
       runs[number] = nil
-      while oldest < next, runs[oldest] == nil { oldest += 1 }
+      while oldest < next, !runs.keys.contains(oldest) { oldest += 1 }
     }
   }
 
@@ -34,13 +35,15 @@ package final class TimeLimits: Sendable {
   }
 
   /// A piece of work begins.
-  /// - Parameter expire: Called once when it is over its limit, as long as ``run()`` runs; not after ``end(_:)``, but
-  ///   perhaps while that is called.
+  /// - Parameters:
+  ///   - work: What `expire` is told. So one closure serves many pieces of work.
+  ///   - expire: Called once when it is over its limit, as long as ``run()`` runs; not after ``end(_:)``, but perhaps
+  ///     while that is called.
   /// - Returns: its number.
-  package func begin(_ expire: @escaping @Sendable () -> Void) -> UInt64 {
+  package func begin(_ work: UInt64, _ expire: @escaping @Sendable (_ work: UInt64) -> Void) -> UInt64 {
     state.withLock { state in
       // Read inside, so that deadlines ascend with the numbers.
-      state.runs[state.next] = Run(deadline: clock.now.advanced(by: limit), expire: expire)
+      state.runs[state.next] = Run(deadline: clock.now.advanced(by: limit), work: work, expire: expire)
       state.next += 1
       return state.next - 1
     }
@@ -52,7 +55,7 @@ package final class TimeLimits: Sendable {
   /// Tells of what is over its limit, until cancelled.
   package func run() async throws {
     while true {
-      for run in expired() { run.expire() }
+      for run in expired() { run.expire(run.work) }
       // Work that begins while this sleeps is due after it.
       let oldest = state.withLock { $0.runs[$0.oldest]?.deadline }
       try await clock.sleep(until: oldest ?? clock.now.advanced(by: limit))

@@ -20,7 +20,7 @@ import Testing
     try await withLimits(.seconds(1)) { manual, limits in
       let told = Numbers()
       for number in 0..<100 {
-        let work = limits.begin { told.add(number) }
+        let work = limits.begin(UInt64(number)) { told.add(Int($0)) }
         limits.end(work)
       }
       #expect(limits.count == 0)
@@ -33,11 +33,11 @@ import Testing
   @Test func `each piece of work has the whole limit, whenever it began, and is told of once`() async throws {
     try await withLimits(.seconds(10)) { manual, limits in
       let told = Numbers()
-      _ = limits.begin { told.add(1) }
+      _ = limits.begin(1) { told.add(Int($0)) }
       manual.advance(by: .seconds(4))
-      _ = limits.begin { told.add(2) }
+      _ = limits.begin(2) { told.add(Int($0)) }
       // What ends meanwhile does not move the limit of what goes on.
-      limits.end(limits.begin { told.add(3) })
+      limits.end(limits.begin(3) { told.add(Int($0)) })
       manual.advance(by: .seconds(6))
       while told.all != [1] { await Task.yield() }
       await manual.waitForSleepers()

@@ -53,7 +53,7 @@ class Measured:
         readme = (root / "README.md").read_text()
         ingress = cells(readme, "(b) `millrace-ingress`")
         self.ingress, self.ingress_mib = ingress[0], ingress[3]
-        verified = cells(readme, "19 331 bytes, verified")
+        verified = cells(readme, "19 371 bytes, verified")
         self.worker, self.worker_micros = verified[1], verified[3]
         restore = re.search(
             r"ledger of\s+1 000 000 entries in ([\d.]+) s with a peak of ([\d.]+) MiB\s+\(([\d.]+) s and ([\d.]+) MiB",

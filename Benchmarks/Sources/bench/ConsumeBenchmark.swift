@@ -15,8 +15,9 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     abstract: "A worker with an empty handler against a plain librdkafka loop in C; retry lateness; ledger restore.",
     discussion: """
       Both read the same records from the same embedded cluster, in alternating order. A round is laid out before it is \
-      run. Its first three fifths warm up: what either has fetched ahead is gone by then. The worker's time ends when \
-      everything is committed. What verification costs alone is measured on the same records, on one core. \
+      run. Its first three fifths warm up. The worker's time ends when everything is committed. Processor time is that of \
+      all threads of the process, the loop's over its whole round. What verification costs alone is measured on the same \
+      records, on one core. \
       With KAFKA_BOOTSTRAP_SERVERS a worker also works off a backlog there, and starts again on what it wrote.
       """)
 
@@ -98,8 +99,12 @@ struct ConsumeBenchmark: AsyncParsableCommand {
           let figures = try await self.round(
             records, loop, worker, gate, isLoopFirst: round.isMultiple(of: 2), isVerified ? stage : nil)
           if round > 0 { result.rounds.append(figures) }
+          let cost = [figures.loopCPU, figures.workerCPU].map { Numbers.fixed($0, 1) }
           Self.logger.notice(
-            "\(result.bytes) bytes, \(name), round \(round): C \(Int(figures.loop))/s, worker \(Int(figures.worker))/s")
+            """
+            \(result.bytes) bytes, \(name), round \(round): C \(Int(figures.loop))/s, worker \(Int(figures.worker))/s; \
+            \(cost[0]) and \(cost[1]) µs of CPU
+            """)
         }
       }
     }
@@ -110,18 +115,25 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     _ records: [ProducerRecord], _ loop: CLoop, _ worker: MeasuredWorker, _ gate: Gate, isLoopFirst: Bool,
     _ verifying: ConsumeStage?
   ) async throws -> ConsumeResult.Round {
-    var inC = 0.0
-    if isLoopFirst { inC = try loop.perSecond(records.count, warmUp: Self.warmUp(records.count)) }
+    var inC: (perSecond: Double, cpu: Double) = (0, 0)
+    if isLoopFirst { inC = try Self.measure(loop, records.count) }
     let verifyCPU = isLoopFirst ? try await verifying?.verify(records) : nil
     let ours = try await Self.measure(worker, gate, records.count)
-    if !isLoopFirst { inC = try loop.perSecond(records.count, warmUp: Self.warmUp(records.count)) }
+    if !isLoopFirst { inC = try Self.measure(loop, records.count) }
     let verified = isLoopFirst ? verifyCPU : try await verifying?.verify(records)
     return ConsumeResult.Round(
-      loop: inC, worker: ours.perSecond, workerCPU: ours.cpu * 1e6,
+      loop: inC.perSecond, loopCPU: inC.cpu * 1e6, worker: ours.perSecond, workerCPU: ours.cpu * 1e6,
       verifyCPU: verified.map { $0 * 1e6 / Double(records.count) })
   }
 
   private static func warmUp(_ count: Int) -> Int { count * 3 / 5 }
+
+  /// - Returns: Records per second, and processor seconds of each.
+  private static func measure(_ loop: CLoop, _ count: Int) throws -> (perSecond: Double, cpu: Double) {
+    let cpu = CPUTime.ofProcess
+    let perSecond = try loop.perSecond(count, warmUp: warmUp(count))
+    return (perSecond, (CPUTime.ofProcess - cpu) / Double(count))
+  }
 
   /// - Returns: Records per second, and processor seconds of each.
   private static func measure(

@@ -71,7 +71,8 @@ struct ConsumeStage {
     return result
   }
 
-  /// Records that differ in id and key and are alike in everything else; their values are nobody's signature.
+  /// Records of two types, one with a subtype and one without, that differ in id and key; their values are nobody's
+  /// signature.
   mutating func unsigned(_ count: Int, bytes: Int) -> [ProducerRecord] {
     let value = Array((template.value ?? []).prefix(bytes))
     let filled = value + [UInt8](repeating: UInt8(ascii: "x"), count: max(0, bytes - value.count))
@@ -87,9 +88,11 @@ struct ConsumeStage {
         switch header.name {
         case "ce_id": RecordHeader("ce_id", id)
         case "ce_subject": RecordHeader("ce_subject", key)
+        case "ce_type" where made % 3 == 0: RecordHeader("ce_type", "com.apple.appstore.notification.v2.EXPIRED")
         default: header
         }
       }
+      if made % 3 == 0 { record.headers.append(RecordHeader("ce_subtype", "VOLUNTARY")) }
       return record
     }
   }

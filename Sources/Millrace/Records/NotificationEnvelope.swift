@@ -62,7 +62,7 @@ public struct NotificationEnvelope: Sendable, Hashable {
   /// Reads a record's headers. Of a header that occurs twice the last one counts, as in Kafka's own clients.
   public init(_ headers: [RecordHeader]) {
     var memory = EnvelopeMemory()
-    self.init(headers, &memory)
+    self.init(headers, EnvelopeMemory.Layout(headers), &memory)
   }
 
   /// Reads the headers of a record.
@@ -70,8 +70,8 @@ public struct NotificationEnvelope: Sendable, Hashable {
 
   /// Reads headers of a record that follows others of its topic: what it has in common with the one before it is not
   /// read again.
-  init(_ headers: [RecordHeader], _ memory: inout EnvelopeMemory) {
-    var reader = HeaderReader(headers)
+  init(_ headers: [RecordHeader], _ layout: EnvelopeMemory.Layout, _ memory: inout EnvelopeMemory) {
+    var reader = HeaderReader(headers, layout)
     contentType = reader.parsed(.contentType, required: true) { memory.contentType.value($0, HeaderText.text) }
     if let specification = reader.bytes(.specversion, required: true), specification != HeaderText.version {
       reader.problems.append(.malformed(HeaderName.specversion.text))
@@ -111,6 +111,44 @@ struct EnvelopeMemory: Sendable {
       last = (bytes, value)
       return value
     }
+  }
+
+  /// Where what stands in headers of the same names in the same order.
+  struct Layout: Sendable {
+    fileprivate var names: [String] = []
+    // By the name's number; no allocation.
+    fileprivate var places = SIMD16<Int16>(repeating: -1)
+    /// Whether any belongs to a record's history.
+    var hasHistory = false
+
+    fileprivate init(_ headers: [RecordHeader] = []) {
+      for index in headers.indices {
+        if Provenance.isHistory(headers[index]) { hasHistory = true }
+        guard let name = HeaderName(headers[index].name), let place = Int16(exactly: index) else { continue }
+        places[name.rawValue] = place
+      }
+    }
+
+    /// Names that were read together are the same strings, and comparing those takes no look at their letters.
+    fileprivate func fits(_ headers: [RecordHeader]) -> Bool {
+      guard names.count == headers.count else { return false }
+      for index in headers.indices where headers[index].name != names[index] { return false }
+      return true
+    }
+  }
+
+  // Two: a topic has notifications with a subtype among those without.
+  private var last = Layout()
+  private var other = Layout()
+
+  /// The layout of these headers.
+  mutating func layout(of headers: [RecordHeader]) -> Layout {
+    if last.fits(headers) { return last }
+    swap(&last, &other)
+    if last.fits(headers) { return last }
+    last = Layout(headers)
+    last.names = headers.map(\.name)
+    return last
   }
 
   var contentType = Field<String>()
@@ -167,7 +205,11 @@ private enum HeaderText {
     (Array(FoundRefundRecord.typePrefix.utf8), .found),
   ]
 
-  static func text(_ bytes: [UInt8]) -> String? { String(validating: bytes, as: UTF8.self) }
+  /// What is ASCII needs no further look, and nearly all of it is.
+  static func text(_ bytes: [UInt8]) -> String? {
+    bytes.allSatisfy { $0 < 0x80 }
+      ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
+  }
 
   static func type(_ bytes: [UInt8]) -> (version: NotificationEnvelope.Version, name: String)? {
     for (prefix, version) in typePrefixes where bytes.count > prefix.count && bytes.starts(with: prefix) {
@@ -184,19 +226,15 @@ private enum HeaderText {
   }
 }
 
-/// Finds headers by name, in one pass, and notes what is wrong.
+/// Finds headers by name, and notes what is wrong.
 private struct HeaderReader {
   var problems: [NotificationEnvelope.Problem] = []
   private let headers: [RecordHeader]
-  // By the name's number; no allocation.
-  private var places = SIMD16<Int16>(repeating: -1)
+  private let places: SIMD16<Int16>
 
-  init(_ headers: [RecordHeader]) {
+  init(_ headers: [RecordHeader], _ layout: EnvelopeMemory.Layout) {
     self.headers = headers
-    for (index, header) in headers.enumerated() {
-      guard let name = HeaderName(header.name), let place = Int16(exactly: index) else { continue }
-      places[name.rawValue] = place
-    }
+    places = layout.places
   }
 
   mutating func bytes(_ name: HeaderName, required: Bool) -> [UInt8]? {

@@ -11,10 +11,10 @@ internal import Clocks
 /// After an abort half as many go together, down to one: a batch that is too much for the time of a transaction would
 /// be too much again. Each commit doubles that, up to the limit.
 struct CommitBatch<Write: Sendable>: Sendable {
-  /// A write and the lane it is of.
+  /// What a lane handed in at once, in its order. Kept together: what goes into one commit is not copied one by one.
   struct Item: Sendable {
     var lane: LaneEpoch
-    var write: Write
+    var writes: [Write]
   }
 
   /// What goes into Kafka together.
@@ -40,6 +40,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
   private var size: Int
   private var lanes: Set<LaneEpoch> = []
   private var pending: [Item] = []
+  private var pendingCount = 0
   private var oldest: MillraceClock.Instant?
   private var isUrgent = false
   private var onItsWay: [Item] = []
@@ -54,7 +55,7 @@ struct CommitBatch<Write: Sendable>: Sendable {
   }
 
   /// Writes that are not in Kafka yet.
-  var count: Int { pending.count + onItsWay.count }
+  var count: Int { pendingCount + Self.count(onItsWay) }
 
   /// Admits a lane's writes from now on.
   mutating func attach(_ lane: LaneEpoch) { lanes.insert(lane) }
@@ -64,10 +65,11 @@ struct CommitBatch<Write: Sendable>: Sendable {
   ///   ``aborted()`` tells.
   mutating func detach(_ lane: LaneEpoch) -> [Write] {
     lanes.remove(lane)
-    let dropped = pending.filter { $0.lane == lane }
+    let dropped = pending.filter { $0.lane == lane }.flatMap(\.writes)
     pending.removeAll { $0.lane == lane }
+    pendingCount -= dropped.count
     if pending.isEmpty { rest() }
-    return dropped.map(\.write)
+    return dropped
   }
 
   /// Takes writes.
@@ -76,7 +78,8 @@ struct CommitBatch<Write: Sendable>: Sendable {
   mutating func add(_ writes: [Write], of lane: LaneEpoch, isUrgent: Bool, now: MillraceClock.Instant) -> Bool {
     guard lanes.contains(lane) else { return false }
     guard !writes.isEmpty else { return true }
-    for write in writes { pending.append(Item(lane: lane, write: write)) }
+    pending.append(Item(lane: lane, writes: writes))
+    pendingCount += writes.count
     if oldest == nil { oldest = now }
     if isUrgent { self.isUrgent = true }
     return true
@@ -89,15 +92,14 @@ struct CommitBatch<Write: Sendable>: Sendable {
   func readiness(now: MillraceClock.Instant) -> Readiness {
     guard onItsWay.isEmpty, !pending.isEmpty else { return .idle }
     // What came back from an aborted commit is urgent, whether or not anything came since.
-    guard !isUrgent, pending.count < size, let due = oldest?.advanced(by: interval), now < due else { return .now }
+    guard !isUrgent, pendingCount < size, let due = oldest?.advanced(by: interval), now < due else { return .now }
     return .at(due)
   }
 
   /// The next batch; one at a time. What is left over waits anew, and is still urgent where this was.
   mutating func begin(now: MillraceClock.Instant) -> Batch? {
     guard onItsWay.isEmpty, !pending.isEmpty else { return nil }
-    onItsWay = Array(pending.prefix(size))
-    pending.removeFirst(onItsWay.count)
+    onItsWay = takeFirst(size)
     if pending.isEmpty { rest() } else { oldest = now }
     return Batch(items: onItsWay, lanes: Set(onItsWay.map(\.lane)).sorted())
   }
@@ -113,18 +115,41 @@ struct CommitBatch<Write: Sendable>: Sendable {
   /// Nothing of the batch is visible. Its writes come first again.
   /// - Returns: those of lanes that went away meanwhile: whoever owns them now starts from what was committed.
   mutating func aborted() -> [Write] {
-    size = max(1, min(size, onItsWay.count) / 2)
+    size = max(1, min(size, Self.count(onItsWay)) / 2)
     let dropped = onItsWay.filter { !lanes.contains($0.lane) }
-    pending.insert(contentsOf: onItsWay.filter { lanes.contains($0.lane) }, at: 0)
+    let kept = onItsWay.filter { lanes.contains($0.lane) }
+    pending.insert(contentsOf: kept, at: 0)
+    pendingCount += Self.count(kept)
     onItsWay = []
     if pending.isEmpty { rest() } else { isUrgent = true }
-    return dropped.map(\.write)
+    return dropped.flatMap(\.writes)
   }
 
   /// Whether a lane has nothing that waits for Kafka.
   func isFlushed(_ lane: LaneEpoch) -> Bool {
     !pending.contains { $0.lane == lane } && !onItsWay.contains { $0.lane == lane }
   }
+
+  /// The first writes, at most `limit`: the last item may be divided.
+  private mutating func takeFirst(_ limit: Int) -> [Item] {
+    var left = limit
+    let whole = pending.prefix { item in
+      guard item.writes.count <= left else { return false }
+      left -= item.writes.count
+      return true
+    }
+    var first = Array(whole)
+    pending.removeFirst(first.count)
+    if left > 0, !pending.isEmpty {
+      first.append(Item(lane: pending[0].lane, writes: Array(pending[0].writes.prefix(left))))
+      pending[0].writes.removeFirst(left)
+      left = 0
+    }
+    pendingCount -= limit - left
+    return first
+  }
+
+  private static func count(_ items: [Item]) -> Int { items.reduce(0) { $0 + $1.writes.count } }
 
   private mutating func rest() {
     oldest = nil

@@ -18,8 +18,7 @@ struct FIFO<Element: Sendable>: Sendable {
   mutating func append(_ element: Element) { elements.append(element) }
 
   mutating func popFirst() -> Element? {
-    guard let element = first else { return nil }
-    elements[head] = nil
+    guard head < elements.count, let element = elements[head].take() else { return nil }
     head += 1
     if head == elements.count {
       elements.removeAll(keepingCapacity: head <= 64)

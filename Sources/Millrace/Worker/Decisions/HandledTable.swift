@@ -69,11 +69,17 @@ struct HandledSegment: Sendable {
   /// - Returns: whether the entry is new.
   mutating func insert(_ id: LedgerKey, _ handled: Handled) -> Bool {
     let slot = Self.slot(id, handled)
-    if let index = index(of: id) {
-      slots[index] = slot
-      return false
+    // The search for an entry that is not there ends where it belongs: searches are long in a table this full.
+    if !slots.isEmpty {
+      let place = place(of: id)
+      let isNew = slots[place].stamp == 0
+      if !isNew || (count + 1) * 8 <= slots.count * 7 {
+        slots[place] = slot
+        if isNew { count += 1 }
+        return isNew
+      }
     }
-    if (count + 1) * 8 > slots.count * 7 { resize(to: slots.count + max(8, slots.count / 8)) }
+    resize(to: slots.count + max(8, slots.count / 8))
     put(slot)
     count += 1
     return true
@@ -102,13 +108,18 @@ struct HandledSegment: Sendable {
 
   private func index(of id: LedgerKey) -> Int? {
     guard !slots.isEmpty else { return nil }
+    let place = place(of: id)
+    return slots[place].stamp == 0 ? nil : place
+  }
+
+  /// Where an entry is, or the free slot where it would be.
+  private func place(of id: LedgerKey) -> Int {
     var index = home(of: id.low)
-    // Ends: a seventh of the slots is free.
-    while slots[index].stamp != 0 {
-      if slots[index].low == id.low, slots[index].high == id.high { return index }
+    // Ends: an eighth of the slots is free.
+    while slots[index].stamp != 0, slots[index].low != id.low || slots[index].high != id.high {
       index = index + 1 == slots.count ? 0 : index + 1
     }
-    return nil
+    return index
   }
 
   private mutating func put(_ slot: Slot) {

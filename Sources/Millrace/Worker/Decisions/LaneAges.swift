@@ -11,7 +11,7 @@ struct LaneAges: Sendable {
     var since: Timestamp
   }
 
-  private var sources: [String: FIFO<Entry>] = [:]
+  private var sources = ByTopic<FIFO<Entry>>()
 
   /// Since when the oldest has been there; nil where nothing is left.
   var oldest: Timestamp? { sources.values.compactMap { $0.first?.since }.min() }
@@ -19,15 +19,14 @@ struct LaneAges: Sendable {
   /// Notes a record that was read.
   /// - Parameter since: From when its age counts: it was written, or was due.
   mutating func take(_ position: SourcePosition, since: Timestamp) {
-    sources[position.topic, default: FIFO()].append(Entry(offset: position.offset, since: since))
+    sources[sources.place(of: position.topic, default: FIFO())].append(Entry(offset: position.offset, since: since))
   }
 
   /// Forgets what lies before the offsets that are to be read next.
   mutating func finish(_ next: [SourcePosition]) {
     for position in next {
-      while let first = sources[position.topic]?.first, first.offset < position.offset {
-        _ = sources[position.topic]?.popFirst()
-      }
+      guard let place = sources.place(of: position.topic) else { continue }
+      while let first = sources[place].first, first.offset < position.offset { _ = sources[place].popFirst() }
     }
   }
 }

@@ -18,6 +18,11 @@ struct Ledger: Sendable {
   private struct StagedHandled: Sendable {
     var handled: Handled?
     var outstanding = 0
+
+    mutating func stage(_ handled: Handled?) {
+      self.handled = handled
+      outstanding += 1
+    }
   }
 
   private var handled = HandledTable()
@@ -108,8 +113,7 @@ struct Ledger: Sendable {
   /// A decision: seen from now on, forgotten by ``dropStaged()`` until it is settled.
   mutating func stage(_ entry: LedgerEntry) {
     if case .handled(let id, let handled) = entry {
-      stagedHandled[id, default: StagedHandled()].handled = handled
-      stagedHandled[id]?.outstanding += 1
+      stagedHandled[id, default: StagedHandled()].stage(handled)
       return
     }
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)

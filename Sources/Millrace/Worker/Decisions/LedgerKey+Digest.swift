@@ -4,11 +4,18 @@ internal import Crypto
 
 extension LedgerKey {
   /// The key of an id, for instance a `notificationUUID`.
-  init(id: String) { self.init(hashing: Array(id.utf8)) }
+  init(id: String) {
+    var id = id
+    self = id.withUTF8 { LedgerKey(hashing: UnsafeRawBufferPointer($0)) }
+  }
 
   /// The key of any bytes, for instance a record's key.
-  init(hashing bytes: [UInt8]) {
-    self = SHA256.hash(data: bytes).withUnsafeBytes { digest in
+  init(hashing bytes: [UInt8]) { self = bytes.withUnsafeBytes { LedgerKey(hashing: $0) } }
+
+  private init(hashing bytes: UnsafeRawBufferPointer) {
+    var hash = SHA256()
+    hash.update(bufferPointer: bytes)
+    self = hash.finalize().withUnsafeBytes { digest in
       LedgerKey(
         high: UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
         low: UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))

@@ -82,14 +82,17 @@ public struct Provenance: Sendable, Hashable {
 
   /// Reads the history a record carries. What is missing or garbled reads as the beginning: a history is never a reason
   /// to refuse a record.
-  public init(_ record: ConsumerRecord) {
+  public init(_ record: ConsumerRecord) { self.init(record, hasHistory: true) }
+
+  /// - Parameter hasHistory: Whether any of the headers may be one of a history.
+  init(_ record: ConsumerRecord, hasHistory: Bool) {
     var (topic, partition, offset): (String?, Int32?, Int64?)
     var (timestamp, mode, why): (Int64?, ReplayMode?, String?)
     var id = ""
     causes = []
     attempt = 0
     // Asked for every record that is read: no table of the headers, one look at each.
-    for header in record.headers where Self.isHistory(header) {
+    for header in hasHistory ? record.headers : [] where Self.isHistory(header) {
       guard let value = header.value, let text = String(validating: value, as: UTF8.self) else { continue }
       switch header.name {
       case Name.cause: causes.append(text)
@@ -144,7 +147,8 @@ public struct Provenance: Sendable, Hashable {
   /// The headers of `record` that are not history: what it came with.
   static func original(_ headers: [RecordHeader]) -> [RecordHeader] { headers.filter { !isHistory($0) } }
 
-  private static func isHistory(_ header: RecordHeader) -> Bool {
+  /// Whether a header is none that the record came with.
+  static func isHistory(_ header: RecordHeader) -> Bool {
     // Most records have no history, so their headers are told from it by a byte.
     switch header.name.utf8.first {
     case UInt8(ascii: "m"): header.name.hasPrefix(Name.prefix)

@@ -190,7 +190,7 @@ final class Committer: Sendable {
         }
         // A lane that was stopped before it sealed its writes has waiters too.
         let sealed = Set(parts.map(\.lane.epoch))
-        settle(items.filter { !sealed.contains($0.lane) }.map(\.write), .dropped)
+        settle(items.filter { !sealed.contains($0.lane) }.flatMap(\.writes), .dropped)
         return
       case .aborted:
         metrics.commitFailed()
@@ -211,7 +211,7 @@ final class Committer: Sendable {
   }
 
   private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
-    let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.map(\.write) }
+    let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.flatMap(\.writes) }
     // Side by side: a lane answers when its turn among all tasks of the process comes, and one turn after the other
     // would take as many times as long as there are lanes.
     let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in

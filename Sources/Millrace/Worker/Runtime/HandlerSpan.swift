@@ -9,10 +9,8 @@ internal import Tracing
 enum HandlerSpan {
   /// Runs `body` inside a span for a record.
   static func run(
-    _ name: String, _ item: LaneItem, by tracer: any Tracer = InstrumentationSystem.tracer,
-    _ body: () async -> HandlerResult
+    _ name: String, _ item: LaneItem, by tracer: any Tracer, _ body: () async -> HandlerResult
   ) async -> HandlerResult {
-    if tracer is NoOpTracer { return await body() }
     let context = context(of: item.envelope.traceParent, for: tracer)
     return await tracer.withAnySpan(name, context: context, ofKind: .consumer) { span in
       span.attributes["messaging.system"] = "kafka"
@@ -29,8 +27,7 @@ enum HandlerSpan {
 
   /// Runs `body` inside a span for a timer, which begins a trace of its own.
   static func run(
-    _ name: String, _ timer: FiredTimer, by tracer: any Tracer = InstrumentationSystem.tracer,
-    _ body: () async -> HandlerResult
+    _ name: String, _ timer: FiredTimer, by tracer: any Tracer, _ body: () async -> HandlerResult
   ) async -> HandlerResult {
     await tracer.withAnySpan(name, context: .topLevel, ofKind: .internal) { span in
       span.attributes["millrace.timer"] = timer.name

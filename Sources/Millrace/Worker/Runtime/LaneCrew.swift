@@ -154,6 +154,7 @@ final class LaneCrew: Sendable {
 
   private func work(_ hand: Hand, for lane: LaneRunner) async {
     state.withLock { $0.isWaking = false }
+    let expire: @Sendable (UInt64) -> Void = { self.expire($0, for: lane) }
     var sliceEnd = clock.now.advanced(by: Self.slice)
     while true {
       let now = clock.now
@@ -161,7 +162,7 @@ final class LaneCrew: Sendable {
         await Task.yield()
         sliceEnd = clock.now.advanced(by: Self.slice)
       }
-      switch next(hand, for: lane, now: now) {
+      switch next(hand, for: lane, now: now, expire) {
       case .run(let number, let job, let journal):
         guard await run(number, job, journal, for: lane) else { return }
       case .report: await lane.collect()
@@ -171,7 +172,9 @@ final class LaneCrew: Sendable {
     }
   }
 
-  private func next(_ hand: Hand, for lane: LaneRunner, now: MillraceClock.Instant) -> Step {
+  private func next(
+    _ hand: Hand, for lane: LaneRunner, now: MillraceClock.Instant, _ expire: @escaping @Sendable (UInt64) -> Void
+  ) -> Step {
     let (step, wake) = state.withLock { state -> (Step, Wake?) in
       if state.isOver { return (.leave, nil) }
       if state.isReportDue(at: now) {
@@ -182,7 +185,7 @@ final class LaneCrew: Sendable {
       state.lastRun += 1
       let number = state.lastRun
       let journal = LaneJournal(lane: lane, job: job.number)
-      let limit = limits.begin { self.expire(number, for: lane) }
+      let limit = limits.begin(number, expire)
       state.runs[number] = Run(job: job, journal: journal, began: clock.wallTime, hand: hand, limit: limit)
       // This run may take long. What is left to do or to tell is somebody else's.
       return (.run(number, job, journal), state.jobs.isEmpty && !state.hasUntold ? nil : Self.wake(&state))

@@ -6,6 +6,7 @@ internal import Clocks
 internal import Kafka
 internal import Logging
 internal import Metrics
+internal import Tracing
 
 /// What a run came to.
 enum HandlerResult: Sendable {
@@ -25,28 +26,40 @@ protocol LaneHandling: Sendable {
 
 /// A worker behind the lane.
 struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
-  let worker: Worker
-  let name: String
-  let decoder: any NotificationDecoding
-  let policy: WorkerPolicy
-  let shortestDelay: Duration
-  let clients: AppStoreClients
-  let ledgers: WorkerLedgers
-  let clock: MillraceClock
-  let metrics: WorkerMetrics
-  let logger: Logger
+  private let worker: Worker
+  private let name: String
+  private let decoder: any NotificationDecoding
+  private let timeout: Duration
+  private let shortestDelay: Duration
+  private let tools: HandlerTools
+  private let clock: MillraceClock
+  private let metrics: WorkerMetrics
+  /// Nil where nobody traces. Looked up once: a process sets its tracer up before its workers are made.
+  private let tracer: (any Tracer)?
+
+  init(
+    _ worker: Worker, name: String, decoder: any NotificationDecoding, policy: WorkerPolicy, tools: HandlerTools,
+    metrics: WorkerMetrics, tracer: any Tracer = InstrumentationSystem.tracer
+  ) {
+    self.worker = worker
+    self.name = name
+    self.decoder = decoder
+    timeout = policy.handlerTimeout
+    shortestDelay = policy.schedule.shortest
+    self.tools = tools
+    clock = tools.clock
+    self.metrics = metrics
+    self.tracer = tracer is NoOpTracer ? nil : tracer
+  }
 
   func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
-    await HandlerSpan.run("\(name) handle", item) { await handle(item, journal) }
+    guard let tracer else { return await handle(item, journal) }
+    return await HandlerSpan.run("\(name) handle", item, by: tracer) { await handle(item, journal) }
   }
 
   func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
-    let context = context(attempt: 0, isReapplied: false, journal, wait: TurnWait.usual) { [logger] in
-      var logger = logger
-      logger[metadataKey: "timer"] = "\(timer.name)"
-      return logger
-    }
-    return await HandlerSpan.run("\(name) timer", timer) {
+    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, journal, wait: TurnWait.usual)
+    return await HandlerSpan.run("\(name) timer", timer, by: tracer ?? NoOpTracer()) {
       await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
     }
   }
@@ -61,32 +74,20 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
         : .undecodable(error)
     }
     let context = context(
+      .notification(id: notification.id, key: notification.key, trace: notification.traceParent),
       attempt: item.attempt, isReapplied: item.isReapplied, journal,
       wait: TurnWait.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
-        left: item.deadline.map { $0 - clock.wallTime })
-    ) { [logger] in
-      var logger = logger
-      logger[metadataKey: "notification"] = "\(notification.id)"
-      logger[metadataKey: "key"] = "\(notification.key)"
-      if let trace = notification.traceParent { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
-      return logger
-    }
+        left: item.deadline.map { $0 - clock.wallTime }))
     return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(
-    attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration,
-    logger: @escaping @Sendable () -> Logger
+    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration
   ) -> HandlerContext {
     HandlerContext(
-      clock: clock, makeLogger: logger, deadline: clock.wallTime + policy.handlerTimeout, attempt: attempt,
-      isReapplied: isReapplied, journal: journal, clients: clients, ledgers: ledgers,
-      patience: TurnPatience(atMost: wait) {
-        await journal.beginWaiting()
-      } end: {
-        await journal.endWaiting()
-      })
+      cause, tools: tools, deadline: clock.wallTime + timeout, attempt: attempt, isReapplied: isReapplied,
+      journal: journal, longestWait: wait)
   }
 
   private func timed(_ type: String, _ body: () async throws -> Outcome) async -> HandlerResult {

@@ -34,11 +34,11 @@ struct LaneItem: Sendable {
   var due: Timestamp?
 
   init(_ record: ConsumerRecord, source: LaneSource) {
-    var memory = EnvelopeMemory()
+    var memory = Memory()
     self.init(record, source: source, &memory)
   }
 
-  private init(_ record: ConsumerRecord, source: LaneSource, _ memory: inout EnvelopeMemory) {
+  private init(_ record: ConsumerRecord, source: LaneSource, _ memory: inout Memory) {
     self.source = source
     content = Content(record, &memory)
     attempt = content.provenance.attempt
@@ -47,8 +47,14 @@ struct LaneItem: Sendable {
 
   /// Records that were read together.
   static func batch(_ records: [ConsumerRecord], source: LaneSource) -> [LaneItem] {
-    var memory = EnvelopeMemory()
+    var memory = Memory()
     return records.map { LaneItem($0, source: source, &memory) }
+  }
+
+  /// What was read of the record before.
+  private struct Memory {
+    var envelope = EnvelopeMemory()
+    var label: (type: String?, version: NotificationEnvelope.Version?, text: String)?
   }
 
   private final class Content: Sendable {
@@ -63,20 +69,32 @@ struct LaneItem: Sendable {
     let bytes: Int
     let typeLabel: String
 
-    init(_ record: ConsumerRecord, _ memory: inout EnvelopeMemory) {
+    init(_ record: ConsumerRecord, _ memory: inout Memory) {
       self.record = record
       position = SourcePosition(topic: record.topic, offset: record.offset)
-      provenance = Provenance(record)
-      envelope = NotificationEnvelope(record.headers, &memory)
+      let layout = memory.envelope.layout(of: record.headers)
+      provenance = Provenance(record, hasHistory: layout.hasHistory)
+      envelope = NotificationEnvelope(record.headers, layout, &memory.envelope)
       let first = provenance.first
       id = envelope.id ?? "\(first.topic)/\(first.partition)/\(first.offset)"
       ledgerID = LedgerKey(id: id)
       key = record.key ?? Array(id.utf8)
       group = envelope.bundleId ?? ""
-      bytes =
-        (record.value?.count ?? 0) + (record.key?.count ?? 0)
-        + record.headers.reduce(256) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
-      typeLabel = Self.label(of: envelope)
+      bytes = 256 + Self.bytes(of: record)
+      if let label = memory.label, label.type == envelope.notificationType, label.version == envelope.version {
+        typeLabel = label.text
+      } else {
+        typeLabel = Self.label(of: envelope)
+        memory.label = (envelope.notificationType, envelope.version, typeLabel)
+      }
+    }
+
+    private static func bytes(of record: ConsumerRecord) -> Int {
+      var bytes = (record.value?.count ?? 0) + (record.key?.count ?? 0)
+      for index in record.headers.indices {
+        bytes += record.headers[index].name.utf8.count + (record.headers[index].value?.count ?? 0)
+      }
+      return bytes
     }
 
     private static func label(of envelope: NotificationEnvelope) -> String {

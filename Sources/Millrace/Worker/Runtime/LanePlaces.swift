@@ -3,11 +3,11 @@
 /// Counts the places of a lane by kind of source. New records and those whose wait is over leave each other a quarter;
 /// what is sent again has a quarter at most.
 struct LanePlaces: Sendable, Hashable {
-  private enum Kind: Sendable, Hashable { case live, due, replay }
+  private enum Kind: Int, Sendable { case live, due, replay }
 
   private let most: Int
   private let fewest: Int
-  private var taken: [Kind: Int] = [:]
+  private var taken = [0, 0, 0]
 
   /// - Parameter records: All places of the lane.
   init(records: Int = 1) {
@@ -18,14 +18,14 @@ struct LanePlaces: Sendable, Hashable {
   /// Whether one more record of this kind may come in.
   func hasRoom(for source: LaneSource) -> Bool {
     let kind = kind(of: source)
-    return taken[kind, default: 0] < (kind == .replay ? fewest : most)
+    return taken[kind.rawValue] < (kind == .replay ? fewest : most)
   }
 
   /// A record came in.
-  mutating func take(_ source: LaneSource) { taken[kind(of: source), default: 0] += 1 }
+  mutating func take(_ source: LaneSource) { taken[kind(of: source).rawValue] += 1 }
 
   /// A record left.
-  mutating func free(_ source: LaneSource) { taken[kind(of: source), default: 0] -= 1 }
+  mutating func free(_ source: LaneSource) { taken[kind(of: source).rawValue] -= 1 }
 
   private func kind(of source: LaneSource) -> Kind {
     switch source {

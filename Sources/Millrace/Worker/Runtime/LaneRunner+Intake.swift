@@ -35,7 +35,7 @@ extension LaneRunner {
   private func admit(_ items: [LaneItem]) async {
     for item in items {
       guard !isDraining else { return }
-      taken[item.position.topic] = item.position.offset + 1
+      taken[taken.place(of: item.position.topic, default: 0)] = item.position.offset + 1
       guard watermarks.take(item.position) else { continue }
       var item = item
       if item.isRequeued {
@@ -51,7 +51,7 @@ extension LaneRunner {
       ages.take(item.position, since: max(item.written, item.awaited ?? item.written))
       if case .retry(let tier) = item.source {
         await put(aside: item, on: tier)
-      } else {
+      } else if !admit(item) {
         await arrive(item)
       }
     }

@@ -10,11 +10,12 @@ extension LaneRunner: CommitLane {
   func collect() {
     let ends = crew.takeEnds()
     guard acceptsOutcomes else { return }
+    let now = parts.clock.wallTime
     gather {
       for end in ends {
         close(end.journal)
         switch end.job {
-        case .record(let number, let item, let replacing, _): ended(number, item, end, replacing: replacing)
+        case .record(let number, let item, let replacing, _): ended(number, item, end, replacing: replacing, now: now)
         case .timer(let number, let name, let timer, _): ended(number, FiredTimer(name, timer), timer, end.result)
         }
       }
@@ -23,8 +24,7 @@ extension LaneRunner: CommitLane {
     noteIdleness()
   }
 
-  private func ended(_ number: UInt64, _ item: LaneItem, _ end: LaneEnd, replacing: UInt32?) {
-    let now = parts.clock.wallTime
+  private func ended(_ number: UInt64, _ item: LaneItem, _ end: LaneEnd, replacing: UInt32?, now: Timestamp) {
     let plan = parts.planner.plan(item, end.result, began: end.began, now: now)
     switch plan.ending {
     case .undeclared(let topic): return fail(writingTo: topic)
@@ -61,7 +61,7 @@ extension LaneRunner: CommitLane {
     }
     switch plan.ending {
     case .done:
-      if !isUnchanged { write.entries += resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
+      if !isUnchanged { write.entries = resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
       parts.metrics.ended(.done, type: item.typeLabel)
     case .parked(let tier, let reason):
       // A notification that is done stays done while it waits to be run again.
@@ -81,10 +81,10 @@ extension LaneRunner: CommitLane {
       parts.metrics.died(reason: reason, type: item.typeLabel)
     case .again, .undeclared: break
     }
-    write.entries += timerEntries(plan.timers, key: item.key)
+    if !plan.timers.isEmpty { write.entries += timerEntries(plan.timers, key: item.key) }
     keep(plan.states, in: &write)
     // What is run again on an operator's word was counted when it was done first.
-    if replacing == nil { write.entries += counterEntries(plan.counts) }
+    if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }
     stage(write)
     inHand.remove(item.position)
     keys.decided(number)
@@ -208,8 +208,10 @@ extension LaneRunner: CommitLane {
 
   private func sendOut() {
     guard !outbox.isEmpty else { return }
-    parts.committer.submit(outbox, of: epoch)
-    outbox.removeAll(keepingCapacity: true)
+    // The committer keeps the array as it is: its room goes with it.
+    let writes = outbox
+    outbox = []
+    parts.committer.submit(writes, of: epoch)
   }
 
   // MARK: - Commit

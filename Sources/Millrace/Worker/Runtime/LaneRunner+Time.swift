@@ -114,7 +114,7 @@ extension LaneRunner {
     // Nobody takes what stands behind the last record: ends of transactions.
     let ends = partitions.compactMap { partition in partition.end.map { (partition.partition.topic, $0) } }
     return (
-      taken.merging(ends) { max($0, $1) }, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero
+      taken.dictionary.merging(ends) { max($0, $1) }, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero
     )
   }
 

@@ -47,7 +47,7 @@ actor LaneRunner {
   private var hasMark = false
   var ledger: Ledger
   /// The offset behind the last record taken, by source.
-  var taken: [String: Int64]
+  var taken: ByTopic<Int64>
   var waiting: [DueHeap<LaneItem>]
   var timers = DueHeap<String>(places: .max)
   /// Timers that are due and have their place among the records of their key.
@@ -88,7 +88,7 @@ actor LaneRunner {
     startedAt = parts.clock.wallTime
     sweptAt = startedAt
     watermarks = LaneWatermarks(startingAt: starts)
-    taken = starts
+    taken = ByTopic(starts)
     let policy = parts.policy
     keys = KeyLanes(
       limits: .init(
@@ -183,7 +183,7 @@ actor LaneRunner {
   /// How far the lane has read, and whether it came to rest there; how many handlers work, how many calls wait for their
   /// turn, and how many records are in memory.
   var rest: (taken: [String: Int64], isQuiet: Bool, isStill: Bool, handlers: Int, waits: Int, held: Int) {
-    (taken, isQuiet, isStill, keys.working, waits, keys.count + moving + waiting.map(\.count).reduce(0, +))
+    (taken.dictionary, isQuiet, isStill, keys.working, waits, keys.count + moving + waiting.map(\.count).reduce(0, +))
   }
 
   /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.

@@ -88,6 +88,7 @@ struct OutcomePlanner: Sendable {
   private func decided(
     _ item: LaneItem, _ outcome: Outcome, began: Timestamp, now: Timestamp
   ) throws(Unwritable) -> OutcomePlan {
+    if outcome.isIgnored { return OutcomePlan(ending: .done, digest: OutcomeDigest().value) }
     let cause = OutcomeRecords.Cause(
       id: item.id, key: item.envelope.subject ?? String(decoding: item.key, as: UTF8.self),
       traceParent: item.envelope.traceParent,

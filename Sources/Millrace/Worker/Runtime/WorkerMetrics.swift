@@ -174,13 +174,21 @@ private struct RecordLabels: Hashable {
 
 /// Metrics that were made, by what tells them apart.
 private final class KeptMetrics<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
-  private let metrics = Mutex<[Labels: Metric]>([:])
+  private struct State {
+    var metrics: [Labels: Metric] = [:]
+    /// Records of one type come together, and comparing a label costs less than hashing it.
+    var last: (labels: Labels, metric: Metric)?
+  }
+
+  private let state = Mutex(State())
 
   func metric(_ labels: Labels, _ make: () -> Metric) -> Metric {
-    metrics.withLock { metrics in
-      if let metric = metrics[labels] { return metric }
-      let metric = make()
-      metrics[labels] = metric
+    state.withLock { state in
+      if let last = state.last, last.labels == labels { return last.metric }
+      let known = state.metrics[labels]
+      let metric = known ?? make()
+      if known == nil { state.metrics[labels] = metric }
+      state.last = (labels, metric)
       return metric
     }
   }

@@ -111,10 +111,10 @@ package enum WorkerProcess {
         instance: instance ?? configuration.instance(of: identity.name),
         staticMember: configuration.workers.first { $0.name == identity.name }?.staticMember,
         handler: LaneHandler(
-          worker: worker, name: identity.name, decoder: decoder, policy: policy,
-          shortestDelay: policy.schedule.shortest,
-          clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), clock: clock, metrics: metrics,
-          logger: logger),
+          worker, name: identity.name, decoder: decoder, policy: policy,
+          tools: HandlerTools(
+            clock: clock, clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), logger: logger),
+          metrics: metrics),
         deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
         pauses: PauseChannel(
           topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger

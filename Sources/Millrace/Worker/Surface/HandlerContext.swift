@@ -8,9 +8,9 @@ public import Logging
 /// The runtime as one run of a handler sees it.
 public struct HandlerContext: Sendable {
   /// The process's time. Handlers that wait or compare dates use this and nothing else, so that tests turn time by hand.
-  public let clock: MillraceClock
+  public var clock: MillraceClock { tools.clock }
   /// Carries the notification's id, key and trace.
-  public var logger: Logger { makeLogger() }
+  public var logger: Logger { cause.describe(tools.logger) }
   /// When the runtime stops waiting for this run; the handler's task is cancelled then.
   public let deadline: Timestamp
   /// How often the handler ran for this notification before.
@@ -18,27 +18,24 @@ public struct HandlerContext: Sendable {
   /// Whether an operator asked for handlers to run again; effects are not repeated all the same.
   public let isReapplied: Bool
 
-  // Made when asked for: most runs log nothing.
-  private let makeLogger: @Sendable () -> Logger
+  // Loggers and clients are made of these when they are asked for: most runs want neither.
+  private let tools: HandlerTools
+  private let cause: HandlerCause
   private let journal: any EffectJournal
-  private let clients: AppStoreClients
-  private let ledgers: WorkerLedgers
-  private let patience: TurnPatience
+  private let longestWait: Duration
 
+  /// - Parameter longestWait: For a turn at Apple.
   init(
-    clock: MillraceClock, makeLogger: @escaping @Sendable () -> Logger, deadline: Timestamp, attempt: Int,
-    isReapplied: Bool, journal: any EffectJournal, clients: AppStoreClients, ledgers: WorkerLedgers,
-    patience: TurnPatience
+    _ cause: HandlerCause, tools: HandlerTools, deadline: Timestamp, attempt: Int, isReapplied: Bool,
+    journal: any EffectJournal, longestWait: Duration
   ) {
-    self.clock = clock
-    self.makeLogger = makeLogger
+    self.tools = tools
+    self.cause = cause
     self.deadline = deadline
     self.attempt = attempt
     self.isReapplied = isReapplied
     self.journal = journal
-    self.clients = clients
-    self.ledgers = ledgers
-    self.patience = patience
+    self.longestWait = longestWait
   }
 
   /// The App Store Server API for an app.
@@ -49,7 +46,12 @@ public struct HandlerContext: Sendable {
   /// its turn before it is begun: ``once(_:body:calling:in:of:perform:)``.
   /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
-    try clients.client(for: bundleId).waiting(patience)
+    let patience = TurnPatience(atMost: longestWait) { [journal] in
+      await journal.beginWaiting()
+    } end: { [journal] in
+      await journal.endWaiting()
+    }
+    return try tools.clients.client(for: bundleId).waiting(patience)
   }
 
   /// What an earlier outcome kept under this name; nil: nothing. An outcome that is decided and not yet in Kafka counts.
@@ -153,7 +155,41 @@ extension HandlerContext {
   ///
   /// - Parameter prefixes: Beginnings of the names of counters and effects that are wanted.
   /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
-  public func tally(of prefixes: [String]) async throws -> LedgerTally { try await ledgers.tally(of: prefixes) }
+  public func tally(of prefixes: [String]) async throws -> LedgerTally { try await tools.ledgers.tally(of: prefixes) }
+}
+
+/// What all runs of a worker's handlers share. A class: each run has it, and it is many values.
+final class HandlerTools: Sendable {
+  let clock: MillraceClock
+  let clients: AppStoreClients
+  let ledgers: WorkerLedgers
+  let logger: Logger
+
+  init(clock: MillraceClock, clients: AppStoreClients, ledgers: WorkerLedgers, logger: Logger) {
+    self.clock = clock
+    self.clients = clients
+    self.ledgers = ledgers
+    self.logger = logger
+  }
+}
+
+/// What a handler runs for, as its log lines name it.
+enum HandlerCause: Sendable {
+  case notification(id: String, key: String, trace: TraceParent?)
+  case timer(String)
+
+  func describe(_ logger: Logger) -> Logger {
+    var logger = logger
+    switch self {
+    case .notification(let id, let key, let trace):
+      logger[metadataKey: "notification"] = "\(id)"
+      logger[metadataKey: "key"] = "\(key)"
+      if let trace { logger[metadataKey: "trace"] = "\(Hex.text(trace.traceID))" }
+    case .timer(let name):
+      logger[metadataKey: "timer"] = "\(name)"
+    }
+    return logger
+  }
 }
 
 /// How far an effect got.

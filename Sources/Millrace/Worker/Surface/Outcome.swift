@@ -66,6 +66,11 @@ public struct Outcome: Sendable {
   /// An outcome of this decision.
   public init(_ decision: Decision) { self.decision = decision }
 
+  /// Whether nothing follows from it but that the notification is done.
+  var isIgnored: Bool {
+    decision == .done && events.isEmpty && timers.isEmpty && states.isEmpty && records.isEmpty && counts.isEmpty
+  }
+
   /// Nothing to do.
   public static var ignore: Outcome { Outcome(.done) }
 

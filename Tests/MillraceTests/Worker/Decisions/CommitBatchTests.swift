@@ -37,28 +37,28 @@ import Testing
       check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
     }
     let first = batch.begin(now: .second(0))
-    #expect(first?.items.map(\.write) == [1, 2, 3])
+    #expect(first?.items.flatMap(\.writes) == [1, 2, 3])
     #expect(first?.lanes == [lane, other])
     check(batch.begin(now: .second(0)) == nil)
     #expect(batch.readiness(now: .second(9)) == .idle)
-    check(batch.committed().map(\.write) == [1, 2, 3])
-    check(batch.begin(now: .second(0))?.items.map(\.write) == [4])
+    check(batch.committed().flatMap(\.writes) == [1, 2, 3])
+    check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == [4])
   }
 
   @Test func `an aborted batch comes back first, in its order and in smaller parts, which grow as they are committed`()
   {
     var batch = batch(limit: 8)
     for write in 1...8 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
-    check(batch.begin(now: .second(0))?.items.count == 8)
+    check(batch.begin(now: .second(0))?.items.flatMap(\.writes).count == 8)
     for write in 9...30 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
     // Whatever they were too much for: down to one it goes.
     for expected in [[1, 2, 3, 4], [1, 2], [1], [1]] {
       check(batch.aborted() == [])
-      check(batch.begin(now: .second(0))?.items.map(\.write) == expected)
+      check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == expected)
     }
     for expected in [2...3, 4...7, 8...15, 16...23] {
       _ = batch.committed()
-      check(batch.begin(now: .second(0))?.items.map(\.write) == Array(expected))
+      check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == Array(expected))
     }
   }
 
@@ -81,31 +81,43 @@ import Testing
     check(batch.aborted() == [1, 3])
     #expect(batch.isFlushed(lane))
     check(!batch.add([5], of: lane, isUrgent: false, now: .second(0)))
-    check(batch.begin(now: .second(0))?.items.map(\.write) == [2])
+    check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == [2])
   }
 
   @Test(arguments: 0..<500 as Range<UInt64>)
   func `every write of a lane that stays is committed once, in order`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var batch = CommitBatch<Int>(limit: Int.random(in: 1...5, using: &random), interval: .zero)
+    let limit = Int.random(in: 1...5, using: &random)
+    var batch = CommitBatch<Int>(limit: limit, interval: .zero)
     var lanes = (0..<3 as Range<Int32>).map { LaneEpoch(lane: $0, epoch: 1) }
     for lane in lanes { batch.attach(lane) }
     var added: [LaneEpoch: [Int]] = [:]
     var committed: [LaneEpoch: [Int]] = [:]
     var dropped: Set<Int> = []
     var isOpen = false
+    var (most, begunCount) = (limit, 0)
     for step in 0..<300 {
       let lane = Int.random(in: 0..<3, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
       case 0..<4:
-        check(batch.add([step], of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
-        added[lanes[lane], default: []].append(step)
-      case 4: isOpen = batch.begin(now: .second(Double(step))) != nil || isOpen
+        // Some at once are more than a commit takes.
+        let writes = (0..<Int.random(in: 1...7, using: &random)).map { step * 10 + $0 }
+        check(batch.add(writes, of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
+        added[lanes[lane], default: []] += writes
+      case 4:
+        let count = batch.count
+        guard let begun = batch.begin(now: .second(Double(step))) else { continue }
+        isOpen = true
+        begunCount = begun.items.flatMap(\.writes).count
+        #expect(begunCount == min(count, most), "seed \(seed)")
+        #expect(batch.count == count, "seed \(seed): on their way, and not in Kafka")
       case 5 where isOpen:
-        for item in batch.committed() { committed[item.lane, default: []].append(item.write) }
+        for item in batch.committed() { committed[item.lane, default: []] += item.writes }
+        most = min(limit, most * 2)
         isOpen = false
       case 6 where isOpen:
         dropped.formUnion(batch.aborted())
+        most = max(1, min(most, begunCount) / 2)
         isOpen = false
       case 7 where Int.random(in: 0..<5, using: &random) == 0:
         dropped.formUnion(batch.detach(lanes[lane]))
@@ -114,9 +126,9 @@ import Testing
       default: break
       }
     }
-    if isOpen { for item in batch.committed() { committed[item.lane, default: []].append(item.write) } }
+    if isOpen { for item in batch.committed() { committed[item.lane, default: []] += item.writes } }
     while batch.begin(now: .second(999)) != nil {
-      for item in batch.committed() { committed[item.lane, default: []].append(item.write) }
+      for item in batch.committed() { committed[item.lane, default: []] += item.writes }
     }
     #expect(batch.count == 0)
     for (lane, writes) in added {

@@ -267,7 +267,7 @@ struct ModelLane {
   /// Commits the next batch.
   /// - Returns: false where the process died in it.
   mutating func commit(_ fate: Fate, _ log: inout ModelLog, now: Timestamp) -> Bool {
-    guard let writes = batch.begin(now: .second(0))?.items.map(\.write) else { return true }
+    guard let writes = batch.begin(now: .second(0))?.items.flatMap(\.writes) else { return true }
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes))
     switch fate {
     case .aborted:
@@ -280,7 +280,7 @@ struct ModelLane {
       return false
     case .committed:
       check(log.commit(writes, offsets: offsets, mode: mode, steps: .max, now: now))
-      for write in batch.committed().map(\.write) {
+      for write in batch.committed().flatMap(\.writes) {
         for entry in write.entries { ledger.settle(entry) }
         if let position = write.finishes { watermarks.finish(position) }
         if let job = write.job { keys.settled(job) }
