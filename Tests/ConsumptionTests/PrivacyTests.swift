@@ -82,7 +82,12 @@ import Tracing
     #expect(said.count > 24)
     said.append(registry.render())
     #expect(spans.finishedSpans.contains { $0.operationName == "consumption handle" })
-    #expect(spans.finishedSpans.contains { $0.operationName.hasPrefix("AppStoreServerAPI ") })
+    let calls = spans.finishedSpans.filter { $0.operationName.hasPrefix("AppStoreServerAPI ") }
+    let runs = spans.finishedSpans.filter { $0.operationName.hasPrefix("consumption ") }
+    #expect(!calls.isEmpty)
+    #expect(
+      calls.allSatisfy { call in runs.contains { $0.spanID == call.parentSpanID && $0.traceID == call.traceID } },
+      "a call to Apple is in no run's trace")
     said += spans.finishedSpans.map { span in
       var attributes: [String] = []
       span.attributes.forEach { name, value in attributes.append("\(name)=\(value.toSpanAttribute())") }

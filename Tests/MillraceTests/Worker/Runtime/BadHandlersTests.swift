@@ -167,6 +167,7 @@ import Testing
     #expect(letters.count == 1)
     #expect(Mill.header("millrace-reason", of: letter) == PoisonWatch.reason)
     #expect(Mill.header("millrace-timer", of: letter) == "killer")
+    #expect(Mill.header("millrace-remedy", of: letter).contains("requeue"), "what to do next is not said")
     #expect(Mill.header("millrace-detail", of: letter).hasPrefix("the timer killer, due "))
     #expect(letter.value == [7] && letter.key == Array("sets".utf8))
     #expect(Set(mill.answered()).isSuperset(of: ["sets", "n1", "n2"]))

@@ -35,8 +35,9 @@ struct Mill {
   let policy: WorkerPolicy
   let commit: KafkaSettings.Commit
 
+  /// - Parameter replayLanes: Partitions of the `replay` topic, where they are to be others than the rest's.
   init(
-    lanes: Int, commit: KafkaSettings.Commit = .transactional, tables: [String] = [],
+    lanes: Int, replayLanes: Int? = nil, commit: KafkaSettings.Commit = .transactional, tables: [String] = [],
     time: ManualClock = ManualClock(), clock: MillraceClock? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
   ) throws {
     var policy = WorkerPolicy()
@@ -50,22 +51,28 @@ struct Mill {
     log = InMemoryLog(clock: time.clock)
     topics = WorkerTopics(
       worker: "mill", inputs: [Self.live], tables: tables, delays: policy.retryDelays, prefix: "")
-    for topic in topics.laneTopics { try log.createTopic(topic, partitions: lanes) }
+    for topic in topics.laneTopics {
+      try log.createTopic(topic, partitions: topic == topics.replay ? replayLanes ?? lanes : lanes)
+    }
     for topic in topics.others { try log.createTopic(topic, partitions: 1) }
     for topic in topics.tables { try log.createTopic(topic, partitions: 3) }
   }
 
   /// Starts a process; where `isKept`, one that ends with an error is started anew, as its supervisor would.
-  func start(_ name: String, isKept: Bool = true, _ handler: any LaneHandling) -> MillProcess {
-    MillProcess(log: log.process(name), isKept: isKept) { log in runtime(on: log, handler) }
+  func start(
+    _ name: String, isKept: Bool = true, staticMember: String? = nil, _ handler: any LaneHandling
+  ) -> MillProcess {
+    MillProcess(log: log.process(name), isKept: isKept) { log in runtime(on: log, staticMember, handler) }
   }
 
-  private func runtime(on log: InMemoryLog, _ handler: any LaneHandling) -> WorkerRuntime {
+  private func runtime(
+    on log: InMemoryLog, _ staticMember: String?, _ handler: any LaneHandling
+  ) -> WorkerRuntime {
     var generator = SystemRandomNumberGenerator()
     return WorkerRuntime(
       WorkerRuntime.Parts(
         name: "mill", log: log, topics: topics, prefix: "", policy: policy, commit: commit,
-        instance: String(generator.next(), radix: 36), staticMember: nil, handler: handler,
+        instance: String(generator.next(), radix: 36), staticMember: staticMember, handler: handler,
         deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: clock,
         metrics: WorkerMetrics(worker: "mill", factory: metrics), logger: Mill.logger))
   }
@@ -192,6 +199,9 @@ struct MillProcess {
 
   /// How many of the worker's records are in memory; nil while lanes start.
   func held() async -> Int? { await runtime.get()?.rest()?.held }
+
+  /// The lanes that run here.
+  func lanes() async -> Set<Int32> { Set((await runtime.get()?.rest()?.taken.keys).map { $0.map(\.partition) } ?? []) }
 
   /// Dies without a word.
   func crash() async {

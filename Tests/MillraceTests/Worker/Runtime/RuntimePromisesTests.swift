@@ -84,7 +84,12 @@ import Testing
         continue
       }
     }
+    let effects = ids.enumerated().filter { $0.offset.isMultiple(of: 3) && !crashed.contains($0.element) }
+    #expect(
+      Set(book.calls.keys).isSuperset(of: effects.map { "extend/\($0.element)" }), "seed \(seed): an effect is missing")
     #expect(book.calls.values.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
+    // Suspicion is to be the exception, or nothing of the above was shown of most.
+    #expect(crashed.count <= ids.count / 4, "seed \(seed): \(crashed.sorted())")
   }
 
   @Test func `a commit that fails is produced again, and no handler runs twice`() async throws {
