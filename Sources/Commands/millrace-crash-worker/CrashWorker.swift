@@ -59,6 +59,8 @@ import NIOHTTP1
       request.body = .bytes(ByteBuffer(bytes: intent.body))
       let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
       let answer = try await response.body.collect(upTo: 1_024)
+      // As a defect in a handler would: without a word, with the effect begun and not ended.
+      if answer.readableBytesView.elementsEqual("die".utf8) { kill(process, SIGKILL) }
       guard response.status == .ok else {
         throw RetryableFailure("answered \(response.status.code): it was done or not, nobody knows")
       }

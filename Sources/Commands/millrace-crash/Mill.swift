@@ -33,6 +33,9 @@ actor Mill {
   private(set) var sent: [String: Bool] = [:]
   /// Processes that ended although nobody asked them to.
   private(set) var surprises: [String] = []
+  /// Whether a notification is there whose handling kills, and how many processes it has killed.
+  private var isPoisoned = false
+  private(set) var poisonings = 0
   /// Those that may: their producer was fenced, and only a new process has a new one.
   private var fenced: Set<Int32> = []
 
@@ -136,6 +139,17 @@ actor Mill {
   /// Expects a process to end by itself, or not.
   func fence(_ worker: Child) { fenced.insert(worker.pid) }
 
+  /// The effect of a notification kills whoever causes it while `body` runs.
+  func poisoning(_ id: String, _ body: () async throws -> Void) async throws {
+    world.poison(Findings.effect(of: id))
+    isPoisoned = true
+    defer {
+      world.heal()
+      isPoisoned = false
+    }
+    try await body()
+  }
+
   /// Asks all to leave, and waits for it.
   func leave() async -> [Child.End] {
     for worker in workers { worker.send(SIGTERM) }
@@ -152,7 +166,9 @@ actor Mill {
   func keep() throws {
     for (index, worker) in workers.enumerated() {
       guard let end = worker.end else { continue }
-      if !fenced.contains(worker.pid) {
+      if isPoisoned, end == .signal(SIGKILL) {
+        poisonings += 1
+      } else if !fenced.contains(worker.pid) {
         surprises.append("a process ended by itself with \(end): \(worker.log)")
       }
       workers[index] = try startOne()

@@ -21,6 +21,8 @@ enum Scenario: String, CaseIterable, ExpressibleByArgument {
   case backlog
   /// SIGTERM to one after the other, under load.
   case rolling
+  /// A notification whose handler ends its process, whichever takes it up.
+  case poison
   /// SIGSTOP until its group and its transaction have gone on without it, then SIGCONT.
   case zombie
 
@@ -50,6 +52,7 @@ extension Mill {
       // Nothing but their leaving in order keeps work from being done twice.
       promise = Promise(isExactlyOnce: true, isCalledOnce: true)
       title = try await rollingRestart(rounds)
+    case .poison: title = try await poison(using: &random)
     case .zombie: title = try await pausedZombies(rounds, using: &random)
     }
     return try await verdict(title, promise)
@@ -130,6 +133,31 @@ extension Mill {
       }
       if !observer.hasSeen(worker.pid) { try await send(6) }
     }
+  }
+
+  // MARK: - A handler that kills
+
+  private func poison(using random: inout SeededGenerator) async throws -> String {
+    world.setUnreliable(false)
+    // Before anybody works: nobody is to be done with it while it is chosen.
+    try await send(40)
+    guard let id = sent.filter(\.value).keys.sorted().randomElement(using: &random) else {
+      throw RunError("\(deployment.name): none of \(sent.count) notifications has an effect")
+    }
+    try await poisoning(id) {
+      try start(3)
+      let others = Set(sent.keys).subtracting([id])
+      try await wait(for: "\(id) to be given to a person, and the others to be done") { [observer] in
+        observer.dead.contains(id) && others.isSubset(of: observer.answered.union(observer.dead))
+      }
+    }
+    // A death whose mark the group refused while it rebalanced is not counted, so it may be some more.
+    guard (3...6).contains(poisonings) else {
+      throw RunError("\(deployment.name): \(id) killed \(poisonings) processes, not 3 or few more")
+    }
+    let suspects = observer.dead.count - 1
+    say("\(id) killed \(poisonings) processes and was given to a person, with \(suspects) that were in hand each time")
+    return "a notification that kills its process three times"
   }
 
   // MARK: - A zombie

@@ -25,6 +25,7 @@ final class World: Sendable {
     var effects: [String: Effect] = [:]
     var calls = 0
     var held: Int?
+    var poison: String?
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -41,6 +42,12 @@ final class World: Sendable {
 
   /// Whether some calls are answered 503 although they count.
   func setUnreliable(_ isUnreliable: Bool) { state.withLock { $0.isUnreliable = isUnreliable } }
+
+  /// Whoever causes this effect is to die of it, until ``heal()``.
+  func poison(_ name: String) { state.withLock { $0.poison = name } }
+
+  /// Nothing kills any more.
+  func heal() { state.withLock { $0.poison = nil } }
 
   /// Answers no call of this process until ``release()``.
   func hold(_ process: Int32) { state.withLock { $0.held = Int(process) } }
@@ -93,16 +100,17 @@ final class World: Sendable {
     guard let name = HTTPField.Name("effect").flatMap({ headers[$0] }),
       let process = HTTPField.Name("process").flatMap({ headers[$0] }).flatMap({ Int($0) })
     else { return Response(status: .badRequest) }
-    let (isHeld, isUnclear, delay) = state.withLock { state in
+    let (isHeld, isUnclear, isPoison, delay) = state.withLock { state in
       state.calls += 1
       state.effects[name, default: Effect()].calls += 1
       state.effects[name, default: Effect()].bodies.insert(body)
       let isUnclear = state.isUnreliable && Int.random(in: 0..<12, using: &state.random) == 0
-      return (state.held == process, isUnclear, Int.random(in: 0..<30, using: &state.random))
+      return (state.held == process, isUnclear, state.poison == name, Int.random(in: 0..<30, using: &state.random))
     }
     if isHeld { await wait(process) }
     // Time in which a process can be killed between doing and knowing.
     try await Task.sleep(for: .milliseconds(delay))
+    if isPoison { return Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "die"))) }
     return isUnclear
       ? Response(status: .serviceUnavailable)
       : Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "done")))
