@@ -4,6 +4,7 @@ import AppStore
 import AppStoreSigning
 import Kafka
 import MillraceTesting
+import Synchronization
 import Testing
 
 @testable import Millrace
@@ -41,6 +42,7 @@ import Testing
     let first = try await cluster.start()
     let second = try await cluster.start()
     var sent = try await cluster.receive(.didRenew, .expired, .didFailToRenew, .subscribed)
+    var renewals = 1
     try await cluster.events(for: sent)
     for round in 0..<12 {
       let away = try injure(embedded, cluster, round, &random)
@@ -50,6 +52,7 @@ import Testing
         try embedded.bringUp(away.broker)
       }
       sent += try await cluster.receive(.didRenew, .didFailToRenew, .expired)
+      renewals += 1
       // What is broken is in use before the next thing breaks.
       if round % 3 == 2 { try await cluster.events(for: sent) }
     }
@@ -62,6 +65,21 @@ import Testing
     #expect(Set(events.map(\.notification)) == Set(sent.map(\.id)), "seed \(seed)")
     #expect(Set(events.map(\.id)).count == sent.count, "seed \(seed): a notification with two ids")
     #expect(try await cluster.records(in: cluster.topics.deadLetters).isEmpty, "seed \(seed)")
+    let bodies = Tally.caused.withLock { caused in sent.compactMap { caused[$0.id] } }
+    #expect(bodies.count == renewals, "seed \(seed): an effect was not caused")
+    #expect(bodies.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
+    let parked = try await cluster.records(in: cluster.topics.retries[0])
+    #expect(!parked.isEmpty)
+    // Without transactions one may be parked twice; the first that is due counts.
+    var due: [String: Timestamp] = [:]
+    for record in parked {
+      let (id, time) = (try #require(record.text("ce_id")), try #require(Provenance(record).due))
+      due[id] = min(due[id] ?? time, time)
+    }
+    for event in events where event.attempt > 0 {
+      let time = try #require(event.record.text("ce_time").flatMap { Timestamp(rfc3339: $0) })
+      #expect(time >= (try #require(due[event.notification])), "seed \(seed): \(event.notification) was early")
+    }
     var ledger = Ledger()
     for record in try await cluster.records(in: cluster.topics.ledger) {
       ledger.restore(try LedgerRecord(key: record.key ?? [], value: record.value).entry())

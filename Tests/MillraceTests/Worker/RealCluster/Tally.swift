@@ -16,6 +16,8 @@ struct Tally: NotificationWorker {
 
   /// Notifications whose handler was mended meanwhile.
   static let mended = Mutex<Set<String>>([])
+  /// By notification the bodies with which its effect was caused, whoever caused it.
+  static let caused = Mutex<[String: Set<[UInt8]>]>([:])
 
   let process: String
 
@@ -25,6 +27,15 @@ struct Tally: NotificationWorker {
   }
 
   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    if case .didRenew = notification.event {
+      // No two runs have the same: what was written first is what counts.
+      var generator = SystemRandomNumberGenerator()
+      let body = Array(String(generator.next(), radix: 36).utf8)
+      _ = try await context.once("count/\(notification.id)", body: body) { intent in
+        _ = Self.caused.withLock { $0[notification.id, default: []].insert(intent.body) }
+        return []
+      }
+    }
     switch notification.event {
     case .didFailToRenew where context.attempt == 0: throw RetryableFailure("first try")
     case .gracePeriodExpired where !Self.mended.withLock({ $0.contains(notification.id) }):
