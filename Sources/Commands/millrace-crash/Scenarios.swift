@@ -155,7 +155,14 @@ extension Mill {
     guard (3...6).contains(poisonings) else {
       throw RunError("\(deployment.name): \(id) killed \(poisonings) processes, not 3 or few more")
     }
+    guard !observer.answered.contains(id) else {
+      throw RunError("\(deployment.name): \(id) has an event, though whoever handles it dies")
+    }
+    // A lane that is careful runs one at a time: no more than one in each of the others was in hand at three deaths.
     let suspects = observer.dead.count - 1
+    guard suspects < deployment.lanes else {
+      throw RunError("\(deployment.name): \(suspects) others were given to a person for \(id)")
+    }
     say("\(id) killed \(poisonings) processes and was given to a person, with \(suspects) that were in hand each time")
     return "a notification that kills its process three times"
   }
