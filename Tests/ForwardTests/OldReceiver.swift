@@ -168,7 +168,9 @@ private final class Conversation: ChannelInboundHandler {
     case .hangUp: channel.close(promise: nil)
     case .answer(let status, let retryAfter, let delay):
       let field = retryAfter.map { "retry-after: \($0)\r\n" } ?? ""
-      let text = "HTTP/1.1 \(status) Said\r\n\(field)content-length: 2\r\n\r\nok"
+      // What follows a 204 would be read as the answer to the next post.
+      let content = status == 204 ? "\r\n" : "content-length: 2\r\n\r\nok"
+      let text = "HTTP/1.1 \(status) Said\r\n\(field)\(content)"
       let (seconds, attoseconds) = delay.components
       let wait = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
       channel.eventLoop.scheduleTask(in: wait) {
