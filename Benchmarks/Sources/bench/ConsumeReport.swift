@@ -38,6 +38,7 @@ struct ConsumeReport {
   /// Milliseconds.
   var lateness: [Double] = []
   var restore: (empty: RestoreResult, full: RestoreResult)?
+  var waiting: WaitingResult?
   var backlog: (worked: BacklogResult, restored: RestoreResult)?
 
   var line: String {
@@ -46,6 +47,7 @@ struct ConsumeReport {
     object["records"] = .array(results.map { .object(Self.part($0)) })
     if !lateness.isEmpty { object["lateness"] = .object(late) }
     if let restore { object["ledger"] = .object(Self.part(restore.empty, restore.full)) }
+    if let waiting { object["waiting"] = .object(Self.part(waiting)) }
     if let backlog { object["backlog"] = .object(Self.part(backlog.worked, backlog.restored)) }
     return object.line
   }
@@ -68,6 +70,18 @@ struct ConsumeReport {
     ledger.set("peakMiB", full.peakMiB)
     ledger.set("peakMiBWhenEmpty", empty.peakMiB)
     return ledger
+  }
+
+  private static func part(_ result: WaitingResult) -> JSONObject {
+    var waiting = JSONObject()
+    waiting["records"] = .integer(Int64(result.waiting))
+    waiting["probes"] = .integer(Int64(result.waits.count))
+    waiting.set("p50Milliseconds", Numbers.median(result.waits))
+    waiting.set("p99Milliseconds", Numbers.percentile(result.waits, 0.99))
+    waiting.set("maxMilliseconds", result.waits.max() ?? .nan)
+    waiting.set("triesPerSecond", result.triesPerSecond)
+    waiting.set("callsPerSecond", result.callsPerSecond)
+    return waiting
   }
 
   private static func part(_ worked: BacklogResult, _ restored: RestoreResult) -> JSONObject {
@@ -124,6 +138,17 @@ struct ConsumeReport {
         \(Numbers.fixed(full.seconds, 1)) s from the start of the worker on, peak \(Numbers.fixed(full.peakMiB, 0)) MiB; \
         an empty one: \(Numbers.fixed(empty.restoring, 1)) s, \(Numbers.fixed(empty.seconds, 1)) s, \
         \(Numbers.fixed(empty.peakMiB, 0)) MiB
+        """)
+    }
+    if let waiting {
+      lines.append(
+        """
+        behind \(Numbers.whole(Double(waiting.waiting))) records of an app that wait for Apple, by a clock ten times as \
+        fast, \(waiting.waits.count) of another app were with their handler after p50 \
+        \(Numbers.fixed(Numbers.median(waiting.waits), 1)) ms, p99 \
+        \(Numbers.fixed(Numbers.percentile(waiting.waits, 0.99), 0)) ms, at most \
+        \(Numbers.fixed(waiting.waits.max() ?? .nan, 0)) ms of real time; \(Numbers.whole(waiting.triesPerSecond)) of the \
+        others came back and \(Numbers.fixed(waiting.callsPerSecond, 1)) had their turn each second
         """)
     }
     if let (worked, restored) = backlog {

@@ -11,9 +11,8 @@ struct ConsumeStage {
   let lanes: Int
   private let prefix: String
   private let producer: KafkaProducer
-  private let template: ProducerRecord
   private var fixtures: NotificationFixtures
-  private var made = 0
+  private var records: UnsignedRecords
 
   static let topic = NotificationFixtures.defaultTopic
 
@@ -27,9 +26,8 @@ struct ConsumeStage {
       KafkaConfiguration(
         bootstrapServers: bootstrap, properties: ["linger.ms": "20", "batch.size": "900000"], clientID: "bench-fill"))
     fixtures = try NotificationFixtures(from: SignedDataVerifier.systemTime(), seed: 1)
-    var template = try await fixtures.next(SampleKind(.didRenew)).producerRecord
-    template.topic = prefix + Self.topic
-    self.template = template
+    records = UnsignedRecords(
+      try await fixtures.next(SampleKind(.didRenew)).producerRecord, topic: prefix + Self.topic, lanes: lanes)
   }
 
   var verifier: SignedDataVerifier { fixtures.verifier }
@@ -71,31 +69,7 @@ struct ConsumeStage {
     return result
   }
 
-  /// Records of two types, one with a subtype and one without, that differ in id and key; their values are nobody's
-  /// signature.
-  mutating func unsigned(_ count: Int, bytes: Int) -> [ProducerRecord] {
-    let value = Array((template.value ?? []).prefix(bytes))
-    let filled = value + [UInt8](repeating: UInt8(ascii: "x"), count: max(0, bytes - value.count))
-    return (0..<count).map { index in
-      made += 1
-      let id = "00000000-0000-4000-8000-" + Self.digits(made)
-      let key = "2" + Self.digits(made)
-      var record = template
-      record.partition = Int32(index % lanes)
-      record.key = Array(key.utf8)
-      record.value = filled
-      record.headers = record.headers.map { header in
-        switch header.name {
-        case "ce_id": RecordHeader("ce_id", id)
-        case "ce_subject": RecordHeader("ce_subject", key)
-        case "ce_type" where made % 3 == 0: RecordHeader("ce_type", "com.apple.appstore.notification.v2.EXPIRED")
-        default: header
-        }
-      }
-      if made % 3 == 0 { record.headers.append(RecordHeader("ce_subtype", "VOLUNTARY")) }
-      return record
-    }
-  }
+  mutating func unsigned(_ count: Int, bytes: Int) -> [ProducerRecord] { records.next(count, bytes: bytes) }
 
   /// Genuine notifications, each signed for itself.
   mutating func signed(_ count: Int) async throws -> [ProducerRecord] {
@@ -128,9 +102,4 @@ struct ConsumeStage {
 
   /// Until the worker has fetched ahead what it wants to.
   static func settle() async throws { try await Task.sleep(for: .milliseconds(700)) }
-
-  private static func digits(_ number: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: 12 - text.count) + text
-  }
 }

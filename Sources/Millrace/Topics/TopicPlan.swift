@@ -46,6 +46,9 @@ public struct TopicPlan: Sendable, Hashable {
 
   /// By topic, in the order in which they are applied.
   public var steps: [Step]
+  /// Where durability is relaxed and the cluster has fewer brokers than a topic is to have replicas: how many it has. Such
+  /// topics were compared with as many.
+  public var fewerBrokers: Int?
 
   /// Whether the cluster is as declared.
   public var isUpToDate: Bool {
@@ -76,6 +79,8 @@ public struct TopicPlan: Sendable, Hashable {
       let wanted = durability == .relaxed ? topic.fitted(to: brokerCount) : topic
       return present[topic.topic].map { Self.compare(wanted, $0) } ?? [Self.create(wanted, brokerCount)]
     }
+    let isFitted = durability == .relaxed && declared.contains { $0.replication > brokerCount }
+    fewerBrokers = isFitted ? brokerCount : nil
   }
 
   private static func create(_ topic: TopicDefinition, _ brokerCount: Int) -> Step {

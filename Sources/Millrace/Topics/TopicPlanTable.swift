@@ -14,7 +14,7 @@ extension TopicPlan {
       + "\n"
   }
 
-  /// Counts, in one line.
+  /// Counts, in one line; where replicas were left out, a second line says so.
   public var summary: String {
     var create = 0
     var alter = 0
@@ -30,8 +30,13 @@ extension TopicPlan {
       case .keep: keep += 1
       }
     }
-    if create + alter + add + refuse == 0 { return "Nothing to do: \(keep) topics are as declared." }
-    return "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
+    let counts =
+      create + alter + add + refuse == 0
+      ? "Nothing to do: \(keep) topics are as declared."
+      : "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
+    guard let fewerBrokers else { return counts }
+    let replicas = fewerBrokers == 1 ? "1 replica" : "\(fewerBrokers) replicas"
+    return counts + "\nRelaxed: at most \(replicas), one for each broker."
   }
 
   private static func rows(_ step: Step) -> [[String]] {

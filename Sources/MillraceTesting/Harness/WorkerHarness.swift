@@ -140,7 +140,7 @@ public actor WorkerHarness {
     let runtime = try await WorkerProcess.runtime(
       type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
-      credentials: setup.appStore == nil ? [:] : [app.bundleId: try credentials(of: app.bundleId, fixtures.chain)],
+      credentials: setup.appStore == nil ? [:] : [app.bundleId: try .harness(of: app.bundleId, fixtures.chain)],
       clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
       log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, patience: setup.patience,
@@ -159,11 +159,6 @@ public actor WorkerHarness {
         if isBody { group.cancelAll() }
       }
     }
-  }
-
-  private static func credentials(of bundleId: String, _ chain: SigningChain) throws -> APICredentials {
-    let key = try APIKey(issuerId: "harness", keyId: "HARNESS", privateKeyPEM: chain.leafKeyPEM)
-    return try APICredentials(bundleId: bundleId, keys: [key])
   }
 
   /// Puts a notification in, as the ingress would, and waits until the worker came to rest.
@@ -253,6 +248,14 @@ public enum HarnessError: Error, Sendable, Hashable {
   case restless(after: Duration)
   /// The worker has no identity of that name, or none at all.
   case noSuchIdentity(String?)
+}
+
+extension APICredentials {
+  /// An app's, with a key that only a test's App Store takes.
+  static func harness(of bundleId: String, _ chain: SigningChain) throws -> APICredentials {
+    let key = try APIKey(issuerId: "harness", keyId: "HARNESS", privateKeyPEM: chain.leafKeyPEM)
+    return try APICredentials(bundleId: bundleId, keys: [key])
+  }
 }
 
 /// Answers no call.

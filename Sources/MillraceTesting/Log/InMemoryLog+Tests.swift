@@ -95,6 +95,11 @@ extension InMemoryLog {
     }
   }
 
+  /// Whether a transaction is under way, of whatever process.
+  public var hasOpenTransactions: Bool {
+    host.update { broker, _ in broker.producers.values.contains { $0.open != nil } }
+  }
+
   // MARK: - Groups
 
   /// What a group has committed, open transactions left out.

@@ -3,9 +3,9 @@
 // leaves verification out is not even in the program, so no configuration reaches it.
 
 internal import AppStore
-internal import AppStoreServerAPI
+public import AppStoreServerAPI
 public import AppStoreSignature
-internal import Clocks
+public import Clocks
 internal import Kafka
 public import Logging
 public import Millrace
@@ -15,16 +15,23 @@ public import Millrace
   private let runtime: WorkerRuntime
   private let registry = PrometheusRegistry()
 
-  /// - Parameter verifier: nil: values are not looked at; handlers get what the headers say.
+  /// - Parameters:
+  ///   - verifier: nil: values are not looked at; handlers get what the headers say.
+  ///   - appStore: Answers the calls of the apps that are configured; nil: none is answered.
   public init<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
-    verifier: SignedDataVerifier?, logger: Logger
+    verifier: SignedDataVerifier?, appStore: (any HTTPExchange)? = nil, clock: MillraceClock = .system, logger: Logger
   ) async throws {
+    var credentials: [String: APICredentials] = [:]
+    if appStore != nil {
+      let chain = try NotificationFixtures(from: clock.wallTime, seed: 1).chain
+      for app in configuration.apps { credentials[app.bundleId] = try .harness(of: app.bundleId, chain) }
+    }
     // Counted as in production: what metrics cost belongs to what a worker costs.
     runtime = try await WorkerProcess.runtime(
-      type, configuration, policy, log: log, exchange: NoAppStore(), metrics: registry,
+      type, configuration, policy, log: log, exchange: appStore ?? NoAppStore(), metrics: registry,
       verifier: try verifier ?? SignedDataVerifier(SignedDataVerifier.Configuration()),
-      decoder: verifier == nil ? try HeadersOnly() : nil, clock: .system, logger: logger)
+      decoder: verifier == nil ? try HeadersOnly() : nil, credentials: credentials, clock: clock, logger: logger)
   }
 
   /// Works until cancelled.

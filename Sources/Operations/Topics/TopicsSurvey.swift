@@ -43,7 +43,7 @@ public struct TopicsSurvey: Sendable, Hashable {
     return OperationError(
       .failed, "this is an embedded cluster, whose topics are made when it starts and never change",
       at: "kafka.bootstrapServers",
-      remedy: "restart millrace embedded-cluster with these topic files, or name a real cluster")
+      remedy: "restart millrace embedded-cluster with the same --config, or name a real cluster")
   }
 
   /// The plan for scripts: one object a step.

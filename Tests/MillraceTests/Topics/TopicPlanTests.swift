@@ -88,6 +88,17 @@ import Testing
     #expect(Self.plan(Self.keyed, state, brokers: 1, .relaxed) == [.keep(topic: "a")])
   }
 
+  @Test(arguments: [
+    (1, KafkaSettings.Durability.relaxed, ["Relaxed: at most 1 replica, one for each broker."]),
+    (2, .relaxed, ["Relaxed: at most 2 replicas, one for each broker."]), (3, .relaxed, []), (2, .strict, []),
+  ])
+  func `The summary says where fewer replicas than declared are enough`(
+    brokers: Int, durability: KafkaSettings.Durability, more: [Substring]
+  ) {
+    let plan = TopicPlan(declared: [Self.keyed], actual: [], brokerCount: brokers, durability: durability)
+    #expect(Array(plan.summary.split(separator: "\n").dropFirst()) == more)
+  }
+
   @Test func `Other topics of the cluster are left alone`() {
     let plan = TopicPlan(declared: [], actual: [Self.state("other", 1)], brokerCount: 3, durability: .strict)
     #expect(plan.steps.isEmpty)

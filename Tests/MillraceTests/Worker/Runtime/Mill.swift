@@ -107,6 +107,16 @@ struct Mill {
     return start.duration(to: time.clock.now)
   }
 
+  /// Lets that much time pass, in steps between which transactions end: hours in the middle of one would be a process that
+  /// stood still for hours, which Kafka takes for dead.
+  func pass(_ duration: Duration, step: Duration = .seconds(1)) async {
+    let end = time.clock.now.advanced(by: duration)
+    while time.clock.now < end {
+      time.advance(by: min(step, time.clock.now.duration(to: end)))
+      repeat { for _ in 0..<10 { await Task.yield() } } while log.hasOpenTransactions
+    }
+  }
+
   /// Lets time pass until a process is over.
   /// - Returns: the time that passed and what ended it; nil where the process lived on.
   func end(of process: MillProcess, within limit: Duration = .seconds(600)) async -> (
