@@ -51,9 +51,8 @@ package enum WorkerProcess {
       throw error
     }
 
-    let heartbeat = Heartbeat(
-      clock: .system,
-      pumps: zip(identities, runtimes).map { identity, runtime in (identity.name, { runtime.sinceLastTurn }) })
+    let heartbeat = heartbeat(
+      of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }, clock: .system)
     registry.add(heartbeat.collector)
     for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
     let readiness = ReadinessBoard(
@@ -71,6 +70,12 @@ package enum WorkerProcess {
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
+  }
+
+  /// What `/livez` of a worker asks: the executor, and the pump of each of its groups.
+  static func heartbeat(of workers: [(name: String, runtime: WorkerRuntime)], clock: MillraceClock) -> Heartbeat {
+    Heartbeat(
+      clock: clock, pumps: workers.map { worker in (worker.name, { worker.runtime.sinceLastTurn }) })
   }
 
   /// The runtime of a worker over a log.

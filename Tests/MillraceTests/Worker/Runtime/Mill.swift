@@ -59,14 +59,19 @@ struct Mill {
   }
 
   /// Starts a process; where `isKept`, one that ends with an error is started anew, as its supervisor would.
+  /// - Parameter watch: Told of every call that the process makes of the log, before it is made.
   func start(
-    _ name: String, isKept: Bool = true, staticMember: String? = nil, _ handler: any LaneHandling
+    _ name: String, isKept: Bool = true, staticMember: String? = nil, watch: LogWatch? = nil,
+    _ handler: any LaneHandling
   ) -> MillProcess {
-    MillProcess(log: log.process(name), isKept: isKept) { log in runtime(on: log, staticMember, handler) }
+    MillProcess(log: log.process(name), isKept: isKept) { log in
+      runtime(on: watch.map { WatchedLog(log: log, watch: $0) } ?? log, staticMember: staticMember, handler)
+    }
   }
 
-  private func runtime(
-    on log: InMemoryLog, _ staticMember: String?, _ handler: any LaneHandling
+  /// A process to be run by the test itself.
+  func runtime(
+    on log: any RecordLog, staticMember: String? = nil, _ handler: any LaneHandling
   ) -> WorkerRuntime {
     var generator = SystemRandomNumberGenerator()
     return WorkerRuntime(

@@ -1,0 +1,215 @@
+// The log in memory with a test between it and the process: every call is told before it is made, and the pump of the
+// group turns when the test says so.
+
+import Clocks
+import Kafka
+import Millrace
+import MillraceTesting
+import Synchronization
+
+/// What a test has between a process and its log.
+final class LogWatch: Sendable {
+  private struct State {
+    var calls = 0
+    var isServing = false
+    var lastTurn: MillraceClock.Instant
+  }
+
+  private let clock: MillraceClock
+  private let onCall: @Sendable (Int) -> Void
+  private let state: Mutex<State>
+
+  /// - Parameter onCall: Told the number of the call that is about to be made, from 0.
+  init(clock: MillraceClock, onCall: @escaping @Sendable (Int) -> Void = { _ in }) {
+    self.clock = clock
+    self.onCall = onCall
+    state = Mutex(State(lastTurn: clock.now))
+  }
+
+  /// How many calls were made.
+  var calls: Int { state.withLock(\.calls) }
+
+  func call() {
+    let number = state.withLock { state in
+      defer { state.calls += 1 }
+      return state.calls
+    }
+    onCall(number)
+  }
+
+  // MARK: - The pump
+
+  /// The pump of the process's group turns once.
+  func turn() {
+    let now = clock.now
+    state.withLock { $0.lastTurn = now }
+  }
+
+  fileprivate func serve(_ isServing: Bool) {
+    turn()
+    state.withLock { $0.isServing = isServing }
+  }
+
+  fileprivate var sinceLastTurn: Duration? {
+    let now = clock.now
+    return state.withLock { $0.isServing ? $0.lastTurn.duration(to: now) : nil }
+  }
+}
+
+/// A log whose calls are watched.
+struct WatchedLog: ForwardingLog {
+  let log: InMemoryLog
+  let watch: LogWatch
+
+  func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
+    watch.call()
+    return try await log.partitionCounts(of: topics, timeout: timeout)
+  }
+
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    watch.call()
+    return try await log.highWatermarks(of: partitions, timeout: timeout)
+  }
+
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    watch.call()
+    return try await log.scan(partition, from: start, to: end, upTo: limit) { page in
+      watch.call()
+      try await body(page)
+    }
+  }
+
+  func makeReader(
+    group: String, topics: [String], options: LogReaderOptions
+  ) throws(KafkaError) -> any LogReader {
+    Reader(base: try log.makeReader(group: group, topics: topics, options: options), watch: watch)
+  }
+
+  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(base: try log.makeWriter(), watch: watch) }
+
+  func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
+    TransactionalWriter(base: try log.makeTransactionalWriter(id: id, timeout: timeout), watch: watch)
+  }
+}
+
+private struct Reader: LogReader {
+  let base: any LogReader
+  let watch: LogWatch
+
+  var events: any AsyncSequence<LogReaderEvent, Never> & Sendable { watched(base.events) }
+
+  private func watched(
+    _ events: some AsyncSequence<LogReaderEvent, Never> & Sendable
+  ) -> any AsyncSequence<LogReaderEvent, Never> & Sendable {
+    events.map { [watch] event in
+      guard case .assigned(let partitions) = event else { return event }
+      return .assigned(partitions.map { Partition(base: $0, watch: watch) })
+    }
+  }
+
+  func run() async throws(KafkaError) {
+    watch.call()
+    watch.serve(true)
+    defer { watch.serve(false) }
+    try await base.run()
+  }
+
+  var sinceLastTurn: Duration? { watch.sinceLastTurn }
+  func shutDown() { base.shutDown() }
+
+  func commit(_ offsets: [CommittedOffset]) async throws(KafkaError) {
+    watch.call()
+    try await base.commit(offsets)
+  }
+
+  func committed(_ partitions: [TopicPartition], timeout: Duration) async throws(KafkaError) -> [CommittedOffset] {
+    watch.call()
+    return try await base.committed(partitions, timeout: timeout)
+  }
+
+  func groupMetadata() async throws(KafkaError) -> GroupMetadata {
+    watch.call()
+    return try await base.groupMetadata()
+  }
+}
+
+private struct Partition: LogPartition {
+  let base: any LogPartition
+  let watch: LogWatch
+
+  var partition: TopicPartition { base.partition }
+  var end: Int64? { base.end }
+
+  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+    watch.call()
+    return try await base.nextBatch(upTo: limit)
+  }
+}
+
+private struct Writer: LogWriter {
+  let base: any LogWriter
+  let watch: LogWatch
+
+  func run() async throws(KafkaError) { try await base.run() }
+  func shutDown() { base.shutDown() }
+
+  func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {
+    watch.call()
+    try await base.prepare(topics, timeout: timeout)
+  }
+
+  func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+    watch.call()
+    return try await base.send(record)
+  }
+}
+
+private struct TransactionalWriter: TransactionalLogWriter {
+  let base: any TransactionalLogWriter
+  let watch: LogWatch
+
+  func run() async throws(KafkaError) { try await base.run() }
+  func shutDown() { base.shutDown() }
+
+  func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {
+    watch.call()
+    try await base.prepare(topics, timeout: timeout)
+  }
+
+  func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+    watch.call()
+    return try await base.send(record)
+  }
+
+  func initialize(timeout: Duration) async throws(KafkaError) {
+    watch.call()
+    try await base.initialize(timeout: timeout)
+  }
+
+  func begin() async throws(KafkaError) {
+    watch.call()
+    try await base.begin()
+  }
+
+  func sendOffsets(
+    _ offsets: [CommittedOffset], group: GroupMetadata, timeout: Duration
+  ) async throws(KafkaError) {
+    watch.call()
+    try await base.sendOffsets(offsets, group: group, timeout: timeout)
+  }
+
+  func commit(timeout: Duration) async throws(KafkaError) {
+    watch.call()
+    try await base.commit(timeout: timeout)
+  }
+
+  func abort(timeout: Duration) async throws(KafkaError) {
+    watch.call()
+    try await base.abort(timeout: timeout)
+  }
+}
