@@ -18,9 +18,7 @@ package enum WorkerProcess {
     let clock = MillraceClock(configuration.clock)
     let logger = configuration.logging.logger(label: Worker.name, clock: clock)
     let services = try Worker.bootstrap()
-    let registry = PrometheusRegistry()
-    for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
-    for collector in ProcessMetrics.collectors { registry.add(collector) }
+    let registry = makeRegistry()
     MetricsSystem.bootstrap(registry)
 
     let catalog = try TopicCatalog.load(
@@ -70,6 +68,14 @@ package enum WorkerProcess {
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
+  }
+
+  /// What `/metrics` of a worker is made of before anything ran.
+  static func makeRegistry() -> PrometheusRegistry {
+    let registry = PrometheusRegistry()
+    for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
+    for collector in ProcessMetrics.collectors { registry.add(collector) }
+    return registry
   }
 
   /// What `/livez` of a worker asks: the executor, and the pump of each of its groups.

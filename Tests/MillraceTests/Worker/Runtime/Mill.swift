@@ -29,7 +29,7 @@ struct Mill {
   /// What processes read; the log reads ``time``.
   let clock: MillraceClock
   /// Of all processes.
-  let metrics = PrometheusRegistry()
+  let metrics = WorkerProcess.makeRegistry()
   let log: InMemoryLog
   let topics: WorkerTopics
   let policy: WorkerPolicy
