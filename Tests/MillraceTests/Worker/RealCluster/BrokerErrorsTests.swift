@@ -57,6 +57,13 @@ import Testing
       if round % 3 == 2 { try await cluster.events(for: sent) }
     }
     for broker in embedded.brokers { try embedded.setRoundTrip(.zero, of: broker) }
+    // What is committed last is refused at first, and no later commit carries its offsets.
+    embedded.failRequests(
+      apiKey: Request.offsetCommit, with: Array(repeating: Code.requestTimedOut, count: 8))
+    sent += try await cluster.receive(.didRenew)
+    renewals += 1
+    try await cluster.events(for: sent)
+    let committed = try #require(try await cluster.committed(), "seed \(seed): not all that was read is committed")
     // Nothing that brokers answered has ended one of them.
     try await first.leave()
     try await second.leave()
@@ -89,6 +96,35 @@ import Testing
         Issue.record("seed \(seed): the ledger says \(String(describing: ledger[LedgerKey(id: fixture.id)]))")
         continue
       }
+    }
+    try await compare(committed, of: cluster, sent, seed)
+  }
+
+  /// The same records once more, and nothing goes wrong: the group commits the same.
+  private func compare(
+    _ committed: [TopicPartition: Int64], of cluster: WorkerCluster, _ sent: [NotificationFixture], _ seed: UInt64
+  ) async throws {
+    #expect(try await cluster.committed() == committed, "seed \(seed): leaving changed what was committed")
+    let calm = try await WorkerCluster(.embedded, lanes: cluster.lanes, like: cluster)
+    // As they stand there: the cluster knows no idempotence, and what this test wrote may be there twice, too.
+    try await calm.write(
+      try await cluster.records(in: cluster.input).map { record in
+        ProducerRecord(
+          topic: calm.input, partition: record.partition, key: record.key, value: record.value,
+          headers: record.headers)
+      })
+    let worker = try await calm.start()
+    try await calm.events(for: sent)
+    let expected = try #require(try await calm.committed(), "seed \(seed)")
+    try await worker.leave()
+    let live = Set(expected.keys.filter { calm.input.hasSuffix($0.topic) })
+    #expect(live.count == cluster.lanes)
+    for partition in Set(expected.keys).union(committed.keys) {
+      let (offset, plain) = (committed[partition, default: 0], expected[partition, default: 0])
+      // Without transactions a record may be parked once more than without errors, and never less.
+      #expect(
+        live.contains(partition) ? offset == plain : offset >= plain && (plain > 0) == (offset > 0),
+        "seed \(seed): \(partition) is committed to \(offset), without errors to \(plain)")
     }
   }
 

@@ -16,22 +16,25 @@ actor WorkerCluster {
   nonisolated let topics: WorkerTopics
   nonisolated let lanes: Int
 
+  private nonisolated let prefix: String
   private nonisolated let connection: Connection
   private let configuration: MillraceConfiguration
   private let policy: WorkerPolicy
   private let clock = MillraceClock.system
   private var fixtures: NotificationFixtures
 
+  /// - Parameter other: Whose notifications are believed here, too.
   init(
     _ kind: ClusterKind, lanes: Int = 2, brokers: Int = 1, properties: [String: String] = [:],
-    _ change: (inout WorkerPolicy) -> Void = { _ in }
+    like other: WorkerCluster? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
   ) async throws {
     var generator = SystemRandomNumberGenerator()
-    let prefix = "test-\(String(generator.next(), radix: 36))."
+    prefix = "test-\(String(generator.next(), radix: 36))."
     connection = try await Connection(kind, brokers: brokers, properties: properties, clientID: prefix)
     log = connection.log
     // Tests run side by side, and handlers know notifications by their ids.
-    fixtures = try NotificationFixtures(from: clock.wallTime, seed: generator.next())
+    let own = try NotificationFixtures(from: clock.wallTime, seed: generator.next())
+    fixtures = await other?.fixtures ?? own
     var configuration = MillraceConfiguration()
     configuration.topics.prefix = prefix
     var app = AppSettings()
@@ -122,6 +125,40 @@ actor WorkerCluster {
       try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: 1_000) { found.add($0) }
     }
     return found.records
+  }
+
+  /// What the group has committed of each source, topics without their prefix, as soon as that is all there is; nil where
+  /// it never is.
+  nonisolated func committed() async throws -> [TopicPartition: Int64]? {
+    let reader = try log.makeReader(group: topics.group, topics: topics.sources, options: LogReaderOptions())
+    var sources: [TopicPartition] = []
+    for topic in topics.sources { sources += try await partitions(of: topic) }
+    // Commits are no topic that could be followed. Each question is a request, so that brokers set the pace.
+    let end = ContinuousClock.now + .seconds(60)
+    while ContinuousClock.now < end {
+      do {
+        if let found = try await committed(sources, reader) { return found }
+      } catch {
+        // What a test made brokers answer is not for a worker alone.
+        guard (error as? KafkaError)?.isRetriable == true else { throw error }
+      }
+    }
+    return nil
+  }
+
+  private nonisolated func committed(
+    _ sources: [TopicPartition], _ reader: any LogReader
+  ) async throws -> [TopicPartition: Int64]? {
+    let ends = try await log.highWatermarks(of: sources, timeout: .seconds(30)).mapValues(\.upperBound)
+    let committed = try await reader.committed(sources, timeout: .seconds(30))
+    let found = Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
+    guard ends.allSatisfy({ found[$0.key, default: 0] == $0.value }) else { return nil }
+    return Dictionary(
+      found.map { partition, offset in
+        let topic = String(partition.topic.dropFirst(prefix.count))
+        return (TopicPartition(topic: topic, partition: partition.partition), offset)
+      }
+    ) { $1 }
   }
 
   private nonisolated func partitions(of topic: String) async throws -> [TopicPartition] {
