@@ -41,6 +41,8 @@ import Testing
       observer: holder.observer)
     #expect(consumer.sinceLastTurn == nil)
     try await running(consumer.run, until: consumer.shutDown) {
+      // Also where something fails before: nobody could stop a pump that is held.
+      defer { holder.letGo() }
       var reports = holder.reports.makeAsyncIterator()
       _ = await reports.next()
       // A question on another thread, which the broker answers when more than one wake-up of the pump was missed.

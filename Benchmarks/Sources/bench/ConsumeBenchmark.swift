@@ -12,7 +12,10 @@ import Synchronization
 struct ConsumeBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consume",
-    abstract: "A worker with an empty handler against a plain librdkafka loop in C; retry lateness; ledger restore.",
+    abstract: """
+      A worker with an empty handler against a plain librdkafka loop in C; retry lateness; ledger restore; an app behind \
+      another.
+      """,
     discussion: """
       Both read the same records from the same embedded cluster, in alternating order. A round is laid out before it is \
       run. Its first three fifths warm up. The worker's time ends when everything is committed. Processor time is that of \
@@ -33,7 +36,8 @@ struct ConsumeBenchmark: AsyncParsableCommand {
   @Option(help: "Retries whose lateness is measured.") var timers = 10_000
   @Option(help: "Retries that come due in a second.") var timersPerSecond = 2_000
   @Option(help: "Notifications in the ledger that is restored.") var ledger = 1_000_000
-  @Option(help: "Records of an app that wait for Apple while another's are handled.") var waiting = 1_000_000
+  @Option(help: "Records of an app that wait for Apple while another's are handled; kept in memory.")
+  var waiting = 1_000_000
   @Option(help: "Records of the backlog on the cluster that KAFKA_BOOTSTRAP_SERVERS names.") var backlog = 1_000_000
   @Option(help: "Bytes of each of them.") var backlogBytes = 1_000
   @Option(help: "The project's directory.") var project = "."

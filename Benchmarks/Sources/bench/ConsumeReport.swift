@@ -76,6 +76,7 @@ struct ConsumeReport {
     var waiting = JSONObject()
     waiting["records"] = .integer(Int64(result.waiting))
     waiting["probes"] = .integer(Int64(result.waits.count))
+    waiting.set("clockRate", WaitingStage.rate)
     waiting.set("p50Milliseconds", Numbers.median(result.waits))
     waiting.set("p99Milliseconds", Numbers.percentile(result.waits, 0.99))
     waiting.set("maxMilliseconds", result.waits.max() ?? .nan)

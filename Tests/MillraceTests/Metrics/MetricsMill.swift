@@ -27,7 +27,7 @@ final class MetricsMill {
   var topics: WorkerTopics { mill.topics }
 
   init() async throws {
-    mill = try Mill(lanes: 2) { $0.handlerTimeout = .seconds(3) }
+    mill = try Mill(lanes: 2) { $0.handlerTimeout = .seconds(30) }
     heartbeat = WorkerProcess.heartbeat(of: [], clock: mill.clock)
     fixtures = try NotificationFixtures(from: mill.clock.wallTime, seed: 1)
     var configuration = MillraceConfiguration()
@@ -102,7 +102,7 @@ final class MetricsMill {
     let parked = try await put(.didFailToRenew)
     let first = topics.retries[0]
     let before = mill.log.records(in: first).count
-    #expect(await mill.until { self.mill.log.records(in: first).count == before + 1 } != nil)
+    #expect(await mill.until { self.mill.log.records(in: first).count > before } != nil)
     for record in [done, dead, parked] { try mill.log.append(record) }
     #expect(
       await mill.until {

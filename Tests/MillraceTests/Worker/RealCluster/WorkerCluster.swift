@@ -1,4 +1,4 @@
-// A worker's topics on a cluster, its processes, and what they wrote. Waits by following topics, never by the clock.
+// A worker's topics on a cluster, its processes, and what they wrote. Waits by following topics or, for commits, by asking again; never by the clock.
 
 import AppStore
 import AppStoreServerAPI
@@ -128,16 +128,21 @@ actor WorkerCluster {
   }
 
   /// What the group has committed of each source, topics without their prefix, as soon as that is all there is; nil where
-  /// it never is.
+  /// the task was cancelled before.
   nonisolated func committed() async throws -> [TopicPartition: Int64]? {
     let reader = try log.makeReader(group: topics.group, topics: topics.sources, options: LogReaderOptions())
     var sources: [TopicPartition] = []
     for topic in topics.sources { sources += try await partitions(of: topic) }
     // Commits are no topic that could be followed. Each question is a request, so that brokers set the pace.
-    let end = ContinuousClock.now + .seconds(60)
-    while ContinuousClock.now < end {
+    var last: [TopicPartition: Int64]?
+    while !Task.isCancelled {
       do {
-        if let found = try await committed(sources, reader) { return found }
+        let answer = try await reader.committed(sources, timeout: .seconds(30))
+        let found = Dictionary(answer.map { ($0.partition, $0.offset) }) { $1 }
+        // Where a topic ends is asked of a client made for it: only when there is something new. And after the commits, or
+        // what was appended in between would be forgotten.
+        if found != last, try await isAll(found, of: sources) { return unprefixed(found) }
+        last = found
       } catch {
         // What a test made brokers answer is not for a worker alone.
         guard (error as? KafkaError)?.isRetriable == true else { throw error }
@@ -146,15 +151,16 @@ actor WorkerCluster {
     return nil
   }
 
-  private nonisolated func committed(
-    _ sources: [TopicPartition], _ reader: any LogReader
-  ) async throws -> [TopicPartition: Int64]? {
-    let ends = try await log.highWatermarks(of: sources, timeout: .seconds(30)).mapValues(\.upperBound)
-    let committed = try await reader.committed(sources, timeout: .seconds(30))
-    let found = Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
-    guard ends.allSatisfy({ found[$0.key, default: 0] == $0.value }) else { return nil }
-    return Dictionary(
-      found.map { partition, offset in
+  private nonisolated func isAll(
+    _ committed: [TopicPartition: Int64], of sources: [TopicPartition]
+  ) async throws -> Bool {
+    let ends = try await log.highWatermarks(of: sources, timeout: .seconds(30))
+    return ends.allSatisfy { committed[$0.key, default: 0] == $0.value.upperBound }
+  }
+
+  private nonisolated func unprefixed(_ offsets: [TopicPartition: Int64]) -> [TopicPartition: Int64] {
+    Dictionary(
+      offsets.map { partition, offset in
         let topic = String(partition.topic.dropFirst(prefix.count))
         return (TopicPartition(topic: topic, partition: partition.partition), offset)
       }

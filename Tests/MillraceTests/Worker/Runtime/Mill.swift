@@ -114,11 +114,11 @@ struct Mill {
 
   /// Lets that much time pass, in steps between which transactions end: hours in the middle of one would be a process that
   /// stood still for hours, which Kafka takes for dead.
-  func pass(_ duration: Duration, step: Duration = .seconds(1)) async {
+  func pass(_ duration: Duration) async {
     let end = time.clock.now.advanced(by: duration)
     while time.clock.now < end {
-      time.advance(by: min(step, time.clock.now.duration(to: end)))
-      repeat { for _ in 0..<10 { await Task.yield() } } while log.hasOpenTransactions
+      time.advance(by: min(.seconds(1), time.clock.now.duration(to: end)))
+      repeat { for _ in 0..<10 { await Task.yield() } } while log.hasOpenTransactions && !Task.isCancelled
     }
   }
 

@@ -1,4 +1,4 @@
-// The log in memory with a test between it and the process: every call is told before it is made, and the pump of the
+// The log in memory with a test between it and the process: every call that a worker makes is told before it is made, and the pump of the
 // group turns when the test says so.
 
 import Clocks

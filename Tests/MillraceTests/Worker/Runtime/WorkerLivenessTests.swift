@@ -114,7 +114,7 @@ import Testing
     await process.crash()
   }
 
-  @Test func `what a worker on Kafka says of its pump is there from when it joins until it left`() async throws {
+  @Test func `what a worker on Kafka says of its pump is there while it works and gone when it left`() async throws {
     let cluster = try await WorkerCluster(.embedded)
     let instance = try await cluster.start()
     try await cluster.events(for: try await cluster.receive(.didRenew))
