@@ -59,7 +59,7 @@ public struct RenewalExtensionsWorker: NotificationWorker {
     guard let campaign = try await campaigns.current()[id], let completion = campaign.completion else {
       return .ignore
     }
-    // Run again, the summary sets the timer again: it was compared in its time.
+    // Run again, a summary that comes out otherwise sets the timer again: it was compared in its time.
     let compared = Self.comparedPrefix + id
     guard try await context.state(compared) == nil else { return .ignore }
     let prefixes = CampaignProgress.prefixes(of: id)

@@ -385,7 +385,18 @@ import Testing
       try await rehearsal.until { changes() == 2 }
       #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
       #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: true) > 0)
-      // Set once more, and due at once.
+      try await rehearsal.settle(workers)
+      #expect(changes() == 2, "it has fired, and the same outcome sets it no more")
+    }
+    // Another outcome would: it stands once more, and is due at once.
+    let timer = try #require(
+      rehearsal.log.records(in: rehearsal.topics.ledger).last { record in
+        String(decoding: record.key ?? [], as: UTF8.self).contains("differs/") && record.value != nil
+      })
+    try rehearsal.log.append(
+      ProducerRecord(
+        topic: rehearsal.topics.ledger, partition: timer.partition, key: timer.key, value: timer.value))
+    try await rehearsal.running("b") { workers in
       try await rehearsal.until { changes() == 4 }
       try await rehearsal.settle(workers)
     }

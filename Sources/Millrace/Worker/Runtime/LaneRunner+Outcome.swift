@@ -81,7 +81,9 @@ extension LaneRunner: CommitLane {
       parts.metrics.died(reason: reason, type: item.typeLabel)
     case .again, .undeclared: break
     }
-    if !plan.timers.isEmpty { write.entries += timerEntries(plan.timers, key: item.key) }
+    // What an outcome that is the same set when it was done first has fired, where its time is over.
+    let timers = isUnchanged ? plan.timers.filter { $0.at.map { $0 > now } ?? true } : plan.timers
+    if !timers.isEmpty { write.entries += timerEntries(timers, key: item.key) }
     keep(plan.states, in: &write)
     // What is run again on an operator's word was counted when it was done first.
     if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }

@@ -66,6 +66,25 @@ import Testing
     await process.crash()
   }
 
+  @Test func `reapplied, the same outcome fires no timer twice, whether it has fired or is to come`() async throws {
+    let mill = try Mill(lanes: 1)
+    try mill.put("n1", key: "k")
+    let (book, clock) = (Book(), mill.time.clock)
+    let (soon, late) = (clock.wallTime + .seconds(1), clock.wallTime + .seconds(100))
+    var handler = MillHandler(book) { _, _ in .ignore.settingTimer("soon", at: soon).settingTimer("late", at: late) }
+    handler.fired = { timer, _ in try .emit(MillHandler.Answer(id: timer.name)) }
+    let process = mill.start("p", handler)
+    #expect(await mill.until { mill.eventIDs().count == 1 && mill.isRead() } != nil)
+    try part(mill, to: 1) { $0.isReapply = true }
+    #expect(await mill.until { result(mill)?.outcome == .done && book.runs["n1"] == 2 && mill.isRead() } != nil)
+    await mill.until(within: .seconds(60)) { false }
+    #expect(book.runs["soon"] == 1 && mill.eventIDs().count == 1)
+    #expect(await mill.until { mill.eventIDs().count == 2 } != nil)
+    await mill.until(within: .seconds(60)) { false }
+    #expect(book.runs["soon"] == 1 && book.runs["late"] == 1 && mill.eventIDs().count == 2)
+    await process.crash()
+  }
+
   @Test func `a run waits, goes on and ends on an operator's word, and others do not wait for it`() async throws {
     let mill = try Mill(lanes: 1)
     try fill(mill, 100)
