@@ -122,6 +122,12 @@ struct LaneItem: Sendable {
     provenance.deadline = deadline
     return provenance
   }
+  /// The same with the run that has just ended.
+  var provenanceAfterRun: Provenance {
+    var provenance = provenance
+    provenance.attempt += 1
+    return provenance
+  }
   /// Set where it was sent again.
   var replay: Provenance.Replay? { content.provenance.replay }
   /// Whether handlers run again for it although it is handled.

@@ -62,7 +62,7 @@ struct OutcomePlanner: Sendable {
           // Written, it would abort its transaction and every one after it.
           return dead(
             item, Failure("outcome-too-large", description), remedy: "let the handler write less, then requeue it",
-            now: now)
+            history: item.provenanceAfterRun, now: now)
         case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
         }
       }
@@ -73,7 +73,9 @@ struct OutcomePlanner: Sendable {
       plan.isForeign = true
       return plan
     case .failed(.deadLetter(let code), _, let detail):
-      return dead(item, Failure(code, detail), remedy: "mend what it names, then requeue it", now: now)
+      return dead(
+        item, Failure(code, detail), remedy: "mend what it names, then requeue it", history: item.provenanceAfterRun,
+        now: now)
     case .failed(.retry(after: let delay), let reason, let detail):
       return later(item, after: delay, Failure(reason, detail), began: began, now: now)
     case .failed(.retryAt(let time), let reason, let detail):
@@ -99,7 +101,9 @@ struct OutcomePlanner: Sendable {
     case .retry(let delay, let reason):
       plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
     case .deadLetter(let reason, let detail):
-      plan = dead(item, Failure(reason, detail), remedy: "decide, then requeue or discard it", now: now)
+      plan = dead(
+        item, Failure(reason, detail), remedy: "decide, then requeue or discard it", history: item.provenanceAfterRun,
+        now: now)
     }
     // Timers and records go with any decision, events with the last one only.
     if case .again = plan.ending { return plan }
@@ -219,9 +223,8 @@ struct OutcomePlanner: Sendable {
   private func later(
     _ item: LaneItem, after delay: Duration?, _ failure: Failure, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
-    var history = item.provenance
+    var history = item.provenanceAfterRun
     history.behind = nil
-    history.attempt += 1
     history.causes.append("\(now.rfc3339) \(failure.reason): \(failure.detail.prefix(300))")
     let run = RetrySchedule.FailedRun(
       attempt: history.attempt, began: began, requested: delay, deadline: item.deadline)

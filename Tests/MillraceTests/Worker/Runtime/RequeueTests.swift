@@ -90,6 +90,22 @@ import Testing
     await process.crash()
   }
 
+  @Test func `a dead letter says how often its handler ran, the run that gave it up included`() async throws {
+    let mill = try Mill(lanes: 1)
+    let handler = MillHandler(Book()) { item, _ in
+      if item.id == "tried", item.attempt < 2 { throw RetryableFailure("not yet") }
+      if item.id == "decided" { return .deadLetter("no-use", "nobody needs it") }
+      throw PermanentFailure("broken", "for good")
+    }
+    let process = mill.start("p", handler)
+    for id in ["tried", "refused", "decided"] { try mill.put(id, key: id) }
+    #expect(await mill.until { mill.dead().count == 3 && mill.isRead() } != nil)
+    let letters = mill.log.records(in: mill.topics.deadLetters)
+    let runs = Dictionary(letters.map { (Mill.header("ce_id", of: $0), Provenance($0).attempt) }) { $1 }
+    #expect(runs == ["tried": 3, "refused": 1, "decided": 1])
+    await process.crash()
+  }
+
   @Test func `a letter without a copy is requeued from where its record first stood, and stays open once that is over`()
     async throws
   {
