@@ -26,33 +26,40 @@ package final class Child: Sendable {
   }
 
   package let pid: Int32
-  /// Where its output goes.
+  /// Where its output goes, or only its standard error.
   package let log: String
   private let ending: Ending
 
   /// Starts a program.
+  /// - Parameter answer: Where its standard output goes; nil: to the log, too.
   package init(
-    _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String
+    _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String, answer: String? = nil
   ) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    try Data().write(to: URL(fileURLWithPath: log))
-    let output = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
+    let errors = try Self.file(log)
+    let output = try answer.map { try Self.file($0) } ?? errors
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
-    process.standardError = output
+    process.standardError = errors
     let ending = Ending()
     process.terminationHandler = { process in
       ending.tell(
         process.terminationReason == .exit ? .exit(process.terminationStatus) : .signal(process.terminationStatus))
     }
     try process.run()
-    try output.close()
+    try errors.close()
+    if answer != nil { try output.close() }
     pid = process.processIdentifier
     self.log = log
     self.ending = ending
+  }
+
+  private static func file(_ path: String) throws -> FileHandle {
+    try Data().write(to: URL(fileURLWithPath: path))
+    return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
   }
 
   /// How it ended; nil while it runs.

@@ -21,6 +21,8 @@ import NIOHTTP1
 
   /// Where calls are counted.
   private let world: String
+  /// Whether each run is told there first, which may refuse it.
+  private let isAsking: Bool
   private let process = getpid()
 
   init(_ setup: WorkerSetup) throws {
@@ -29,9 +31,11 @@ import NIOHTTP1
         .configuration, "no endpoint that counts calls", at: "CRASH_WORLD", remedy: "run this through scripts/crash")
     }
     world = String(cString: url)
+    isAsking = getenv("CRASH_ASKS") != nil
   }
 
   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    if isAsking { try await ask(about: notification) }
     let milled = try Outcome.emit(Milled(process: Int(process), attempt: context.attempt))
     switch notification.event {
     case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first try fails")
@@ -47,12 +51,24 @@ import NIOHTTP1
     try .emit(Reminded(process: Int(process)))
   }
 
+  /// Before anything else is done, so that what is refused has no effect.
+  private func ask(about notification: Notification) async throws {
+    var request = HTTPClientRequest(url: "\(world)/runs")
+    request.method = .POST
+    request.headers.add(name: "notification", value: notification.id)
+    let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
+    let answer = try await response.body.collect(upTo: 1_024)
+    if answer.readableBytesView.elementsEqual("refused".utf8) {
+      throw PermanentFailure("refused", "the world does not want \(notification.id)")
+    }
+  }
+
   /// No two runs have the same body, so that the endpoint sees whether what was written is what is sent.
   private func extend(_ notification: Notification, _ context: HandlerContext) async throws {
     var generator = SystemRandomNumberGenerator()
     let body = "\(notification.id) by \(process), \(generator.next())"
     _ = try await context.once("extend/\(notification.id)", body: Array(body.utf8)) { intent in
-      var request = HTTPClientRequest(url: world)
+      var request = HTTPClientRequest(url: "\(world)/calls")
       request.method = .POST
       request.headers.add(name: "effect", value: intent.name)
       request.headers.add(name: "process", value: "\(process)")

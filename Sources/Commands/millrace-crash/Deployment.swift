@@ -92,13 +92,14 @@ struct Deployment: Sendable {
   }
 
   /// Starts a process of the worker.
-  func startWorker(_ name: String, world: String) throws -> Child {
-    var environment = EmbeddedClusterProcess.environment(configuration.kafka.bootstrapServers)
-    environment["CRASH_WORLD"] = world
-    return try Child(
-      tools.program("millrace-crash-worker"), ["--config", path], environment: environment,
-      log: "\(directory)/\(name).log")
+  func startWorker(_ name: String, _ environment: [String: String]) throws -> Child {
+    try Child(
+      tools.program("millrace-crash-worker"), ["--config", path],
+      environment: self.environment.merging(environment) { $1 }, log: "\(directory)/\(name).log")
   }
+
+  /// What finds the cluster.
+  var environment: [String: String] { EmbeddedClusterProcess.environment(configuration.kafka.bootstrapServers) }
 
   /// Ends the cluster, where it is the deployment's own.
   func end() { cluster?.end() }

@@ -14,6 +14,8 @@ struct Promise: Sendable {
   var isCalledOnce = false
   /// Many notifications were done in one commit, so that the ledger has pages.
   var hasPages = false
+  /// Why a notification may become a dead letter on the way.
+  var deadly = "crashed-the-process"
 }
 
 struct Findings: Sendable {
@@ -54,6 +56,8 @@ struct Findings: Sendable {
 
   /// By notification, whether it is to have an effect.
   var sent: [String: Bool] = [:]
+  /// What a person put aside: nothing may come of it.
+  var discarded: Set<String> = []
   var events: [Event] = []
   /// Reasons, by notification.
   var deadLetters: [String: String] = [:]
@@ -108,6 +112,10 @@ extension Findings {
     for id in byNotification.keys where sent[id] == nil { faults.append("an event of \(id), which nobody sent") }
     for (id, hasEffect) in sent.sorted(by: { $0.key < $1.key }) {
       let own = byNotification[id] ?? []
+      if discarded.contains(id) {
+        faults += faultsOfDiscarded(id, own + (timers[id] ?? []))
+        continue
+      }
       if own.isEmpty { faults.append("\(id) has no event") }
       if Set(own.map(\.id)).count > 1 { faults.append("the events of \(id) have \(Set(own.map(\.id)).count) ids") }
       if promise.isExactlyOnce, own.count > 1 {
@@ -126,6 +134,14 @@ extension Findings {
     for name in effects.keys where !sent.contains(where: { $0.value && Self.effect(of: $0.key) == name }) {
       faults.append("\(name) was called, and nobody asked for it")
     }
+    return faults
+  }
+
+  private func faultsOfDiscarded(_ id: String, _ events: [Event]) -> [String] {
+    var faults: [String] = []
+    if !events.isEmpty { faults.append("\(id) was put aside and has \(events.count) events") }
+    if effects[Self.effect(of: id)] != nil { faults.append("\(id) was put aside and its effect was caused") }
+    if state(of: id) != .dead { faults.append("\(id) was put aside, and the ledger says \(state(of: id)) of it") }
     return faults
   }
 
@@ -191,12 +207,14 @@ extension Findings {
 
   private func isSet(_ timer: String) -> Bool { ledger[[UInt8(ascii: "t")] + Array(timer.utf8)] != nil }
 
-  /// Notifications that the worker is not done with, as its ledger has it.
-  var unfinished: [String] { sent.keys.filter { state(of: $0) != .done || isSet(Self.timer(of: $0)) } }
+  /// Notifications that the worker is not done with, as its ledger has it, and that nobody put aside.
+  var unfinished: [String] {
+    sent.keys.filter { !discarded.contains($0) && (state(of: $0) != .done || isSet(Self.timer(of: $0))) }
+  }
 
   /// The run in numbers.
   var summary: String {
-    let withEffect = sent.values.count { $0 }
+    let withEffect = sent.count { $0.value && !discarded.contains($0.key) }
     let calls = effects.values.reduce(0) { $0 + $1.calls }
     let twice = events.count - Set(events.map(\.id)).count
     let fired = Set(events.filter(\.isTimers).map(\.notification)).count

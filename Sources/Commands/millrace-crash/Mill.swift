@@ -31,7 +31,11 @@ actor Mill {
   private(set) var workers: [Child] = []
   /// By notification, whether it has an effect.
   private(set) var sent: [String: Bool] = [:]
-  /// Processes that ended although nobody asked them to.
+  /// What a person put aside: nothing is to come of it.
+  private(set) var discarded: Set<String> = []
+  /// Where the metrics of an operated worker are; nil: workers are many, none is asked for them, and none asks the world.
+  private(set) var metrics: String?
+  /// What went wrong on the way: processes that ended although nobody asked them to, for instance.
   private(set) var surprises: [String] = []
   /// Whether a notification is there whose handling kills, and how many processes it has killed.
   private var isPoisoned = false
@@ -114,6 +118,18 @@ actor Mill {
     try await deployment.log.append(records)
   }
 
+  // MARK: - An operator
+
+  /// From now on workers ask the world before they do anything, and have their metrics where they can be read; one worker
+  /// at a time.
+  func beOperated() throws { metrics = "http://127.0.0.1:\(try FreePorts.find(1)[0])/metrics" }
+
+  /// Nothing is to come of this one any more.
+  func discard(_ id: String) { discarded.insert(id) }
+
+  /// Something is not as promised.
+  func fault(_ sentence: String) { surprises.append(sentence) }
+
   // MARK: - Processes
 
   /// Starts processes until there are that many.
@@ -123,7 +139,12 @@ actor Mill {
 
   private func startOne() throws -> Child {
     started += 1
-    return try deployment.startWorker("worker-\(started)", world: url)
+    var environment = ["CRASH_WORLD": url]
+    if let port = metrics.flatMap({ URL(string: $0)?.port }) {
+      environment["CRASH_ASKS"] = "yes"
+      environment["MILLRACE_ADMIN_PORT"] = "\(port)"
+    }
+    return try deployment.startWorker("worker-\(started)", environment)
   }
 
   /// Sends a signal to one and starts another in its place once it is over.
@@ -206,8 +227,8 @@ actor Mill {
   func settle() async throws {
     let operations = try WorkerOperations(
       worker: Deployment.worker, prefix: deployment.configuration.topics.prefix, on: deployment.log, author: "crash")
-    let ids = Set(sent.keys)
-    let timers = Set(sent.filter(\.value).keys)
+    let ids = Set(sent.keys).subtracting(discarded)
+    let timers = Set(sent.filter(\.value).keys).subtracting(discarded)
     try await wait(for: "every notification to be answered") { [observer] in
       ids.isSubset(of: observer.answered.union(observer.dead))
         && timers.isSubset(of: observer.reminded.union(observer.dead))
@@ -231,7 +252,7 @@ actor Mill {
   func findings() async throws -> Findings {
     let (log, topics) = (deployment.log, deployment.topics)
     var findings = Findings()
-    findings.sent = sent
+    (findings.sent, findings.discarded) = (sent, discarded)
     findings.effects = world.effects
     for record in try await log.everything(in: [topics.events]) { findings.take(record) }
     for record in try await log.everything(in: [topics.deadLetters]) {

@@ -1,5 +1,5 @@
 // What the workers act upon: an HTTP endpoint that outlives them, counts calls by the effect's name, and like any other is
-// sometimes slow and sometimes answers 503 to what it has done.
+// sometimes slow and sometimes answers 503 to what it has done. Workers that ask it first are told whether to go on.
 
 import AppStoreSigning
 import HTTPTypes
@@ -24,6 +24,8 @@ final class World: Sendable {
     var isUnreliable = true
     var effects: [String: Effect] = [:]
     var calls = 0
+    var runs: [String: Int] = [:]
+    var refused: Set<String> = []
     var held: Int?
     var poison: String?
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -37,6 +39,8 @@ final class World: Sendable {
   var effects: [String: Effect] { state.withLock { $0.effects } }
   /// All that came.
   var calls: Int { state.withLock { $0.calls } }
+  /// How often handlers began, by notification; only of workers that ask.
+  var runs: [String: Int] { state.withLock { $0.runs } }
   /// Calls that get no answer.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
@@ -48,6 +52,9 @@ final class World: Sendable {
 
   /// Nothing kills any more.
   func heal() { state.withLock { $0.poison = nil } }
+
+  /// These notifications, and no others, are refused from now on.
+  func refuse(_ notifications: Set<String>) { state.withLock { $0.refused = notifications } }
 
   /// Answers no call of this process until ``release()``.
   func hold(_ process: Int32) { state.withLock { $0.held = Int(process) } }
@@ -71,6 +78,7 @@ final class World: Sendable {
       let bytes = try await request.body.collect(upTo: 1 << 20)
       return try await self.answer(request.headers, Array(bytes.readableBytesView))
     }
+    router.post("/runs") { request, _ in self.judge(request.headers) }
     var logger = Logger(label: "world")
     logger.logLevel = .critical
     let application = Application(
@@ -86,7 +94,7 @@ final class World: Sendable {
         guard let port = await ports.first(where: { _ in true }) else {
           throw RunError("the endpoint that counts calls does not listen")
         }
-        return try await body("http://127.0.0.1:\(port)/calls")
+        return try await body("http://127.0.0.1:\(port)")
       }
       defer { group.cancelAll() }
       while let end = try await group.next() {
@@ -94,6 +102,16 @@ final class World: Sendable {
       }
       throw RunError("the endpoint that counts calls has ended")
     }
+  }
+
+  private func judge(_ headers: HTTPFields) -> Response {
+    guard let id = HTTPField.Name("notification").flatMap({ headers[$0] }) else { return Response(status: .badRequest) }
+    let isRefused = state.withLock { state in
+      state.runs[id, default: 0] += 1
+      return state.refused.contains(id)
+    }
+    return Response(
+      status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: isRefused ? "refused" : "wanted")))
   }
 
   private func answer(_ headers: HTTPFields, _ body: [UInt8]) async throws -> Response {
