@@ -215,7 +215,7 @@ actor Mill {
           """
           \(deployment.name): the time is over, waiting for \(what); \(open.count) of \(sent.count) notifications have no \
           event; logs in \(deployment.directory)
-          """)
+          """ + surprises.prefix(5).map { "\n    \($0)" }.joined())
       }
       try keep()
       try await Task.sleep(for: .milliseconds(20))

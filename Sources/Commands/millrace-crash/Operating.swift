@@ -13,10 +13,11 @@ extension Mill {
 
   func operate(using random: inout SeededGenerator) async throws -> String {
     world.setUnreliable(false)
-    try beOperated()
     try await send(120)
     let refused = try Operating.Refused(among: sent, using: &random)
     world.refuse(refused.all)
+    // Right before it is used: a port that is free may be another's soon.
+    try beOperated()
     try start(1)
     let (ids, timers) = (Set(sent.keys), Set(sent.filter(\.value).keys))
     try await wait(for: "what is refused to be given to a person, and the others to be done") { [observer] in

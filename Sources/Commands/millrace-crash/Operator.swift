@@ -38,6 +38,11 @@ actor Operator {
     let child = try Child(
       deployment.tools.program("millrace"), arguments + ["--config", deployment.path],
       environment: deployment.environment, log: "\(name).log", answer: "\(name).jsonl")
+    let limit = Task { [deadline = deployment.tools.deadline] in
+      try await Task.sleep(until: deadline, clock: .continuous)
+      child.send(SIGKILL)
+    }
+    defer { limit.cancel() }
     let end = await withTaskCancellationHandler {
       await child.wait()
     } onCancel: {

@@ -13,7 +13,7 @@ public struct DeadLetterSheet: Sendable, Hashable {
   public var entry: DeadLetterEntry
   /// The record, decoded and not verified.
   public var view: RecordView
-  /// How often its handler had run.
+  /// Runs of its handler that count as attempts, since it was last sent.
   public var attempts: Int
   /// The run that sent it again before it died, and why; nil: it came by itself.
   public var sentBy: String?

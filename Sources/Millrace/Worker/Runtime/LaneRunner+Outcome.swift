@@ -35,7 +35,7 @@ extension LaneRunner: CommitLane {
         [.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime)], to: self, isOwnCall: true)
     case .done, .parked, .dead: break
     }
-    finish(number, item, item.ledgerID, plan, replacing: replacing, now: now)
+    finish(number, item, item.ledgerID, plan, replacing: replacing, began: end.began, now: now)
   }
 
   /// Ends the worker, for nothing that it decides so could be written. What it ran for is left as it was.
@@ -50,8 +50,10 @@ extension LaneRunner: CommitLane {
   }
 
   /// Stages what a plan means and hands it to the committer.
+  /// - Parameter began: When its handler did; nil: none ran.
   func finish(
-    _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?, now: Timestamp
+    _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?,
+    began: Timestamp? = nil, now: Timestamp
   ) {
     var write = LaneWrite(lane: epoch, job: .init(number: number, source: item.source), finishes: item.position)
     let isUnchanged = plan.ending == .done && replacing == plan.digest
@@ -81,8 +83,7 @@ extension LaneRunner: CommitLane {
       parts.metrics.died(reason: reason, type: item.typeLabel)
     case .again, .undeclared: break
     }
-    // What an outcome that is the same set when it was done first has fired, where its time is over.
-    let timers = isUnchanged ? plan.timers.filter { $0.at.map { $0 > now } ?? true } : plan.timers
+    let timers = plan.timers(replacing: replacing, began: began ?? now)
     if !timers.isEmpty { write.entries += timerEntries(timers, key: item.key) }
     keep(plan.states, in: &write)
     // What is run again on an operator's word was counted when it was done first.

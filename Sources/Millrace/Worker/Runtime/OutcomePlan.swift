@@ -36,6 +36,21 @@ struct OutcomePlan: Sendable {
   var isForeign = false
   /// Tells outcomes apart: what is compared before `--reapply` emits again.
   var digest: UInt32 = 0
+
+  /// The timers to set or withdraw: the last word about each.
+  ///
+  /// Run again on an operator's word, one whose time was over before the run began is taken to have fired, for the ledger
+  /// forgets what has: set again it would tell its event once more. Where the notification is done otherwise than before
+  /// all are set, see docs/adr/0013-what-reapply-compares.md.
+  /// - Parameters:
+  ///   - digest: That of the outcome which this one replaces; nil: none.
+  ///   - began: When the handler began. No timer of its key fired since.
+  func timers(replacing digest: UInt32?, began: Timestamp) -> [Outcome.Timer] {
+    var names: Set<String> = []
+    let last = Array(timers.reversed().filter { names.insert($0.name).inserted }.reversed())
+    guard let digest, ending != .done || digest == self.digest else { return last }
+    return last.filter { $0.at.map { $0 >= began } ?? true }
+  }
 }
 
 /// What a handler keeps, and the record that tells others.

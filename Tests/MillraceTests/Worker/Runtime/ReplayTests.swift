@@ -85,6 +85,24 @@ import Testing
     await process.crash()
   }
 
+  @Test func `reapplied, a timer that a try set which failed fires no second time`() async throws {
+    let mill = try Mill(lanes: 1)
+    try mill.put("n1", key: "k")
+    let (book, clock) = (Book(), mill.time.clock)
+    let soon = clock.wallTime + .seconds(1)
+    var handler = MillHandler(book) { item, _ in
+      item.attempt > 0 ? .ignore : .retry(after: .seconds(2), because: "not yet").settingTimer("soon", at: soon)
+    }
+    handler.fired = { timer, _ in try .emit(MillHandler.Answer(id: timer.name)) }
+    let process = mill.start("p", handler)
+    #expect(await mill.until { book.runs["n1"] == 2 && mill.eventIDs().count == 1 && mill.isRead() } != nil)
+    try part(mill, to: 1) { $0.isReapply = true }
+    #expect(await mill.until { book.runs["n1"] == 4 && mill.isRead() } != nil)
+    await mill.until(within: .seconds(60)) { false }
+    #expect(book.runs["soon"] == 1 && mill.eventIDs().count == 1)
+    await process.crash()
+  }
+
   @Test func `a run waits, goes on and ends on an operator's word, and others do not wait for it`() async throws {
     let mill = try Mill(lanes: 1)
     try fill(mill, 100)
