@@ -61,6 +61,21 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
+  func `a record of a megabyte is parked and handled again, another a dead letter`(_ kind: ClusterKind) async throws {
+    let cluster = try await WorkerCluster(kind)
+    let worker = try await cluster.start()
+    let (parked, dead) = (
+      try await cluster.receiveLarge(.didFailToRenew), try await cluster.receiveLarge(.gracePeriodExpired)
+    )
+    #expect([parked, dead].allSatisfy { $0.bytes.count > 1_000_000 })
+    #expect(try await cluster.events(for: [parked]).map(\.attempt) == [1])
+    let letters = try await cluster.records(in: cluster.topics.deadLetters) { !$0.isEmpty }
+    try await worker.leave()
+    #expect(try await cluster.records(in: cluster.topics.retries[0]).map(\.value) == [parked.bytes])
+    #expect(letters.map(\.value) == [dead.bytes])
+  }
+
+  @Test(arguments: ClusterKind.available)
   func `a dead letter that is requeued is handled, and its command executed once`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()

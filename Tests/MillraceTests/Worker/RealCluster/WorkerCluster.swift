@@ -70,6 +70,19 @@ actor WorkerCluster {
     return made
   }
 
+  /// A notification with so much in its payload that its record's value has a megabyte, nearly all that a topic takes
+  /// that nobody gave a limit.
+  func receiveLarge(_ type: NotificationTypeV2) async throws -> NotificationFixture {
+    var fixtures = fixtures
+    let made = try await fixtures.next(SampleKind(type), to: input) { draft in
+      // Four thirds of it in Base64, and the rest of a notification.
+      draft.payload["padding"] = .string(String(repeating: "x", count: 738_000))
+    }
+    self.fixtures = fixtures
+    try await write([made.producerRecord])
+    return made
+  }
+
   nonisolated func write(_ records: [ProducerRecord]) async throws {
     let writer = try log.makeWriter()
     try await withThrowingTaskGroup(of: Void.self) { group in
