@@ -31,6 +31,8 @@ import Testing
         let policy = answer.headers.first(name: "Content-Security-Policy")
         #expect(policy == Answers.contentSecurityPolicy, "\(path)")
         #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
+        // What is written piece by piece ends its connection, and says so.
+        #expect(answer.headers.first(name: "Connection") == (path.hasPrefix("/story?id=") ? "close" : nil), "\(path)")
         let text = String(buffer: try await answer.body.collect(upTo: 1 << 20))
         #expect(!text.isEmpty, "\(path)")
         if !path.hasPrefix("/console.") {

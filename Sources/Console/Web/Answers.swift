@@ -44,6 +44,9 @@ enum Answers {
     _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
   ) -> Response {
     var headers = headers(type)
+    // The connection is watched for its end and is of no more use: a client that is not told would send the next request
+    // over it.
+    headers[.connection] = "close"
     // What stands in front must pass on what it gets.
     if let buffering = HTTPField.Name("X-Accel-Buffering") { headers[buffering] = "no" }
     return Response(
