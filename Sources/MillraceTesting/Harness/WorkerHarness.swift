@@ -123,10 +123,8 @@ public actor WorkerHarness {
       })
     let fixtures = try NotificationFixtures(router: router, from: time.clock.wallTime, seed: setup.seed)
     // What a test configured of the app stays.
-    var app = configuration.apps.first { $0.bundleId == fixtures.app.bundleId } ?? AppSettings()
-    app.bundleId = fixtures.app.bundleId
-    app.appAppleId = fixtures.app.appAppleId
-    app.environments = [fixtures.app.environment]
+    var app = fixtures.appSettings(
+      configuration.apps.first { $0.bundleId == fixtures.app.bundleId } ?? AppSettings())
     app.api = setup.api
     configuration.apps = configuration.apps.filter { $0.bundleId != app.bundleId } + [app]
     var policy = configuration.policy(of: identity.name, standard: identity.policy)
@@ -140,7 +138,7 @@ public actor WorkerHarness {
     let runtime = try await WorkerProcess.runtime(
       type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
-      credentials: setup.appStore == nil ? [:] : [app.bundleId: try .harness(of: app.bundleId, fixtures.chain)],
+      credentials: setup.appStore == nil ? [:] : try fixtures.credentials(),
       clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
       log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, patience: setup.patience,

@@ -31,14 +31,9 @@ final class MetricsMill {
     heartbeat = WorkerProcess.heartbeat(of: [], clock: mill.clock)
     fixtures = try NotificationFixtures(from: mill.clock.wallTime, seed: 1)
     var configuration = MillraceConfiguration()
-    var app = AppSettings()
-    app.bundleId = fixtures.app.bundleId
-    app.appAppleId = fixtures.app.appAppleId
-    app.environments = [fixtures.app.environment]
-    configuration.apps = [app]
+    configuration.apps = [fixtures.appSettings()]
     self.configuration = configuration
-    let key = try APIKey(issuerId: "i", keyId: "k", privateKeyPEM: fixtures.chain.leafKeyPEM)
-    credentials = [app.bundleId: try APICredentials(bundleId: app.bundleId, keys: [key])]
+    credentials = try fixtures.credentials()
     process = try await start("p")
     for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
     registry.add(heartbeat.collector)

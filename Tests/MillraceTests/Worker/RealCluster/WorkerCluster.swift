@@ -37,11 +37,7 @@ actor WorkerCluster {
     fixtures = await other?.fixtures ?? own
     var configuration = MillraceConfiguration()
     configuration.topics.prefix = prefix
-    var app = AppSettings()
-    app.bundleId = fixtures.app.bundleId
-    app.appAppleId = fixtures.app.appAppleId
-    app.environments = [fixtures.app.environment]
-    configuration.apps = [app]
+    configuration.apps = [fixtures.appSettings()]
     self.configuration = configuration
     var policy = Tally.policy
     change(&policy)

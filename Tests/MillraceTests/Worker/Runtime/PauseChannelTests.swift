@@ -64,13 +64,8 @@ import Testing
     let until = clock.wallTime + .seconds(90)
     let apple = Apple(clock, until: until)
     var configuration = MillraceConfiguration()
-    var app = AppSettings()
-    app.bundleId = fixtures.app.bundleId
-    app.appAppleId = fixtures.app.appAppleId
-    app.environments = [fixtures.app.environment]
-    configuration.apps = [app]
-    let key = try APIKey(issuerId: "i", keyId: "k", privateKeyPEM: fixtures.chain.leafKeyPEM)
-    let credentials = [app.bundleId: try APICredentials(bundleId: app.bundleId, keys: [key])]
+    configuration.apps = [fixtures.appSettings()]
+    let credentials = try fixtures.credentials()
     var runtimes: [WorkerRuntime] = []
     var processes: [MillProcess] = []
     for name in ["p", "q"] {

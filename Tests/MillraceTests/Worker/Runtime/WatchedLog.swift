@@ -90,7 +90,7 @@ struct WatchedLog: ForwardingLog {
     Reader(base: try log.makeReader(group: group, topics: topics, options: options), watch: watch)
   }
 
-  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(base: try log.makeWriter(), watch: watch) }
+  func makeWriter() throws(KafkaError) -> any LogWriter { Writer(writer: try log.makeWriter(), watch: watch) }
 
   func makeTransactionalWriter(id: String, timeout: Duration) throws(KafkaError) -> any TransactionalLogWriter {
     TransactionalWriter(base: try log.makeTransactionalWriter(id: id, timeout: timeout), watch: watch)
@@ -151,40 +151,37 @@ private struct Partition: LogPartition {
   }
 }
 
-private struct Writer: LogWriter {
-  let base: any LogWriter
-  let watch: LogWatch
+/// What both kinds of writers do.
+private protocol WatchedWriter: LogWriter {
+  var writer: any LogWriter { get }
+  var watch: LogWatch { get }
+}
 
-  func run() async throws(KafkaError) { try await base.run() }
-  func shutDown() { base.shutDown() }
+extension WatchedWriter {
+  func run() async throws(KafkaError) { try await writer.run() }
+  func shutDown() { writer.shutDown() }
 
   func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {
     watch.call()
-    try await base.prepare(topics, timeout: timeout)
+    try await writer.prepare(topics, timeout: timeout)
   }
 
   func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
     watch.call()
-    return try await base.send(record)
+    return try await writer.send(record)
   }
 }
 
-private struct TransactionalWriter: TransactionalLogWriter {
+private struct Writer: WatchedWriter {
+  let writer: any LogWriter
+  let watch: LogWatch
+}
+
+private struct TransactionalWriter: WatchedWriter, TransactionalLogWriter {
   let base: any TransactionalLogWriter
   let watch: LogWatch
 
-  func run() async throws(KafkaError) { try await base.run() }
-  func shutDown() { base.shutDown() }
-
-  func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError) {
-    watch.call()
-    try await base.prepare(topics, timeout: timeout)
-  }
-
-  func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
-    watch.call()
-    return try await base.send(record)
-  }
+  var writer: any LogWriter { base }
 
   func initialize(timeout: Duration) async throws(KafkaError) {
     watch.call()
