@@ -44,11 +44,7 @@ struct ConsumeStage {
 
   var configuration: MillraceConfiguration {
     var configuration = MillraceConfiguration()
-    var app = AppSettings()
-    app.bundleId = fixtures.app.bundleId
-    app.appAppleId = fixtures.app.appAppleId
-    app.environments = [fixtures.app.environment]
-    configuration.apps = [app]
+    configuration.apps = [fixtures.appSettings()]
     return configuration
   }
 
