@@ -1,4 +1,4 @@
-# One image for every process. The program is one, under several names: docs/adr/0024-one-program-several-names.md
+# One image for all processes: one program under several names (docs/adr/0024-one-program-several-names.md).
 ARG BUILD_IMAGE=swift:6.3-bookworm
 ARG RUN_IMAGE=debian:bookworm-slim
 
@@ -12,9 +12,9 @@ COPY Package.swift Package.resolved* ./
 RUN swift package resolve
 COPY Sources Sources
 COPY Tests Tests
-# A static Swift program exports every symbol unless it is told not to: six megabytes of names, and what only they keep.
+# Without --no-export-dynamic a static Swift program exports every symbol: 6 MB of names, and code that only they keep.
 ENV BUILD_FLAGS="--configuration release --static-swift-stdlib -Xlinker --no-export-dynamic"
-# Debug information is most of the size, and nobody reads it in a pod.
+# Debug information is most of the size and has no use in a pod.
 # hadolint ignore=SC2086
 RUN swift build $BUILD_FLAGS --product millrace \
   && install -D --strip "$(swift build $BUILD_FLAGS --show-bin-path)/millrace" /out/usr/local/bin/millrace \
@@ -29,15 +29,16 @@ RUN apt-get update \
   && apt-get install -y --no-install-recommends librdkafka1 libssl3 ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/ /
-# Where the topics of this release are; the rest of the configuration is the deployment's.
+# The topic files of this release. The deployment provides the rest of the configuration.
 ENV MILLRACE_TOPICS_DIRECTORY=/etc/millrace/topics
 LABEL org.opencontainers.image.title="Millrace" \
   org.opencontainers.image.description="App Store Server Notifications on Kafka" \
   org.opencontainers.image.source="https://github.com/millrace/millrace" \
   org.opencontainers.image.licenses="Apache-2.0"
-# Nobody: no name, no home, nothing of theirs on the disk. The root may be read-only, and no capability is needed.
+# An unprivileged user without a name, a home directory or files. The root file system can be read-only, and the process
+# needs no capability.
 USER 65532:65532
 EXPOSE 8080 9090
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["/usr/local/bin/millrace", "health"]
-# The ingress, unless another name is asked for: docker run … millrace-refunds
+# The ingress by default; for another process: docker run … millrace-refunds
 CMD ["/usr/local/bin/millrace-ingress"]

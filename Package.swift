@@ -21,8 +21,8 @@ func command(_ name: String, folder: String? = nil, _ dependencies: [Target.Depe
 }
 
 /// What tests of several modules share: a target, because test targets cannot be imported.
-func testSupport(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, path: "Tests/Support", swiftSettings: strict)
+func testSupport(_ name: String, folder: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: strict)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -60,13 +60,13 @@ let package = Package(
   name: "millrace",
   platforms: [.macOS(.v15)],
   products: [
-    .library(name: "Kafka", targets: ["Kafka"]),
+    .library(name: "KafkaClient", targets: ["KafkaClient"]),
     .library(name: "AppStore", targets: ["AppStore"]),
     .library(name: "AppStoreSignature", targets: ["AppStoreSignature"]),
     .library(name: "AppStoreSigning", targets: ["AppStoreSigning"]),
     .library(name: "AppStoreServerAPI", targets: ["AppStoreServerAPI"]),
     .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
-    .library(name: "Clocks", targets: ["Clocks"]),
+    .library(name: "MillraceTime", targets: ["MillraceTime"]),
     .library(name: "Millrace", targets: ["Millrace"]),
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     .library(name: "Operations", targets: ["Operations"]),
@@ -108,9 +108,9 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
-    library("Kafka", ["CRDKafka"]),
+    library("KafkaClient", ["CRDKafka"]),
     library("AppStore"),
-    library("Clocks", ["AppStore"]),
+    library("MillraceTime", ["AppStore"]),
     library(
       "AppStoreSignature", ["AppStore", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
@@ -118,50 +118,57 @@ let package = Package(
     library(
       "AppStoreServerAPI",
       [
-        "AppStore", "AppStoreSignature", "Clocks", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
+        "AppStore", "AppStoreSignature", "MillraceTime", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
         tracing,
       ]),
     library(
       "AppStoreSimulator",
       [
-        "AppStore", "AppStoreSigning", "Clocks", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore,
+        "AppStore", "AppStoreSigning", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore,
         jwtKit, lifecycle, logging, nioCore, nioHTTP1, yams,
       ]),
     library(
       "Millrace",
       [
-        "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks", argumentParser, asyncHTTPClient,
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", argumentParser,
+        asyncHTTPClient,
         coreMetrics, crypto,
         httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, tracing, unixSignals, yams,
       ]),
     library(
       "MillraceTesting",
       [
-        "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime",
         coreMetrics, logging,
       ]),
     library(
       "Ingress",
       [
-        "Millrace", "Clocks", "Kafka", "AppStore", "AppStoreSignature", argumentParser, httpTypes, hummingbird,
+        "Millrace", "MillraceTime", "KafkaClient", "AppStore", "AppStoreSignature", argumentParser, httpTypes,
+        hummingbird,
         hummingbirdCore, hummingbirdTLS,
         lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
-    library("Consumption", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks", crypto, logging]),
-    library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "Clocks"]),
-    library("Refunds", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks"]),
-    library("RenewalExtensions", ["Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks", crypto, logging]),
+    library("Consumption", ["Millrace", "AppStore", "AppStoreServerAPI", "MillraceTime", crypto, logging]),
+    library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "MillraceTime"]),
+    library(
+      "Refunds", ["Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime"]),
+    library(
+      "RenewalExtensions",
+      ["Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime", crypto, logging]),
     library(
       "Operations",
       [
-        "Millrace", "RenewalExtensions", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "Clocks",
+        "Millrace", "RenewalExtensions", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+        "MillraceTime",
         coreMetrics, crypto,
         lifecycle, logging, metrics,
       ]),
     library(
       "Console",
       [
-        "Operations", "RenewalExtensions", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "Clocks",
+        "Operations", "RenewalExtensions", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime",
         argumentParser, crypto, httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, metrics, nioCore,
       ],
       resources: [
@@ -172,78 +179,88 @@ let package = Package(
       "MillraceCLI", folder: "millrace",
       [
         "Operations", "Console", "Consumption", "Forward", "Ingress", "Refunds", "RenewalExtensions", "Millrace",
-        "Kafka", "AppStore",
-        "AppStoreServerAPI", "Clocks", argumentParser, lifecycle, logging, unixSignals,
+        "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "MillraceTime", argumentParser, lifecycle, logging, unixSignals,
       ]),
     command("millrace-renewal-extensions", ["RenewalExtensions", "Millrace"]),
     command(
       "appstore-simulator",
-      ["AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", argumentParser, lifecycle, logging, unixSignals]),
+      [
+        "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", argumentParser, lifecycle, logging,
+        unixSignals,
+      ]),
     command("millrace-ingress", ["Ingress", argumentParser]),
     command("millrace-console", ["Console", argumentParser]),
     command("millrace-consumption", ["Consumption", "Millrace"]),
     command("millrace-forward", ["Forward", "Millrace"]),
     command("millrace-refunds", ["Refunds", "Millrace"]),
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
-    library("Processes", ["Kafka", "Millrace", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
-    command("millrace-demo", ["AppStoreSigning", "AppStore", "Kafka", "Millrace", "Processes", argumentParser]),
+    library("Processes", ["KafkaClient", "Millrace", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
+    command("millrace-demo", ["AppStoreSigning", "AppStore", "KafkaClient", "Millrace", "Processes", argumentParser]),
     command("millrace-crash-worker", ["AppStore", "Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
     command(
       "millrace-crash",
       [
-        "AppStoreSigning", "AppStore", "Kafka", "Millrace", "MillraceTesting", "Operations", "Processes",
-        argumentParser, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore,
+        "AppStoreSigning", "AppStore", "KafkaClient", "Millrace", "MillraceTesting", "Operations", "Processes",
+        argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),
     command("millrace-rehearse-refunds", ["Refunds", "Millrace"]),
     command(
       "millrace-rehearse",
       [
-        "AppStoreSimulator", "AppStoreSigning", "AppStore", "Clocks", "Kafka", "Millrace", "Operations", "Processes",
+        "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", "KafkaClient", "Millrace", "Operations",
+        "Processes",
         argumentParser, logging,
       ]),
+    testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
-      "TestSupport",
+      "TestSupport", folder: "Support",
       [
-        "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks",
+        "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
         "Millrace", crypto,
       ]),
-    tests("Kafka", ["Kafka", "CRDKafka", "AppStoreSigning"]),
+    tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
     tests("Rehearse", ["millrace-rehearse", "AppStore"]),
     tests("AppStore", ["AppStore", "AppStoreSigning"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
-    tests("Clocks", ["Clocks", "AppStore"]),
+    tests("MillraceTime", ["MillraceTime", "AppStore"]),
     tests(
       "AppStoreServerAPI",
       [
-        "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        "AppStoreServerAPI", "AppStoreSimulator", "AppStore", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
         asyncHTTPClient, crypto, hummingbird, jwtKit, lifecycle, logging, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
         nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "AppStoreSimulator",
       [
-        "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks",
+        "AppStoreSimulator", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
         "appstore-simulator", asyncHTTPClient, crypto, httpTypes, hummingbird, jwtKit, lifecycle, logging, nioCore,
         nioHTTP1,
       ]),
     tests(
       "MillraceTesting",
       [
-        "MillraceTesting", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "Clocks", logging,
+        "MillraceTesting", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+        "AppStoreSigning",
+        "MillraceTime", "SharedCluster", logging,
       ]),
     tests(
       "Millrace",
       [
-        "Millrace", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "Clocks", "Kafka",
+        "SharedCluster", "Millrace", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "MillraceTime",
+        "KafkaClient",
         "MillraceTesting", asyncHTTPClient, coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics,
         nioCore, nioHTTP1, tracing,
       ]),
     tests(
       "Ingress",
       [
-        "Ingress", "Operations", "Millrace", "Kafka", "AppStore", "AppStoreSigning", "Clocks", "millrace-ingress",
+        "SharedCluster", "Ingress", "Operations", "Millrace", "KafkaClient", "AppStore", "AppStoreSigning",
+        "MillraceTime",
+        "millrace-ingress",
         asyncHTTPClient,
         crypto,
         lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
@@ -251,41 +268,45 @@ let package = Package(
     tests(
       "Consumption",
       [
-        "Consumption", "millrace-consumption", "TestSupport", "Millrace", "MillraceTesting", "Kafka", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, crypto,
+        "Consumption", "millrace-consumption", "TestSupport", "Millrace", "MillraceTesting", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics,
+        crypto,
         inMemoryTracing, logging, tracing,
       ]),
     tests(
       "Forward",
       [
-        "Forward", "millrace-forward", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
-        "AppStoreSigning", "Clocks", lifecycle, logging, nioCore, nioPosix,
+        "Forward", "millrace-forward", "Millrace", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSigning", "MillraceTime", lifecycle, logging, nioCore, nioPosix,
       ]),
     tests(
       "Refunds",
       [
-        "Refunds", "TestSupport", "Millrace", "MillraceTesting", "Kafka", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics, logging,
+        "Refunds", "TestSupport", "Millrace", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics, logging,
       ]),
     tests(
       "Operations",
       [
-        "Operations", "Millrace", "Kafka", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "AppStoreSimulator", "Clocks", "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto, lifecycle,
+        "SharedCluster", "Operations", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+        "AppStoreSigning",
+        "AppStoreSimulator", "MillraceTime", "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto,
+        lifecycle,
         logging, metrics,
       ]),
     tests(
       "Console",
       [
         "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "Millrace",
-        "MillraceTesting", "Kafka",
-        "AppStore", "Clocks", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
+        "MillraceTesting", "KafkaClient",
+        "AppStore", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore,
+        nioHTTP1,
       ]),
     tests(
       "RenewalExtensions",
       [
-        "RenewalExtensions", "TestSupport", "Operations", "Millrace", "MillraceTesting", "Kafka", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "Clocks", coreMetrics,
+        "RenewalExtensions", "TestSupport", "Operations", "Millrace", "MillraceTesting", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics,
         logging,
       ]),
   ]

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// A package of its own, so that nobody who uses Millrace resolves what only its measurements need.
+// A separate package, so that users of Millrace do not resolve the dependencies of the benchmarks.
 import PackageDescription
 
 let package = Package(
@@ -14,9 +14,9 @@ let package = Package(
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
   ],
   targets: [
-    // What `bench produce` compares with: librdkafka's own examples/producer.c, with a window and a clock.
+    // The baseline of `bench produce`: librdkafka's own examples/producer.c, with a window and a clock.
     .target(name: "CProduceLoop", linkerSettings: [.linkedLibrary("rdkafka")]),
-    // What `bench consume` compares with.
+    // The baseline of `bench consume`.
     .target(name: "CConsumeLoop", linkerSettings: [.linkedLibrary("rdkafka")]),
     .executableTarget(
       name: "bench",
@@ -27,8 +27,8 @@ let package = Package(
         .product(name: "AppStoreSignature", package: "millrace"),
         .product(name: "AppStoreSigning", package: "millrace"),
         .product(name: "AppStoreSimulator", package: "millrace"),
-        .product(name: "Kafka", package: "millrace"),
-        .product(name: "Clocks", package: "millrace"),
+        .product(name: "KafkaClient", package: "millrace"),
+        .product(name: "MillraceTime", package: "millrace"),
         .product(name: "Millrace", package: "millrace"),
         .product(name: "MillraceTesting", package: "millrace"),
         .product(name: "Operations", package: "millrace"),
@@ -37,7 +37,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "X509", package: "swift-certificates"),
-        // Not linked: `bench ingress` and `scripts/bench-backfill` start them.
+        // Not linked. `bench ingress` and `scripts/bench-backfill` start them as processes.
         .product(name: "appstore-simulator", package: "millrace"),
         .product(name: "millrace", package: "millrace"),
         .product(name: "millrace-ingress", package: "millrace"),

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A package of its own: the instrumentation must reach AppStore and AppStoreSignature and nothing else, and nobody who
-// uses Millrace should resolve or build it. The three modules are the main package's, by symbolic link.
+// A separate package: only AppStore and AppStoreSignature may be instrumented, and users of Millrace should neither
+// resolve nor build it. The three modules are symbolic links to the main package's.
 //
 // Build it with `scripts/fuzz`, which finds the toolchain's libFuzzer.
 import PackageDescription
@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// Coverage for libFuzzer, and AddressSanitizer, because these parsers read raw memory.
+/// Coverage for libFuzzer, and AddressSanitizer because these parsers read raw memory.
 let instrumented = strict + [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -37,7 +37,7 @@ let package = Package(
     .executableTarget(
       name: "fuzz", dependencies: ["CFuzzer", "AppStore", "AppStoreSignature"], swiftSettings: instrumented,
       linkerSettings: [
-        // libFuzzer is C++; its archive is named on the command line, because its place depends on the toolchain.
+        // libFuzzer is C++. The path of its archive depends on the toolchain, so it is passed on the command line.
         .linkedLibrary("stdc++", .when(platforms: [.linux])), .unsafeFlags(["-sanitize=address"]),
       ]),
     .executableTarget(

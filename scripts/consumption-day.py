@@ -1,13 +1,12 @@
-"""The team's own system for scripts/consumption-day, and the judge of the day.
+"""The provider of scripts/consumption-day, and the check of its results.
 
 usage: consumption-day.py serve PORT_FILE LOG CLOCK SEED
        consumption-day.py check DIRECTORY SEED RESULT
        consumption-day.py trap PORT LOG
 
-`serve` answers as a team's system on a bad day would: slowly, not at all from the third hour to the fifth, and wrongly
-now and then. Who consents follows from SEED and the transaction, so that `check` knows it without having been there.
-CLOCK is the file that the simulator writes: the day's own time. `trap` stands where Apple was: it writes down whoever
-calls, and answers nobody.
+`serve` runs an unreliable provider: it is slow, down from the third to the fifth hour, and sometimes wrong. SEED and the
+transaction determine whether a customer consents, so `check` can compute it. CLOCK is the clock file of the simulator.
+`trap` replaces Apple's API: it logs all requests and answers 503.
 """
 
 import base64
@@ -30,7 +29,7 @@ CONSENTED = {
 
 
 def customer(seed, transaction, product):
-    """What a customer is to the team."""
+    """The provider's answer for a customer: consents, refuses, unknown, or breaks (an error)."""
     if product.endswith(".level"):
         return "breaks"
     luck = random.Random(f"{seed}/{transaction}").random()
@@ -38,7 +37,7 @@ def customer(seed, transaction, product):
 
 
 class Clock:
-    """The hours since the day began."""
+    """The simulated time in hours since the start of the day."""
 
     def __init__(self, path):
         text = open(path).read()
@@ -80,7 +79,7 @@ def serve(port_file, log_file, clock_file, seed):
             kind = customer(seed, question["transactionId"], question.get("productId", ""))
             if kind != "consents":
                 return {"refuses": 409, "unknown": 204, "breaks": 500}[kind], ""
-            # Wrong twice at most: what is looked at is what comes of being wrong, not of being wrong for ever.
+            # At most two wrong answers, so that every request ends.
             fate = luck.random() if before < 2 else 1
             if fate < 0.05:
                 return 200, "<html>"
@@ -125,7 +124,7 @@ def payload(token):
 
 
 def requests(directory):
-    """What Apple asked and was told 200 for: transaction and product by notification, of version 1 by transaction."""
+    """Requests answered 200, as (transaction, product) by notification; for version 1 by transaction."""
     asked = {}
     for line in open(f"{directory}/sent.jsonl"):
         attempt = json.loads(line)
@@ -167,19 +166,21 @@ def check(directory, seed, result):
         name, event, _, place = ends.get(key, ("nothing", {}, "", ()))
         kind = customer(seed, transaction, product)
         if name != expected[kind]:
-            faults.append(f"{key} of one who {kind} ended as {name}: {event.get('reason')} {event.get('detail')}")
+            faults.append(
+                f"{key} ({kind}) ended as {name}, expected {expected[kind]}: {event.get('reason')} {event.get('detail')}"
+            )
         if name == "expired" or "lateBySeconds" in event:
             late += 1
             risk, told = risks.get(key, (None, None))
             if risk is None:
-                faults.append(f"{key} was late and not foretold")
-            # One key is one partition: what was written first stands first.
+                faults.append(f"{key} was late without an at-risk event")
+            # Records of one key are in one partition, in the order of writing.
             elif told >= place:
-                faults.append(f"{key} was late, and foretold at {told}, when it was at {place}")
+                faults.append(f"{key} was late, and its at-risk event at {told} is after its result at {place}")
             elif risk["remainingSeconds"] <= 0 and risk["reason"] != "lag":
-                faults.append(f"{key} was late, and foretold when it was too late: {risk['reason']}")
+                faults.append(f"{key} was late, and its at-risk event came after the deadline: {risk['reason']}")
     if not late:
-        faults.append("nothing was late: the day shows less than it says")
+        faults.append("no answer was late, so the run does not test late answers")
     report = json.load(open(f"{directory}/report.json"))
     for broken in report["rulesBroken"]:
         faults.append(f"rule broken: {json.dumps(broken)[:300]}")
@@ -188,7 +189,7 @@ def check(directory, seed, result):
     taken = sum(entry["byStatus"].get("202", 0) for entry in answers.values())
     consents = sum(customer(seed, *purchase) == "consents" for purchase in asked.values())
     if taken != consents:
-        faults.append(f"Apple took {taken} answers and {consents} customers consented")
+        faults.append(f"Apple accepted {taken} answers, but {consents} customers consented")
     hours = [hour for entry in answers.values() for hour in entry.get("fullestHours", [])]
     fullest = max(hours, key=lambda hour: hour["admitted"], default={"admitted": 0, "limit": 0})
     counts = {}
@@ -197,8 +198,8 @@ def check(directory, seed, result):
     posts = sum(1 for _ in open(f"{directory}/provider.jsonl"))
     print(
         f"{len(asked)} requests: {', '.join(f'{count} {name}' for name, count in sorted(counts.items()))},"
-        f" {len(risks)} at risk, {late} late and foretold; {posts} questions, {calls} calls to Apple,"
-        f" in the fullest hour {fullest['admitted']} of {fullest.get('limit')}"
+        f" {len(risks)} at risk, {late} late; {posts} queries, {calls} calls to Apple,"
+        f" at most {fullest['admitted']} of {fullest.get('limit')} in an hour"
     )
     with open(result, "w") as file:
         for transaction, name in sorted((asked[key][0], ends[key][0]) for key in asked if key in ends):

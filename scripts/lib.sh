@@ -1,9 +1,9 @@
-# Shared by the scripts next to it; sourced, not run. Bash, because Debian's and Ubuntu's images have it.
+# Functions of the other scripts, which source this file. It requires Bash.
 # shellcheck shell=bash
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# One locale everywhere: sorting and pattern matching must not depend on the machine.
+# Sorting and pattern matching must not depend on the machine's locale.
 export LC_ALL=C.UTF-8
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then
@@ -19,14 +19,14 @@ die() {
   exit 1
 }
 
-# What every build needs: headers and libraries that Debian and Ubuntu know by these names.
+# The Debian and Ubuntu packages that every build needs.
 build_packages=(librdkafka-dev libssl-dev pkg-config)
 
-# need_packages NAME... installs the Debian packages that are missing; says nothing when none is.
+# need_packages NAME... installs missing Debian packages. It prints nothing if all are installed.
 need_packages() {
   local package missing=()
   if ! command -v dpkg-query >/dev/null; then
-    note "no dpkg here: these must be installed already: $*"
+    note "dpkg is not available; make sure that these packages are installed: $*"
     return
   fi
   for package in "$@"; do
@@ -37,7 +37,7 @@ need_packages() {
 
   local sudo=()
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "missing: ${missing[*]}; install them as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || die "missing packages: ${missing[*]}; install them as root: apt-get install ${missing[*]}"
     sudo=(sudo)
   fi
   say "Installing ${missing[*]} with apt-get${sudo[0]:+, through sudo}"
@@ -51,17 +51,17 @@ need_packages() {
   rm -f "$log"
 }
 
-# apt_get COMMAND NAME... without questions. Uses need_packages' `sudo`.
+# apt_get COMMAND NAME... runs apt-get without prompts, with need_packages' `sudo`.
 apt_get() {
   local command=$1
   shift
-  local options=(-q)
+  # Another script may be installing at the same time.
+  local options=(-q -o DPkg::Lock::Timeout=300)
   [ "$command" = update ] || options+=(-y --no-install-recommends)
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${options[@]}" "$command" "$@"
 }
 
-# without_progress passes on what a build says but for its progress, which is for terminals: a log wants what went
-# wrong and the last line.
+# without_progress removes progress lines from a build's output, for logs.
 without_progress() {
   grep -vE '^\[[0-9]+/[0-9]+\]|^(Fetch|Comput|Creat|Work|Updat|Clon)|which are unhandled|^ .*/checkouts/' || [ $? -eq 1 ]
 }
@@ -70,11 +70,11 @@ need_swift() {
   command -v swift >/dev/null || die "no Swift toolchain on PATH; get 6.3 or later from https://swift.org/install"
 }
 
-# Processes this script started, by id; stopped when it ends, however it ends.
+# The ids of processes that this script started. cleanup stops them.
 children=()
 temporary=''
 
-# start LOG COMMAND... runs a process in the background; its id is $!.
+# start LOG COMMAND... runs a process in the background and sets $! to its id.
 start() {
   local log=$1
   shift
@@ -82,16 +82,44 @@ start() {
   children+=($!)
 }
 
-# stop PID asks a child to end and waits for it; gives its status.
+# stop PID sends SIGTERM to a child and returns its exit status.
 stop() {
   kill -TERM "$1" 2>/dev/null || true
   wait "$1" 2>/dev/null
 }
 
+# The prefix of all topics that scripts create on a real cluster. The outermost script deletes them at its end.
+owns_topics=false
+if [ -z "${KAFKA_TEST_PREFIX:-}" ]; then
+  owns_topics=true
+  KAFKA_TEST_PREFIX="test-$(date +%s)-$$-"
+  export KAFKA_TEST_PREFIX
+fi
+
+delete_topics() {
+  local demo=$root/.build/debug/millrace-demo
+  { $owns_topics && [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] && [ -x "$demo" ]; } || return 0
+  "$demo" delete-topics --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" --prefix "$KAFKA_TEST_PREFIX" ||
+    note "could not delete the topics with the prefix $KAFKA_TEST_PREFIX on $KAFKA_BOOTSTRAP_SERVERS"
+}
+
+# start_kafka DIR OPTION... starts an installed Apache Kafka and sets kafka_servers.
+start_kafka() {
+  start "$1.log" "$root/scripts/kafka" run "$@"
+  wait_for_file "$1/servers" "$!" 150 || {
+    cat "$1.log" >&2
+    tail -n 20 "$1"/node*.out >&2 || true
+    die "Kafka did not start"
+  }
+  # shellcheck disable=SC2034 # its callers read it
+  kafka_servers=$(cat "$1/servers")
+}
+
 cleanup() {
   local status=$? index
   trap - EXIT INT TERM
-  # The last started first: readers before the cluster they read from.
+  delete_topics
+  # In reverse order: readers stop before the cluster they read from.
   for ((index = ${#children[@]} - 1; index >= 0; index--)); do stop "${children[index]}" || true; done
   [ -z "$temporary" ] || rm -rf "$temporary"
   exit "$status"
@@ -102,7 +130,7 @@ clean_up_at_exit() {
   trap 'exit 143' TERM
 }
 
-# wait_for_file FILE PID SECONDS waits until a child has written a file.
+# wait_for_file FILE PID SECONDS waits until a child has written a file, and fails if the child exits.
 wait_for_file() {
   local tries=$(($3 * 20))
   until [ -s "$1" ]; do
@@ -112,7 +140,7 @@ wait_for_file() {
   done
 }
 
-# free_port prints a port that nobody listens on; whoever takes it says at once when that has changed.
+# free_port prints a port without a listener. Another process may still take it before the caller does.
 free_port() {
   local port
   for port in $(shuf -i 20000-29999 -n 50); do
@@ -121,13 +149,13 @@ free_port() {
   die "no free port"
 }
 
-# chart_python makes the Python environment of scripts/chart and sets `python`.
+# chart_python creates the Python environment of scripts/chart and sets `python`.
 chart_python() {
-  # Debian has venv in a package of its own.
+  # Debian ships venv as a separate package.
   python3 -c "import ensurepip, venv" 2>/dev/null || need_packages python3 python3-venv
   local venv=$root/.build/chart requirements=$root/scripts/chart/requirements.txt
   if ! cmp -s "$requirements" "$venv/installed.txt"; then
-    say "Installing what checks charts, rules and images, from PyPI"
+    say "Installing the requirements of scripts/chart from PyPI"
     rm -rf "$venv"
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"

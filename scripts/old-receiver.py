@@ -1,10 +1,10 @@
-"""The receiver a team had before, for scripts/check-forward: slow, failing, and writing down what it took.
+"""A slow and failing receiver for scripts/check-forward and scripts/check-watch.
 
 usage: old-receiver.py PORT_FILE LOG SEED
 
-Writes its port to PORT_FILE, and one body a line to LOG, in the order it took them, repetitions included; to LOG.told the
-webhook-id of each that it has answered 200, which does not come again. What goes wrong
-follows from SEED, the notification and how often that came before, so it does not depend on the order of arrival.
+Writes its port to PORT_FILE. Writes each accepted body as a line to LOG, in order of arrival and with repetitions. Writes
+the webhook-id of each notification that it answered 200 to LOG.told; the worker does not send these again. SEED, the
+notification and the number of earlier attempts determine failures, so they do not depend on the order of arrival.
 """
 
 import random
@@ -30,13 +30,13 @@ class Receiver(BaseHTTPRequestHandler):
             before = tries.get(notification, 0)
             tries[notification] = before + 1
             luck = random.Random(f"{seed}/{notification}/{before}")
-            # Nobody is unlucky for ever.
+            # A notification fails at most four times.
             fate = luck.random() if before < 4 else 1
             if fate >= 0.22:
                 log.write(body + b"\n")
         time.sleep(luck.uniform(0.005, 0.02))
         if 0.22 <= fate < 0.28:
-            # Taken, and nobody is told.
+            # The body is accepted, but the response is lost.
             self.close_connection = True
             return
         status = 500 if fate < 0.1 else 503 if fate < 0.15 else 429 if fate < 0.18 else 404 if fate < 0.22 else 200

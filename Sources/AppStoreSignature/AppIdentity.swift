@@ -1,16 +1,17 @@
-// An app whose signed data is expected.
+// An app for which signed data is accepted.
 public import AppStore
 
-/// An app whose signed data is expected.
+/// An app for which signed data is accepted.
 public struct AppIdentity: Sendable, Hashable {
   /// The app's bundle identifier, compared byte for byte.
   public var bundleId: String
-  /// The app's Apple ID; judged for Production only, and not judged when nil. Configuration demands it for Production.
+  /// The app's Apple ID. It is compared in Production only; nil skips the comparison. The configuration requires it for
+  /// Production.
   public var appAppleId: Int64?
-  /// The environments whose data is expected.
+  /// The accepted environments.
   public var environments: Set<AppStoreEnvironment>
 
-  /// An app in those environments.
+  /// Creates an identity.
   public init(bundleId: String, appAppleId: Int64? = nil, environments: Set<AppStoreEnvironment>) {
     self.bundleId = bundleId
     self.appAppleId = appAppleId

@@ -1,18 +1,18 @@
-// The certificates of a chain as bytes, for everybody outside the verifier.
+// The certificates of a chain in DER, for code outside the verifier.
 import Crypto
 
-/// The certificates of a proven chain, for who asks about them: revocation checks, and alerts about a new leaf.
+/// The certificates of a verified chain, for revocation checks and for alerts about a new leaf.
 public struct CertificateChain: Sendable, Hashable {
   /// The leaf in DER.
   public let leaf: [UInt8]
   /// The intermediate in DER.
   public let intermediate: [UInt8]
-  /// The trusted root that the chain led to, in DER.
+  /// The trusted root at the end of the chain, in DER.
   public let root: [UInt8]
-  /// SHA-256 of the leaf's DER in lower-case hexadecimal.
+  /// SHA-256 of the leaf's DER, in lower-case hexadecimal.
   public let leafFingerprint: String
 
-  /// A chain of these certificates.
+  /// Creates a chain.
   public init(leaf: [UInt8], intermediate: [UInt8], root: [UInt8]) {
     self.leaf = leaf
     self.intermediate = intermediate

@@ -1,15 +1,16 @@
-// From two certificates to a proven chain: swift-certificates does the cryptography of RFC 5280, we add Apple's rules.
+// Verifies a chain from a leaf and an intermediate. swift-certificates implements RFC 5280; this file adds Apple's
+// rules.
 import SwiftASN1
 @_spi(DisableValidityCheck) import X509
 
-/// Builds chains from leaf and intermediate to the trusted roots.
+/// Builds chains from a leaf and an intermediate to the trusted roots.
 ///
-/// Dates are left out here and judged afterwards against the chain's window, so that one verdict serves tokens of all
-/// dates and a cached chain cannot skip the date check.
+/// Validity dates are ignored here and checked later against the chain's window. One result therefore serves tokens of
+/// all dates, and a cached chain cannot bypass the date check.
 struct ChainBuilder: Sendable {
   private let roots: [Certificate]
 
-  /// - Throws: ``VerificationError/Reason/configuration`` for a root that is no certificate, or when there is none.
+  /// - Throws: ``VerificationError/Reason/configuration`` if there is no root or a root is not a certificate.
   init(trustedRoots: [[UInt8]]) throws(VerificationError) {
     guard !trustedRoots.isEmpty else { throw VerificationError(.configuration, "no trusted root") }
     var roots: [Certificate] = []
@@ -17,13 +18,13 @@ struct ChainBuilder: Sendable {
       do {
         roots.append(try Certificate(derEncoded: der))
       } catch {
-        throw VerificationError(.configuration, "trusted root \(index + 1) is no certificate in DER")
+        throw VerificationError(.configuration, "trusted root \(index + 1) is not a certificate in DER")
       }
     }
     self.roots = roots
   }
 
-  /// The chain from `leaf` over `intermediate` to a trusted root.
+  /// Verifies the chain from `leaf` through `intermediate` to a trusted root.
   ///
   /// - Throws: ``VerificationError/Reason/chain`` with the policy's reason.
   func prove(_ leaf: LeafCertificate, _ intermediate: ParsedCertificate) async throws(VerificationError) -> ProvenChain
@@ -37,7 +38,7 @@ struct ChainBuilder: Sendable {
     {
     case .couldNotValidate(let failures):
       let reason = failures.first?.policyFailureReason.description ?? "it leads to no trusted root"
-      throw VerificationError(.chain, "the chain is not acceptable: \(reason)")
+      throw VerificationError(.chain, "the chain is rejected: \(reason)")
     case .validCertificate(let chain):
       guard let root = chain.last, chain.count == TokenHeader.chainLength else {
         throw VerificationError(.chain, "the chain is not leaf, intermediate and root")

@@ -1,16 +1,16 @@
-// The chains that were found good, and the header segments that named them.
+// Caches verified chains and the header segments that contained them.
 import Synchronization
 
-/// A bounded memory of proven chains, shared by all tasks of a verifier.
+/// A bounded cache of verified chains, shared by all tasks of a verifier.
 ///
-/// Only what a trusted chain signed gets in, so nobody without Apple's key can fill it or push anything out: forged
-/// tokens are compared and forgotten. The lock is held to read or replace two small arrays, never to compare bytes or
-/// to do cryptography.
+/// Only chains that lead to a trusted root are cached. Without Apple's key, an attacker can therefore neither fill the
+/// cache nor evict its entries. The lock is held only to read or replace two small arrays, never to compare bytes or do
+/// cryptography.
 final class ChainCache: Sendable {
-  /// A header segment, byte for byte, whose checks all passed, and the chain it carries.
+  /// A header segment that passed all checks, and the chain it contains.
   ///
-  /// Base64url is decoded strictly, so a header has one spelling, and Apple's is the same in every token of a leaf:
-  /// comparing it saves decoding 4 kB of Base64, JSON and certificates.
+  /// Base64url is decoded strictly, so a header has exactly one encoding. Apple's header is the same in every token of
+  /// a leaf. Comparing it avoids decoding 4 kB of Base64, JSON and certificates.
   struct RecognisedHeader: Sendable {
     let segment: [UInt8]
     let chain: ProvenChain
@@ -26,25 +26,26 @@ final class ChainCache: Sendable {
   private let headerCapacity: Int
   private let state = Mutex(State())
 
-  /// - Parameter capacity: chains and, separately, headers that are remembered, at least one; the oldest leaves first.
+  /// - Parameter capacity: the maximum number of chains and, separately, of headers; at least one. The oldest are
+  ///   evicted first.
   init(capacity: Int) {
     self.capacity = max(1, capacity)
-    // Every header on the hot path is compared one after the other, so there are few.
+    // Headers are compared one after another on the hot path, so only a few are cached.
     headerCapacity = min(self.capacity, 8)
   }
 
-  /// The headers that need no decoding, newest first.
+  /// The cached headers, newest first.
   var headers: [RecognisedHeader] { state.withLock { $0.headers } }
 
-  /// The chains that are remembered, newest first.
+  /// The cached chains, newest first.
   var proven: [ProvenChain] { state.withLock { $0.chains } }
 
-  /// The proven chain of these two certificates.
+  /// Returns the cached chain of these two certificates.
   func chain(_ key: ChainKey) -> ProvenChain? {
     state.withLock { $0.chains }.first { $0.key == key }
   }
 
-  /// Remembers a chain, and the header it came in, after a token under it passed signature, chain and date.
+  /// Caches a chain and the header that contained it. The caller has verified a token's signature, chain and date.
   func insert(_ chain: ProvenChain, headerSegment: [UInt8]) {
     state.withLock { state in
       if !state.chains.contains(where: { $0 === chain || $0.key == chain.key }) {
@@ -58,10 +59,10 @@ final class ChainCache: Sendable {
     }
   }
 
-  /// Counts a chain that had to be built.
+  /// Counts a chain that was built.
   func countBuilt() { state.withLock { $0.built += 1 } }
 
-  /// What is remembered now.
+  /// The current size of the cache.
   var statistics: ChainCacheStatistics {
     state.withLock {
       ChainCacheStatistics(chains: $0.chains.count, headers: $0.headers.count, built: $0.built)
@@ -69,17 +70,17 @@ final class ChainCache: Sendable {
   }
 }
 
-/// How full the memory of proven chains is, for metrics.
+/// The size of the chain cache, for metrics.
 public struct ChainCacheStatistics: Sendable, Hashable {
-  /// Chains remembered.
+  /// The number of cached chains.
   public let chains: Int
-  /// Header segments remembered.
+  /// The number of cached header segments.
   public let headers: Int
-  /// Chains that were built with public-key operations since the start. It grows with new leaves, with forged chains
-  /// whose own leaf signed, and with nothing else.
+  /// The number of chains built with public-key operations since the start. It grows only with new leaves and with
+  /// forged chains whose own leaf signed the token.
   public let built: Int
 
-  /// Statistics of these values.
+  /// Creates statistics.
   public init(chains: Int, headers: Int, built: Int) {
     self.chains = chains
     self.headers = headers

@@ -1,9 +1,9 @@
-// What Apple's chain must have beyond RFC 5280: three certificates and Apple's two markers.
+// Apple's requirements for a chain beyond RFC 5280: three certificates and Apple's two marker extensions.
 import SwiftASN1
 import X509
 
-/// Exactly leaf, the intermediate that came with it, and a trusted root; Apple's marker identifiers present (their
-/// values are not looked at); key usages, where stated, that allow what the certificates are used for.
+/// Requires exactly a leaf, the intermediate that came with it and a trusted root. Apple's marker extensions must be
+/// present; their values are ignored. Key usages, if stated, must permit the certificates' purposes.
 struct AppleChainPolicy: VerifierPolicy {
   static let leafMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 11, 1]
   static let intermediateMarker: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 2, 1]
@@ -24,11 +24,11 @@ struct AppleChainPolicy: VerifierPolicy {
     }
     do {
       if let usage = try leaf.extensions.keyUsage, !usage.digitalSignature {
-        return .failsToMeetPolicy(reason: "the leaf is not for signatures")
+        return .failsToMeetPolicy(reason: "the leaf's key usage does not permit signatures")
       }
       for issuer in certificates.dropFirst() {
         if let usage = try issuer.extensions.keyUsage, !usage.keyCertSign {
-          return .failsToMeetPolicy(reason: "an issuer is not for signing certificates")
+          return .failsToMeetPolicy(reason: "an issuer's key usage does not permit signing certificates")
         }
       }
     } catch {

@@ -1,20 +1,20 @@
-// Where the three segments of a compact JWS lie (RFC 7515, section 7.1), without copying them.
+// Locates the three segments of a compact JWS (RFC 7515, section 7.1) without copying them.
 
 /// The segments of a compact JWS inside the caller's buffer.
 ///
-/// Valid only as long as that buffer is.
+/// Valid only as long as the buffer.
 struct CompactToken {
   let header: UnsafeRawBufferPointer
   let payload: UnsafeRawBufferPointer
   let signature: UnsafeRawBufferPointer
-  /// `header.payload`, the bytes the signature covers.
+  /// `header.payload`, the bytes that the signature covers.
   let signingInput: UnsafeRawBufferPointer
 
   private static let dot = UInt8(ascii: ".")
 
-  /// Splits at exactly two dots; `headerCount` says where the first is when that is known already.
+  /// Splits a token at exactly two dots. `headerCount` is the position of the first dot, if known.
   init(_ bytes: UnsafeRawBufferPointer, headerCount: Int? = nil) throws(VerificationError) {
-    // The signature is the shortest segment by far, so the second dot is found from the end.
+    // The signature is by far the shortest segment, so the search for the second dot starts at the end.
     guard
       let first = headerCount ?? bytes.firstIndex(of: Self.dot), let second = bytes.lastIndex(of: Self.dot),
       first < second
@@ -25,7 +25,7 @@ struct CompactToken {
     payload = UnsafeRawBufferPointer(rebasing: bytes[(first + 1)..<second])
     signature = UnsafeRawBufferPointer(rebasing: bytes[(second + 1)...])
     signingInput = UnsafeRawBufferPointer(rebasing: bytes[..<second])
-    // A third dot can only be inside the payload now, where the base64url decoder refuses it.
+    // A third dot can only be in the payload, where the base64url decoder rejects it.
   }
 
   /// Whether `bytes` begin with this header segment and a dot.
@@ -34,7 +34,7 @@ struct CompactToken {
     return header.withUnsafeBytes { isEqual($0, UnsafeRawBufferPointer(rebasing: bytes[..<header.count])) }
   }
 
-  /// Eight bytes at a time; the tails are compared singly.
+  /// Compares eight bytes at a time, then the rest one by one.
   private static func isEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     var offset = 0

@@ -1,25 +1,25 @@
-// The half of verification that never waits: everything up to a payload whose leaf signed it.
+// The synchronous part of verification: everything up to a payload signed by the token's own leaf.
 import AppStore
 import Crypto
 
-/// A token whose signature holds under its own leaf; whether that leaf is Apple's is still open.
+/// A token whose signature matches its own leaf. It does not say whether that leaf is Apple's.
 struct ExaminedToken: Sendable {
-  /// What is known of the chain.
+  /// The state of the chain.
   enum Chain: Sendable {
-    /// Found good before.
+    /// Verified before, in a known header.
     case proven(ProvenChain)
-    /// To be built; the header segment is remembered when it proves good.
+    /// Not yet verified. The header segment is cached once the chain is verified.
     case unproven(LeafCertificate, ParsedCertificate, headerSegment: [UInt8])
-    /// A proven chain in a header not seen before.
+    /// Verified before, in a new header.
     case recognised(ProvenChain, headerSegment: [UInt8])
-    /// Cannot be good, whatever the certificates.
+    /// Invalid, whatever its certificates are.
     case faulty(VerificationError)
   }
 
   let payload: JSONObject
   let chain: Chain
 
-  /// Checks format, algorithm, certificates and signature, cheapest first; the buffer is not kept.
+  /// Checks format, algorithm, certificates and signature, cheapest first. The buffer is not retained.
   init(_ bytes: UnsafeRawBufferPointer, cache: ChainCache) throws(VerificationError) {
     for known in cache.headers where CompactToken.begins(bytes, withHeader: known.segment) {
       let token = try CompactToken(bytes, headerCount: known.segment.count)
@@ -42,27 +42,32 @@ struct ExaminedToken: Sendable {
       chain = .recognised(proven, headerSegment: Array(token.header))
       return
     }
-    let parsedLeaf = try ParsedCertificate(der: key.leaf, position: "leaf")
-    let intermediate = try ParsedCertificate(der: key.intermediate, position: "intermediate")
-    let leaf = try LeafCertificate(parsedLeaf)
-    payload = try Self.payload(of: token, signedBy: leaf.publicKey)
-    chain = .unproven(leaf, intermediate, headerSegment: Array(token.header))
+    let leaf = try PresentedCertificate(der: key.leaf, position: "leaf")
+    let intermediate = try PresentedCertificate(der: key.intermediate, position: "intermediate")
+    payload = try Self.payload(of: token, signedBy: leaf.signingKey)
+    switch (leaf, intermediate) {
+    case (.readable(let leaf), .readable(let intermediate)):
+      chain = .unproven(try LeafCertificate(leaf), intermediate, headerSegment: Array(token.header))
+    case (.unsupported(_, let fault), _), (_, .unsupported(_, let fault)):
+      // A new algorithm at Apple would look like this, so the fault is the chain's and not the token's.
+      chain = .faulty(fault)
+    }
   }
 
-  /// The payload of a token whose chain has the wrong length: `fault`, whatever else may be wrong, unless its leaf
-  /// did sign it.
+  /// Returns the payload of a token whose chain has the wrong length. Throws `fault` for any other problem, unless the
+  /// leaf signed the token.
   private static func payload(
     of token: CompactToken, header: TokenHeader, orThrow fault: VerificationError
   ) throws(VerificationError) -> JSONObject {
     do {
-      let leaf = try LeafCertificate(ParsedCertificate(der: header.certificate(at: 0), position: "leaf"))
-      return try payload(of: token, signedBy: leaf.publicKey)
+      let leaf = try PresentedCertificate(der: header.certificate(at: 0), position: "leaf")
+      return try payload(of: token, signedBy: leaf.signingKey)
     } catch {
       throw fault
     }
   }
 
-  /// The signature is checked before the payload is parsed: what is not signed is not looked at.
+  /// Checks the signature before parsing the payload, so that unsigned data is never parsed.
   private static func payload(
     of token: CompactToken, signedBy key: P256.Signing.PublicKey
   ) throws(VerificationError) -> JSONObject {
@@ -73,7 +78,7 @@ struct ExaminedToken: Sendable {
     do {
       return try JSONObject(parsing: bytes)
     } catch {
-      throw VerificationError(.format, "the payload is no JSON object: \(error.reason.rawValue)")
+      throw VerificationError(.format, "the payload is not a JSON object: \(error.reason.rawValue)")
     }
   }
 }

@@ -1,11 +1,12 @@
-// For whom a payload says it is.
+// The app and environment that a payload names.
 import AppStore
 
-/// What a payload says about whom it is for. Each kind of payload says some of it: renewal info names no bundle.
+/// The app and environment that a payload names. Not every kind of payload names all of them: renewal info has no
+/// bundle.
 struct IdentityClaims: Sendable, Hashable {
-  /// Whether this kind of payload names a bundle at all.
+  /// Whether this kind of payload has a bundle identifier.
   var namesBundle: Bool
-  /// Whether this kind of payload names an app id at all.
+  /// Whether this kind of payload has an app Apple ID.
   var namesApp: Bool
   var bundleId: String?
   var appAppleId: Int64?

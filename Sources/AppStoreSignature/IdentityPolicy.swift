@@ -1,11 +1,12 @@
-// Who signed data has to be for. A decision on values: no certificates, no clock.
+// Decides which apps signed data is accepted for, as a value without certificates or a clock.
 public import AppStore
 
-/// Which apps and environments signed data may be for: several apps and both environments on one endpoint.
+/// The apps and environments for which signed data is accepted. One endpoint can serve several apps and both
+/// environments.
 ///
-/// Xcode and LocalTesting are never accepted, by no policy: such data is not signed by Apple.
+/// No policy accepts the environments Xcode and LocalTesting, because Apple does not sign their data.
 public struct IdentityPolicy: Sendable, Hashable {
-  /// What one app demands; nil demands nothing.
+  /// The requirements of one app; nil requires nothing.
   struct Rule: Sendable, Hashable {
     var bundleId: String?
     var appAppleId: Int64?
@@ -14,25 +15,25 @@ public struct IdentityPolicy: Sendable, Hashable {
 
   let rules: [Rule]
 
-  /// Whatever Apple signed, for whichever app.
+  /// Accepts data for any app.
   public static let any = IdentityPolicy(bundleId: nil)
 
-  /// Data for one of these apps; with none, nothing is accepted.
+  /// Accepts data for these apps. With an empty list, nothing is accepted.
   public init(_ apps: [AppIdentity]) {
     rules = apps.map {
       Rule(bundleId: $0.bundleId, appAppleId: $0.appAppleId, environments: $0.environments)
     }
   }
 
-  /// Data for one app of which only some facts are known; nil judges nothing.
+  /// Accepts data for one app; nil skips a comparison.
   public init(bundleId: String?, appAppleId: Int64? = nil, environments: Set<AppStoreEnvironment>? = nil) {
     rules = [Rule(bundleId: bundleId, appAppleId: appAppleId, environments: environments)]
   }
 
-  /// What is wrong with data that makes `claims`; nil when it is for an expected app.
+  /// Returns the fault of data with these claims, or nil if it is for an accepted app.
   ///
-  /// Bundle and app id are judged before the environment, as in Apple's libraries, so that data for a foreign app is
-  /// reported as that.
+  /// Like Apple's libraries, it checks the bundle and app ID before the environment, so that data for another app is
+  /// reported as such.
   func fault(in claims: IdentityClaims) -> VerificationError? {
     var candidates = rules
     if claims.namesBundle {

@@ -1,8 +1,8 @@
-// Holding inner tokens against the notification around them. A decision on values: no certificates, no clock.
+// Compares inner tokens with the notification around them, as a value without certificates or a clock.
 import AppStore
 
-/// Collects what inner tokens state otherwise. A field that either side lacks is no difference: early 2022 tokens name
-/// no environment, and renewal info names no bundle.
+/// Collects the fields in which inner tokens differ from the notification. A field that is missing on either side is
+/// not a difference: tokens of early 2022 have no environment, and renewal info has no bundle.
 struct InnerComparison {
   let bundleId: String?
   let appAppleId: Int64?
@@ -20,7 +20,7 @@ struct InnerComparison {
     compare(.transaction, "environment", environment, transaction.environment)
   }
 
-  /// - Parameter transaction: the transaction beside it, which must be of the same subscription.
+  /// - Parameter transaction: the transaction next to the renewal info, which must belong to the same subscription.
   mutating func compare(_ renewalInfo: JWSRenewalInfoDecodedPayload, beside transaction: JWSTransactionDecodedPayload?)
   {
     compare(.renewalInfo, "environment", environment, renewalInfo.environment)
@@ -28,7 +28,7 @@ struct InnerComparison {
       .renewalInfo, "originalTransactionId", transaction?.originalTransactionId, renewalInfo.originalTransactionId)
   }
 
-  /// The app id counts in Production only: elsewhere Apple leaves it out or writes 0.
+  /// Compares the app ID in Production only. In other environments, Apple omits it or writes 0.
   mutating func compare(_ appTransaction: AppTransaction) {
     compare(.appTransaction, "bundleId", bundleId, appTransaction.bundleId)
     compare(.appTransaction, "receiptType", environment, appTransaction.receiptType)

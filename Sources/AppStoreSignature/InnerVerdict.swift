@@ -1,27 +1,27 @@
-// What the tokens inside a notification turned out to be.
+// The result of verifying the inner tokens of a notification.
 
-/// A token inside a notification.
+/// An inner token of a notification.
 public enum InnerToken: String, Sendable, Hashable, CaseIterable {
-  /// `data.signedTransactionInfo`
+  /// `data.signedTransactionInfo`.
   case transaction
-  /// `data.signedRenewalInfo`
+  /// `data.signedRenewalInfo`.
   case renewalInfo
-  /// `appData.signedAppTransactionInfo`
+  /// `appData.signedAppTransactionInfo`.
   case appTransaction
 }
 
-/// A fact that an inner token states otherwise than the token it is held against.
+/// A field in which an inner token differs from the token it is compared with.
 public struct InnerMismatch: Sendable, Hashable, CustomStringConvertible {
-  /// The token that disagrees.
+  /// The inner token.
   public let token: InnerToken
-  /// The field, as Apple spells it in that token.
+  /// The field, as Apple spells it in the inner token.
   public let field: String
-  /// What the notification says; for `originalTransactionId`, what the transaction says.
+  /// The value in the notification; for `originalTransactionId`, the value in the transaction.
   public let expected: String
-  /// What the token says.
+  /// The value in the inner token.
   public let found: String
 
-  /// A difference between these values.
+  /// Creates a mismatch.
   public init(token: InnerToken, field: String, expected: String, found: String) {
     self.token = token
     self.field = field
@@ -29,35 +29,35 @@ public struct InnerMismatch: Sendable, Hashable, CustomStringConvertible {
     self.found = found
   }
 
-  /// `transaction.bundleId is com.example.other instead of com.example.app`
+  /// For example `transaction.bundleId is com.example.other instead of com.example.app`.
   public var description: String { "\(token.rawValue).\(field) is \(found) instead of \(expected)" }
 }
 
 /// An inner token that is not genuine.
 public struct InnerForgery: Sendable, Hashable, CustomStringConvertible {
-  /// The token.
+  /// The inner token.
   public let token: InnerToken
-  /// Why it is not believed.
+  /// The reason it is not genuine.
   public let error: VerificationError
 
-  /// That fault of that token.
+  /// Creates a forgery.
   public init(token: InnerToken, error: VerificationError) {
     self.token = token
     self.error = error
   }
 
-  /// Token, class and message.
+  /// The token, the reason and the message.
   public var description: String { "\(token.rawValue): \(error.reason.rawValue): \(error.message)" }
 }
 
-/// The verdict about the tokens inside a notification whose outer token is genuine. Whoever acts on a notification
-/// refuses everything but ``verified``.
+/// The verdict about the inner tokens of a notification whose outer token is genuine. Act on a notification only if the
+/// verdict is ``verified``.
 public enum InnerVerdict: Sendable, Hashable {
-  /// Every inner token there is was signed by Apple and agrees with the notification. Also when there is none.
+  /// Apple signed every inner token, and all agree with the notification. Also used if there are no inner tokens.
   case verified
-  /// Every inner token is genuine, and these facts differ: a genuine token in the wrong notification.
+  /// Every inner token is genuine, but these fields differ: a genuine token in the wrong notification.
   case mismatch([InnerMismatch])
-  /// This inner token is not genuine; the first one that is not.
+  /// The first inner token that is not genuine.
   case forged(InnerForgery)
 
   /// `verified`, `mismatch` or `forged`, as `millrace verify` prints it.

@@ -1,11 +1,11 @@
-// Verification of a whole notification: the outer token first, then each inner one, then one against the other.
+// Verifies a whole notification: the outer token, then each inner token, then whether they agree.
 import AppStore
 
 extension TokenVerifier {
-  /// Verifies outer and inner tokens.
+  /// Verifies the outer and inner tokens.
   ///
-  /// - Throws: what is wrong with the outer token. Of the inner ones only what may pass by waiting is thrown; the rest
-  ///   is the verdict.
+  /// - Throws: the fault of the outer token, or a temporary fault of an inner token. Other faults of inner tokens are
+  ///   part of the verdict.
   func verifyNotification(
     _ jws: some Collection<UInt8>, identity: IdentityPolicy
   ) async throws(VerificationError) -> VerifiedNotification {
@@ -37,7 +37,8 @@ extension TokenVerifier {
       appTransaction: appTransaction, chain: outer.chain)
   }
 
-  /// The payload of an inner token; nil when there is none or it is not genuine, which `forgery` then tells.
+  /// Returns the payload of an inner token. Returns nil if there is none or if it is not genuine; `forgery` then has
+  /// the reason.
   private func verifyInner<Payload: SignedPayload>(
     _ type: Payload.Type, _ token: InnerToken, _ value: JSON?, _ forgery: inout InnerForgery?
   ) async throws(VerificationError) -> Payload? {
@@ -62,7 +63,7 @@ extension TokenVerifier {
 }
 
 extension JSON? {
-  /// The value of a member when this is an object.
+  /// Returns the value of a member if this is an object.
   fileprivate func member(_ name: String) -> JSON? {
     guard case .object(let object)? = self else { return nil }
     return object[name]

@@ -1,15 +1,15 @@
-// A chain that was found good, with all that later tokens under it need.
+// A verified chain, with everything needed to verify later tokens under it.
 import AppStore
 import Crypto
 
-/// The identity of a chain: leaf and intermediate, byte for byte. Never the third entry of `x5c`, which an attacker
-/// chooses and nobody looks at.
+/// The identity of a chain: leaf and intermediate, byte for byte. The third entry of `x5c` is not part of it, because
+/// an attacker can choose it and verification ignores it.
 struct ChainKey: Sendable, Hashable {
   let leaf: [UInt8]
   let intermediate: [UInt8]
 }
 
-/// A chain that leads to a trusted root and carries Apple's markers, whatever the date.
+/// A chain that leads to a trusted root and has Apple's markers. Its dates are checked separately.
 final class ProvenChain: Sendable {
   let key: ChainKey
   let publicKey: P256.Signing.PublicKey
@@ -23,11 +23,11 @@ final class ProvenChain: Sendable {
     self.certificates = certificates
   }
 
-  /// What is wrong with data signed at `moment`; nil when the chain held then.
+  /// Returns the fault of data signed at `moment`, or nil if the chain was valid at that time.
   func fault(at moment: Timestamp) -> VerificationError? {
     guard !window.contains(moment) else { return nil }
     return VerificationError(
-      .chain, "the chain holds from \(window.notBefore.rfc3339) to \(window.notAfter.rfc3339), not at \(moment.rfc3339)"
+      .chain, "the chain is valid \(window.notBefore.rfc3339) to \(window.notAfter.rfc3339), not at \(moment.rfc3339)"
     )
   }
 }

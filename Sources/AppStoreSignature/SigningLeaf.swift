@@ -1,12 +1,12 @@
-// Whom a verifier has seen sign: so that a certificate nobody has seen before is noticed on the day it comes.
+// The leaf certificates that a verifier has seen, so that a new one is noticed on its first day.
 public import AppStore
 internal import Crypto
 
-/// A leaf certificate under which something genuine was signed.
+/// A leaf certificate that signed genuine data.
 public struct SigningLeaf: Sendable, Hashable {
-  /// SHA-256 of its DER encoding, 64 lower-case hexadecimal digits.
+  /// SHA-256 of its DER encoding: 64 lower-case hexadecimal digits.
   public let fingerprint: String
-  /// When its chain ends.
+  /// The end of its chain's validity.
   public let notAfter: Timestamp
 }
 

@@ -1,9 +1,9 @@
-// Verification of one token, whatever its kind: examine, prove the chain, judge date, revocation and identity.
+// Verifies a token of any kind: signature, chain, date, revocation and identity.
 import AppStore
 
-/// The part that all entry points of ``SignedDataVerifier`` share.
+/// The common part of all ``SignedDataVerifier`` methods.
 ///
-/// No actor and no lock around the work: tasks on one verifier use all cores.
+/// It uses no actor and no lock around the work, so that the tasks of one verifier can use all cores.
 struct TokenVerifier: Sendable {
   let builder: ChainBuilder
   let cache: ChainCache
@@ -16,6 +16,7 @@ struct TokenVerifier: Sendable {
   ) async throws(VerificationError) -> Verified<Payload> {
     let token = try examine(jws)
     let payload = Payload(json: token.payload)
+    if let fault = payload.kindFault { throw fault }
     let chain: ProvenChain
     do {
       chain = try await prove(token, at: payload.effectiveDate ?? now())
@@ -28,7 +29,7 @@ struct TokenVerifier: Sendable {
     return Verified(payload: payload, chain: chain.certificates)
   }
 
-  /// A result, because the standard library's closures carry no typed error.
+  /// Uses a result, because the standard library's closures do not support typed errors.
   func examine(_ jws: some Collection<UInt8>) throws(VerificationError) -> ExaminedToken {
     let examine = { (bytes: UnsafeRawBufferPointer) -> Result<ExaminedToken, VerificationError> in
       Result { () throws(VerificationError) in try ExaminedToken(bytes, cache: cache) }
@@ -39,7 +40,7 @@ struct TokenVerifier: Sendable {
     return try Array(jws).withUnsafeBytes(examine).get()
   }
 
-  /// The chain, once it leads to a trusted root and held at `moment`.
+  /// Returns the chain if it leads to a trusted root and was valid at `moment`.
   private func prove(_ token: ExaminedToken, at moment: Timestamp) async throws(VerificationError) -> ProvenChain {
     switch token.chain {
     case .proven(let chain):
@@ -66,7 +67,7 @@ struct TokenVerifier: Sendable {
     case .good: return
     case .revoked(let detail): throw VerificationError(.revoked, "the chain was revoked: \(detail)")
     case .unavailable(let detail):
-      throw VerificationError(.temporary, "whether the chain was revoked cannot be found out: \(detail)")
+      throw VerificationError(.temporary, "cannot check whether the chain was revoked: \(detail)")
     }
   }
 }

@@ -1,19 +1,19 @@
-// Reading a token without believing it: for looking at records, quarantine and samples.
+// Reads a token without verifying it, for inspecting records, the quarantine and samples.
 public import AppStore
 
-/// The header and payload of a compact JWS, taken apart and not verified.
+/// The header and payload of a compact JWS, parsed but not verified.
 ///
-/// For showing, never for acting: anybody can write such a token.
+/// Use it for display only. Any client can create such a token.
 public struct UnverifiedToken: Sendable, Hashable {
   /// The JOSE header.
   public let header: JSONObject
   /// The payload.
   public let payload: JSONObject
 
-  /// Takes a token apart.
+  /// Parses a token.
   ///
-  /// - Throws: ``VerificationError/Reason/format`` for what is not three base64url segments with JSON objects in the
-  ///   first two.
+  /// - Throws: ``VerificationError/Reason/format`` unless the input is three base64url segments and the first two are
+  ///   JSON objects.
   public init(parsing jws: some Collection<UInt8>) throws(VerificationError) {
     let read = { (bytes: UnsafeRawBufferPointer) -> Result<(JSONObject, JSONObject), VerificationError> in
       Result { () throws(VerificationError) in
@@ -40,7 +40,7 @@ public struct UnverifiedToken: Sendable, Hashable {
     do {
       return try JSONObject(parsing: bytes)
     } catch {
-      throw VerificationError(.format, "the \(name) is no JSON object: \(error.reason.rawValue)")
+      throw VerificationError(.format, "the \(name) is not a JSON object: \(error.reason.rawValue)")
     }
   }
 }

@@ -1,4 +1,4 @@
-// When a chain holds.
+// The validity period of a chain.
 import AppStore
 import X509
 
@@ -8,9 +8,9 @@ import X509
   import Foundation
 #endif
 
-/// The dates between which all three certificates of a chain hold, both included.
+/// The dates between which all three certificates of a chain are valid, both inclusive.
 ///
-/// Certificates count whole seconds: the last second counts to its end.
+/// Certificates have a precision of one second: the last second counts in full.
 struct ValidityWindow: Sendable, Hashable {
   let notBefore: Timestamp
   let notAfter: Timestamp
@@ -20,7 +20,7 @@ struct ValidityWindow: Sendable, Hashable {
     self.notAfter = notAfter
   }
 
-  /// The intersection of the validity of all `certificates`; contains nothing when they never held together.
+  /// The intersection of the validity of all `certificates`; empty if they were never valid at the same time.
   init(of certificates: [Certificate]) {
     var (begin, end) = (Int64.min, Int64.max)
     for certificate in certificates {
@@ -33,7 +33,7 @@ struct ValidityWindow: Sendable, Hashable {
 
   func contains(_ moment: Timestamp) -> Bool { notBefore <= moment && moment <= notAfter }
 
-  /// X.509 dates lie between the years 0 and 9999, far inside what 64 bits of milliseconds hold.
+  /// X.509 dates are between the years 0 and 9999, well within 64 bits of milliseconds.
   private static func milliseconds(_ date: Date) -> Int64 {
     Int64(date.timeIntervalSince1970.rounded(.down)) * 1000
   }

@@ -1,76 +1,78 @@
-// Why signed data was not believed. The one error of this module.
+// The error of this module: the reason signed data was rejected.
 
-/// Why signed data was not believed, in a class that an operator can act on.
+/// The reason signed data was rejected, in a class that an operator can act on.
 ///
-/// The message names what was wrong and never quotes the payload: errors end in logs.
+/// The message names the problem and never quotes the payload, because errors end up in logs.
 public struct VerificationError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The class of a refusal. Raw values are what `millrace verify` prints and what metrics count by.
+  /// The class of a rejection. `millrace verify` prints the raw value, and metrics count by it.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// Not a compact JWS: segments, base64url, JSON, or a `crit` header, which nobody here understands.
+    /// The data is not a compact JWS (segments, base64url, JSON) or has a `crit` header, which is not supported. Also a
+    /// payload of another kind, such as a notification without `notificationType`.
     case format
     /// `alg` is not exactly `ES256`.
     case algorithm
-    /// `x5c` does not hold exactly three certificates.
+    /// `x5c` does not contain exactly three certificates.
     case chainLength = "chain-length"
-    /// Leaf or intermediate is no X.509 certificate in DER.
+    /// The leaf or intermediate is not an X.509 certificate in DER.
     case certificate
-    /// The certificates do not lead to a trusted root, lack Apple's markers, or did not hold when the data was signed.
+    /// The certificates do not lead to a trusted root, lack Apple's markers, use an unsupported algorithm, or were not
+    /// valid when the data was signed.
     case chain
     /// The signature is not a raw ES256 signature by the leaf over these bytes.
     case signature
-    /// Genuine, but for an app that is not expected.
+    /// The data is genuine, but for an app that is not configured.
     case appIdentifier = "app-identifier"
-    /// Genuine, but for an environment that is not expected.
+    /// The data is genuine, but for an environment that is not configured.
     case environment
-    /// The responder says that leaf or intermediate was revoked.
+    /// The OCSP responder says that the leaf or intermediate was revoked.
     case revoked
-    /// Genuine as far as can be told: whether the chain was revoked could not be found out now.
+    /// The data is otherwise genuine, but its revocation status is currently unavailable.
     case temporary
-    /// The verifier itself was set up with a root that cannot be read.
+    /// The verifier is configured with an unreadable root.
     case configuration
   }
 
   /// The class.
   public let reason: Reason
-  /// What was wrong, for a log.
+  /// The problem, for a log.
   public let message: String
-  /// Whether the body is a well-formed ES256 token, for an app and environment that are expected, whose signature
-  /// holds under its own leaf, and nothing but the chain of certificates is to blame. So would a change at Apple look;
-  /// so does a forger's own chain.
+  /// Whether the chain is the only fault. The body is a well-formed ES256 token for a configured app and environment,
+  /// and its own leaf signed it. A change of Apple's certificates would look like this, and so does a forger's own
+  /// chain.
   public let isOnlyChainFault: Bool
 
-  /// Whether the data was signed under a trusted chain and is only not for us: worth keeping until the configuration
-  /// knows the app and environment.
+  /// Whether Apple signed the data, but for an app or environment that is not configured. Such data is worth keeping
+  /// until the configuration includes them.
   public var isGenuine: Bool { reason == .appIdentifier || reason == .environment }
 
-  /// Whether the same data may be accepted later without anybody changing anything.
+  /// Whether the same data may be accepted later without any change.
   public var isTemporary: Bool { reason == .temporary }
 
-  /// An error of that class.
+  /// Creates an error.
   public init(_ reason: Reason, _ message: String, isOnlyChainFault: Bool = false) {
     self.reason = reason
     self.message = message
     self.isOnlyChainFault = isOnlyChainFault
   }
 
-  /// The same fault, marked as the only one.
+  /// Returns the same error, marked as the chain's only fault.
   func asOnlyChainFault() -> VerificationError {
     VerificationError(reason, message, isOnlyChainFault: true)
   }
 
-  /// Class, what was wrong, and what to do now.
+  /// The class, the problem and the remedy.
   public var description: String { "\(reason.rawValue): \(message); \(advice)" }
 
   private var advice: String {
     switch reason {
-    case .format, .algorithm, .certificate, .signature, .revoked: "refuse it, the same bytes will fail again"
+    case .format, .algorithm, .certificate, .signature, .revoked: "reject it; the same bytes will fail again"
     case .chainLength, .chain:
       isOnlyChainFault
-        ? "keep it and ask whether Apple changed its certificates, or trust its root if it should be trusted"
-        : "refuse it, the same bytes will fail again"
+        ? "keep it and check whether Apple changed its certificates, or add its root to the trusted ones"
+        : "reject it; the same bytes will fail again"
     case .appIdentifier, .environment: "keep it and check which apps and environments are configured"
-    case .temporary: "try again later"
-    case .configuration: "check the files that hold the trusted roots"
+    case .temporary: "retry later"
+    case .configuration: "check the files with the trusted roots"
     }
   }
 }

@@ -1,13 +1,13 @@
-// What a verifier hands out: a payload, and the chain that vouches for it.
+// The result of verification: a payload and the chain that signed it.
 public import AppStore
 
-/// A payload that Apple signed for an expected app.
+/// A payload that Apple signed for an accepted app.
 public struct Verified<Payload: AppStoreObject>: Sendable {
-  /// The payload, every member as it was signed.
+  /// The payload, with every member as signed.
   public let payload: Payload
   /// The chain that signed it.
   public let chain: CertificateChain
 
-  /// SHA-256 of the leaf in hexadecimal, so that a leaf never seen before can raise an alert.
+  /// SHA-256 of the leaf in hexadecimal, for alerts about a new leaf.
   public var leafFingerprint: String { chain.leafFingerprint }
 }

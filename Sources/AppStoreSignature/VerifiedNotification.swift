@@ -1,23 +1,23 @@
-// A version 2 notification after verification: the outer payload, the inner ones, and the verdict about those.
+// A verified version 2 notification: the outer payload, the inner payloads and the verdict about them.
 public import AppStore
 
-/// A notification whose outer token Apple signed for an expected app.
+/// A notification whose outer token Apple signed for an accepted app.
 ///
-/// That says nothing of its inner tokens: read ``inner`` before acting on any of them.
+/// This does not cover its inner tokens: check ``inner`` before you use any of them.
 public struct VerifiedNotification: Sendable {
   /// The outer payload.
   public let payload: ResponseBodyV2DecodedPayload
-  /// What the inner tokens turned out to be.
+  /// The verdict about the inner tokens.
   public let inner: InnerVerdict
-  /// The transaction, when there is one and it is genuine.
+  /// The transaction; nil if there is none or it is not genuine.
   public let transaction: JWSTransactionDecodedPayload?
-  /// The renewal info, when there is one and it is genuine.
+  /// The renewal info; nil if there is none or it is not genuine.
   public let renewalInfo: JWSRenewalInfoDecodedPayload?
-  /// The app transaction, when there is one and it is genuine.
+  /// The app transaction; nil if there is none or it is not genuine.
   public let appTransaction: AppTransaction?
   /// The chain that signed the outer token.
   public let chain: CertificateChain
 
-  /// SHA-256 of the outer token's leaf in hexadecimal, so that a leaf never seen before can raise an alert.
+  /// SHA-256 of the outer token's leaf in hexadecimal, for alerts about a new leaf.
   public var leafFingerprint: String { chain.leafFingerprint }
 }

@@ -1,4 +1,4 @@
-// The three certificates of a chain shaped like Apple's: names, extensions, marker identifiers, ecdsa-with-SHA384.
+// Builds the three certificates of a chain like Apple's: names, extensions, marker identifiers and ecdsa-with-SHA384.
 import AppStore
 import Crypto
 import SwiftASN1
@@ -10,14 +10,15 @@ import X509
   import Foundation
 #endif
 
-/// The role a certificate plays, and what distinguishes it from the other two.
+/// The role of a certificate, and its name.
 enum CertificateRole: String {
   case root, intermediate, leaf
 
   var commonName: String {
     switch self {
     case .root: "Millrace Test Root CA - G3"
-    case .intermediate: "Millrace Test Worldwide Developer Relations Certification Authority"
+    // RFC 5280, appendix A.1, limits the name to 64 characters.
+    case .intermediate: "Test Worldwide Developer Relations Certification Authority"
     case .leaf: "Test ECC Mac App Store and iTunes Store Receipt Signing"
     }
   }
@@ -44,7 +45,7 @@ enum CertificateRole: String {
   }
 }
 
-/// What one certificate is built from.
+/// The data from which a certificate is built.
 struct CertificatePlan {
   var role: CertificateRole
   var shape: ChainShape
@@ -117,7 +118,7 @@ struct CertificatePlan {
     return [try Certificate.Extension(access, critical: false)]
   }
 
-  /// Apple's markers carry an ASN.1 NULL; verifiers look at the identifier only.
+  /// Apple's markers contain an ASN.1 NULL. Verifiers check the identifier only.
   private func marker(_ identifier: String?) throws -> [Certificate.Extension] {
     guard let identifier else { return [] }
     let null: [UInt8] = [0x05, 0x00]
@@ -129,7 +130,7 @@ struct CertificatePlan {
 }
 
 extension Date {
-  /// Whole seconds: certificates know no fractions.
+  /// Drops fractions of a second, which certificates cannot express.
   init(_ timestamp: Timestamp) {
     self.init(timeIntervalSince1970: Double(timestamp.millisecondsSince1970 / 1000))
   }

@@ -1,5 +1,5 @@
-// The certificate policies extension of the leaf. Verifiers ignore it; it is here because it makes up a third of the
-// size of Apple's leaf, and with it of every token.
+// The certificate policies extension of the leaf. Verifiers ignore it. It is included because it makes up a third of
+// the size of Apple's leaf, and every token contains the leaf.
 import SwiftASN1
 import X509
 

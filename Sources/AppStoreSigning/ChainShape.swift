@@ -1,10 +1,10 @@
-/// What a generated chain looks like. The default has the shape of Apple's; each change makes one fault.
+/// The properties of a generated chain. The default matches Apple's chain; each change introduces one fault.
 public struct ChainShape: Sendable, Hashable {
   /// The curve of the leaf's key.
   public enum LeafKey: String, Sendable, Hashable {
-    /// What ES256 asks for and Apple uses.
+    /// The curve that ES256 requires and Apple uses.
     case p256
-    /// A key no ES256 signature can verify under.
+    /// A curve with which no ES256 signature can be verified.
     case p384
   }
 
@@ -13,17 +13,17 @@ public struct ChainShape: Sendable, Hashable {
   /// The object identifier of Apple's marker on the Worldwide Developer Relations intermediate.
   public static let appleIntermediateMarker = "1.2.840.113635.100.6.2.1"
 
-  /// Dotted object identifier of the marker extension in the leaf; nil for none.
+  /// The object identifier of the leaf's marker extension, in dotted form; nil for none.
   public var leafMarker: String? = ChainShape.appleLeafMarker
-  /// Dotted object identifier of the marker extension in the intermediate; nil for none.
+  /// The object identifier of the intermediate's marker extension, in dotted form; nil for none.
   public var intermediateMarker: String? = ChainShape.appleIntermediateMarker
   /// The curve of the leaf's key.
   public var leafKey: LeafKey = .p256
-  /// Written into leaf and intermediate as the address of their OCSP responder; nil for none.
+  /// The OCSP responder's URL in the leaf and intermediate; nil for none.
   public var ocspURL: String? = "http://ocsp.millrace.invalid/test"
-  /// The organisation in every distinguished name. Two chains with one name differ in their keys only.
+  /// The organization in every distinguished name. Two chains with the same organization differ in their keys only.
   public var organization = "Millrace Test"
 
-  /// The shape of Apple's chain.
+  /// A chain like Apple's.
   public init() {}
 }

@@ -1,4 +1,5 @@
-// Well-signed tokens under chains that do not lead to the trusted root, lack Apple's markers, or were out of date.
+// Correctly signed tokens whose chains do not lead to the trusted root, lack Apple's markers, or were not valid at the
+// time.
 import AppStore
 
 extension Forgeries {

@@ -1,4 +1,4 @@
-// Tokens that the chain did sign, but for somebody else, or around inner tokens that disagree or are forged.
+// Tokens that the chain signed, but for another app or environment, or with inner tokens that disagree or are forged.
 import AppStore
 
 extension Forgeries {

@@ -1,4 +1,4 @@
-// Faults that show before any cryptography: segments, base64url, header, algorithm, number of certificates.
+// Faults that are detected before any cryptography: segments, base64url, header, algorithm, number of certificates.
 import AppStore
 
 extension Forgeries {
@@ -19,7 +19,11 @@ extension Forgeries {
         "header-not-json", dotted([Text.base64URL(Array("hello".utf8)), payload, signature]), .refused("format")),
     ]
     let signedPayload = try self.payload()
+    let purchase = purchase()
     forgeries += [
+      // Every device holds tokens that Apple signed, but none of them is a notification.
+      Forgery("transaction-for-notification", try chain.sign(purchase.transaction.bytes), .refused("format")),
+      Forgery("renewal-info-for-notification", try chain.sign(purchase.renewalInfo.bytes), .refused("format")),
       Forgery("payload-not-json", try chain.sign(Array("not json".utf8)), .refused("format")),
       Forgery("payload-not-object", try chain.sign(Array("[1]".utf8)), .refused("format")),
       Forgery(
@@ -59,7 +63,8 @@ extension Forgeries {
     return forgeries
   }
 
-  /// The last character of 86 carries four bits that must be zero; setting one would be a second spelling of one token.
+  /// The last of the 86 characters contains four bits that must be zero. Setting one creates a second encoding of the
+  /// same token.
   private static func withSpareBitSet(_ segment: [UInt8]) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
     guard let last = segment.last, let value = alphabet.firstIndex(of: last) else { return segment }

@@ -1,4 +1,4 @@
-// Signatures that do not hold: somebody else's, over something else, or no ES256 signature at all.
+// Invalid signatures: by another key, over other data, or not in ES256 form.
 import AppStore
 
 extension Forgeries {
@@ -35,7 +35,7 @@ extension Forgeries {
     ]
   }
 
-  /// The order of P-256's group, the first number that is too large for r or s.
+  /// The order of the P-256 group, the smallest invalid value of r and s.
   private static let order: [UInt8] = [
     0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
     0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,

@@ -1,27 +1,27 @@
-// Tokens that a verifier must refuse, each with one fault and a label that says which.
+// Tokens that a verifier must reject, each with one fault and a label for it.
 public import AppStore
 
-/// A notification that must not be believed.
+/// A notification that a verifier must reject.
 public struct Forgery: Sendable, CustomStringConvertible {
-  /// How the refusal is classed.
+  /// The expected kind of rejection.
   public enum Expectation: Sendable, Hashable {
-    /// The outer token is refused with that class: `format`, `algorithm`, `chain-length`, `certificate`, `chain`,
+    /// The outer token is rejected with this class: `format`, `algorithm`, `chain-length`, `certificate`, `chain`,
     /// `signature`, `app-identifier` or `environment`.
     case refused(String)
-    /// The outer token is genuine; an inner one disagrees with it.
+    /// The outer token is genuine; an inner token disagrees with it.
     case innerMismatch
-    /// The outer token is genuine; an inner one is not.
+    /// The outer token is genuine; an inner token is not.
     case innerForged
   }
 
-  /// What is wrong, in a few hyphenated words.
+  /// The fault, in a few hyphenated words.
   public var label: String
   /// The compact JWS.
   public var jws: [UInt8]
-  /// How it must be refused.
+  /// The expected rejection.
   public var expectation: Expectation
-  /// Whether the signature, of the outer token or of the inner one at fault, is right and nothing but its certificate
-  /// chain is to blame.
+  /// Whether the certificate chain is the only fault and the signature is correct. This refers to the outer token, or
+  /// to the inner token at fault.
   public var isOnlyChainFault = false
 
   /// The label.
@@ -35,17 +35,17 @@ public struct Forgery: Sendable, CustomStringConvertible {
   }
 }
 
-/// Makes every forgery that the project knows, for a verifier that trusts `chain` and expects `app`.
+/// Creates all known forgeries for a verifier that trusts `chain` and accepts `app`.
 public struct Forgeries: Sendable {
   /// The chain that the verifier trusts.
   public var chain: SigningChain
-  /// The app that the verifier expects.
+  /// The app that the verifier accepts.
   public var app: SampleApp
-  /// When the tokens claim to have been signed; inside the leaf's validity.
+  /// The signing date in the tokens; within the leaf's validity.
   public var signedDate: Timestamp
   let seed: UInt64
 
-  /// Forgeries whose identifiers come from `seed`.
+  /// Creates forgeries whose identifiers are derived from `seed`.
   public init(chain: SigningChain, app: SampleApp = SampleApp(), signedDate: Timestamp, seed: UInt64) {
     self.chain = chain
     self.app = app
@@ -53,17 +53,18 @@ public struct Forgeries: Sendable {
     self.seed = seed
   }
 
-  /// All of them: faults of the envelope, of signature, of chain, of identity, and of inner tokens.
+  /// Returns all forgeries: of the envelope, signature, chain, algorithms, identity and inner tokens.
   public func all() throws(SigningError) -> [Forgery] {
     var forgeries = try ofEnvelope()
     forgeries += try ofSignature()
     forgeries += try ofChain()
+    forgeries += try ofAlgorithms()
     forgeries += try ofIdentity()
     forgeries += try ofInnerTokens()
     return forgeries
   }
 
-  /// A genuine DID_RENEW, the token that most forgeries are made from.
+  /// A genuine DID_RENEW, from which most forgeries are made.
   func genuine(signedBy other: SigningChain? = nil, at date: Timestamp? = nil) throws(SigningError) -> [UInt8] {
     try (other ?? chain).sign(payload(at: date))
   }

@@ -1,10 +1,10 @@
-// Where the keys and serial numbers of a chain come from: the system's random numbers, or a seed.
+// Creates the keys and serial numbers of a chain from the system's random numbers or from a seed.
 import Crypto
 import X509
 
-/// Makes keys; a seed makes the same ones in every process.
+/// Creates keys. A seed creates the same keys in every process.
 ///
-/// Signatures stay different each time all the same, because ECDSA as swift-crypto makes it is randomised.
+/// Signatures still differ every time, because swift-crypto's ECDSA is randomized.
 enum KeySource {
   case random
   case seeded(UInt64)
@@ -35,7 +35,7 @@ enum KeySource {
     }
   }
 
-  /// A digest can lie outside the curve's order (about once in 2³² for P-256): then the next one is tried.
+  /// A digest can be outside the curve's order (about once in 2³² for P-256). The next digest is used instead.
   private func firstKey<Key>(
     _ seed: UInt64, _ label: String, count: Int, make: ([UInt8]) throws -> Key
   ) throws(SigningError) -> Key {

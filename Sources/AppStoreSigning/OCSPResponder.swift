@@ -1,19 +1,19 @@
-// Answers OCSP requests about the leaf and the intermediate of a chain, as RFC 6960 describes, without a network.
+// Responds to OCSP requests about the leaf and intermediate of a chain, as RFC 6960 describes, without a network.
 public import AppStore
 import Crypto
 import SwiftASN1
 import X509
 
-/// The responder whose address ``ChainShape/ocspURL`` writes into the certificates.
+/// The responder for the URL that ``ChainShape/ocspURL`` writes into the certificates.
 ///
-/// The issuer itself signs: the intermediate about the leaf, the root about the intermediate. No nonce is echoed, as
-/// Apple's responder echoes none.
+/// The issuer itself signs responses: the intermediate for the leaf, the root for the intermediate. Like Apple's
+/// responder, it does not return a nonce.
 public struct OCSPResponder: Sendable {
-  /// What the responder says of one certificate.
+  /// The status of a certificate.
   public enum Status: Sendable, Hashable {
     /// Not revoked.
     case good
-    /// Revoked at that time.
+    /// Revoked at this time.
     case revoked(at: Timestamp)
     /// The responder does not know the certificate.
     case unknown
@@ -25,19 +25,19 @@ public struct OCSPResponder: Sendable {
   public var intermediate: Status = .good
   private let chain: SigningChain
 
-  /// A responder that calls every certificate of `chain` good.
+  /// Creates a responder that reports every certificate of `chain` as good.
   public init(chain: SigningChain) {
     self.chain = chain
   }
 
-  /// Answers a DER request.
+  /// Responds to a DER request.
   ///
   /// - Parameters:
   ///   - request: an `OCSPRequest` about one certificate.
-  ///   - thisUpdate: when the status was known to be right.
-  ///   - nextUpdate: until when the answer may be believed; Apple gives twelve hours.
+  ///   - thisUpdate: the time at which the status was known to be correct.
+  ///   - nextUpdate: the time until which the response is valid; Apple uses twelve hours.
   /// - Returns: an `OCSPResponse` in DER.
-  /// - Throws: ``SigningError/statusNotAnswered(cause:)`` for what is no request about a certificate of this chain.
+  /// - Throws: ``SigningError/statusNotAnswered(cause:)`` unless it is a request about a certificate of this chain.
   public func respond(
     to request: [UInt8], thisUpdate: Timestamp, nextUpdate: Timestamp
   ) throws(SigningError) -> [UInt8] {
@@ -45,7 +45,7 @@ public struct OCSPResponder: Sendable {
       let identifier = try Self.certificateIdentifier(in: request)
       let isAboutLeaf = identifier.issuerKeyHash == Self.hash(chain.intermediate.key)
       guard isAboutLeaf || identifier.issuerKeyHash == Self.hash(chain.root.key) else {
-        throw SigningError.statusNotAnswered(cause: "the issuer is not of this chain")
+        throw SigningError.statusNotAnswered(cause: "the issuer is not part of this chain")
       }
       let issuer = isAboutLeaf ? chain.intermediate : chain.root
       let data = try Self.responseData(
@@ -65,7 +65,7 @@ public struct OCSPResponder: Sendable {
   }
 }
 
-// The ASN.1 of requests and responses, section 4 of RFC 6960.
+// The ASN.1 of requests and responses (RFC 6960, section 4).
 extension OCSPResponder {
   private static let basicResponse: ASN1ObjectIdentifier = [1, 3, 6, 1, 5, 5, 7, 48, 1, 1]
   private static let ecdsaWithSHA384: ASN1ObjectIdentifier = [1, 2, 840, 10045, 4, 3, 3]
@@ -76,7 +76,7 @@ extension OCSPResponder {
 
   private static func children(_ node: ASN1Node?) throws -> [ASN1Node] {
     guard let node, case .constructed(let nodes) = node.content else {
-      throw SigningError.statusNotAnswered(cause: "the request is cut short")
+      throw SigningError.statusNotAnswered(cause: "the request is truncated")
     }
     return Array(nodes)
   }

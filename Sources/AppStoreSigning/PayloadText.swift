@@ -1,11 +1,11 @@
-// Payloads with their members in the order Apple writes them.
+// Payloads whose members are in Apple's order.
 package import AppStore
 
-/// One member's value; nil leaves the member out, as Apple does with what does not apply.
+/// The members of an object. A nil value omits the member, as Apple omits those that do not apply.
 package typealias Members = KeyValuePairs<String, JSON?>
 
 extension JSONObject {
-  /// An object with these members in this order, without those that are nil. No name may come twice.
+  /// Creates an object with these members in order, without nil values. Names must be unique.
   package init(ordered members: Members) {
     self.init()
     self.members.reserveCapacity(members.count)
@@ -14,7 +14,7 @@ extension JSONObject {
     }
   }
 
-  /// Compact JSON, as Apple's payloads are.
+  /// Compact JSON, like Apple's payloads.
   package var bytes: [UInt8] { JSON.object(self).serialized() }
 }
 

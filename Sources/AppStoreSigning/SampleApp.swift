@@ -1,15 +1,15 @@
 public import AppStore
 
-/// The app that samples are about.
+/// The app in sample notifications.
 public struct SampleApp: Sendable, Hashable {
   /// The app's bundle identifier.
   public var bundleId: String
-  /// The app's Apple ID. Production carries it always; Sandbox in everything but TEST.
+  /// The app's Apple ID. Production always includes it; Sandbox includes it in everything but TEST.
   public var appAppleId: Int64
   /// Production or Sandbox.
   public var environment: AppStoreEnvironment
 
-  /// An app as it is configured; the defaults are an example's.
+  /// Creates an app. The defaults describe an example app.
   public init(
     bundleId: String = "com.example.app", appAppleId: Int64 = 1_234_567_890,
     environment: AppStoreEnvironment = .production

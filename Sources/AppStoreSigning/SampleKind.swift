@@ -4,10 +4,10 @@ public import AppStore
 public struct SampleKind: Sendable, Hashable, CustomStringConvertible {
   /// `notificationType`.
   public var type: NotificationTypeV2
-  /// `subtype`; nil where Apple leaves the member out.
+  /// `subtype`; nil if Apple omits the member.
   public var subtype: Subtype?
 
-  /// A type with a subtype, documented or not.
+  /// A type with a subtype, which need not be documented.
   public init(_ type: NotificationTypeV2, _ subtype: Subtype? = nil) {
     self.type = type
     self.subtype = subtype
@@ -18,7 +18,7 @@ public struct SampleKind: Sendable, Hashable, CustomStringConvertible {
     subtype.map { "\(type.rawValue)/\($0.rawValue)" } ?? type.rawValue
   }
 
-  /// Every type with every subtype that Apple's `notificationType` page, or its older overview of V1 and V2, gives it.
+  /// Every type with all its subtypes, according to Apple's `notificationType` page or its older overview of V1 and V2.
   public static let all: [SampleKind] = documented.flatMap { type, subtypes in
     subtypes.map { SampleKind(NotificationTypeV2(rawValue: type), $0.map { Subtype(rawValue: $0) }) }
   }

@@ -1,15 +1,15 @@
-// Signed notifications of every type and subtype, of the size and with the order of members that Apple's have.
+// Signed notifications of every type and subtype, with the size and member order of Apple's.
 public import AppStore
 
-/// A signed notification and what it says.
+/// A signed notification and its properties.
 public struct SampleNotification: Sendable {
-  /// Type and subtype.
+  /// The type and subtype.
   public var kind: SampleKind
   /// `notificationUUID`.
   public var notificationUUID: String
   /// `signedDate`.
   public var signedDate: Timestamp
-  /// What orders the notification: `originalTransactionId`, `requestIdentifier`, `externalPurchaseId` or
+  /// The key that orders the notification: `originalTransactionId`, `requestIdentifier`, `externalPurchaseId` or
   /// `appTransactionId`; `notificationUUID` for TEST.
   public var orderingKey: String
   /// The compact JWS, the value of `signedPayload`.
@@ -20,26 +20,27 @@ public struct SampleNotification: Sendable {
   }
 }
 
-/// Makes notifications of one app under one chain.
+/// Creates notifications for one app, signed with one chain.
 ///
-/// One seed gives one sequence of identifiers; the signatures differ from run to run because ECDSA is randomised.
+/// The same seed gives the same sequence of identifiers. Signatures differ from run to run, because ECDSA is
+/// randomized.
 public struct SampleNotifications: Sendable {
-  /// The chain that signs, inner tokens included.
+  /// The chain that signs the notifications and their inner tokens.
   public var chain: SigningChain
-  /// The app the notifications are about.
+  /// The app in the notifications.
   public var app: SampleApp
   private var generator: SeededGenerator
 
-  /// Starts the sequence that belongs to `seed`.
+  /// Starts the sequence for `seed`.
   public init(chain: SigningChain, app: SampleApp = SampleApp(), seed: UInt64) {
     self.chain = chain
     self.app = app
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next notification of `kind`, signed at `signedDate`, about a purchase of its own.
+  /// Returns the next notification of `kind`, signed at `signedDate`, about a new purchase.
   ///
-  /// A subscription's is about 18 kB, a one-time purchase's 12 kB, a TEST 5 kB, as Apple's are.
+  /// The sizes match Apple's: about 18 kB for a subscription, 12 kB for a one-time purchase, and 5 kB for TEST.
   public mutating func next(_ kind: SampleKind, signedDate: Timestamp) throws(SigningError) -> SampleNotification {
     let purchase = SamplePurchase(app: app, kind: kind, signedDate: signedDate, using: &generator)
     let uuid = generator.uuid()
@@ -49,7 +50,7 @@ public struct SampleNotifications: Sendable {
       kind: kind, notificationUUID: uuid, signedDate: signedDate, orderingKey: key, jws: try chain.sign(payload.bytes))
   }
 
-  /// One notification of every documented type and subtype, one millisecond apart from `signedDate` on.
+  /// Returns one notification of every documented type and subtype, starting at `signedDate` and one millisecond apart.
   public mutating func everyKind(from signedDate: Timestamp) throws(SigningError) -> [SampleNotification] {
     var notifications: [SampleNotification] = []
     for kind in SampleKind.all {
@@ -58,7 +59,7 @@ public struct SampleNotifications: Sendable {
     return notifications
   }
 
-  /// The one of `data`, `summary`, `externalPurchaseToken` and `appData` that the type carries, and its ordering key.
+  /// Returns the `data`, `summary`, `externalPurchaseToken` or `appData` of the notification, and its ordering key.
   private mutating func part(
     of purchase: SamplePurchase, notificationUUID: String
   ) throws(SigningError) -> (part: NotificationPart, key: String) {

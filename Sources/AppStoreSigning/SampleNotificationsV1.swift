@@ -1,23 +1,23 @@
-// Version 1 bodies: unsigned JSON with the shared secret inside.
+// Version 1 bodies: unsigned JSON that contains the shared secret.
 public import AppStore
 
-/// Makes the deprecated version 1 bodies that some apps still receive, by Apple's `responseBodyV1` page.
+/// Creates the deprecated version 1 bodies that some apps still receive, according to Apple's `responseBodyV1` page.
 public struct SampleNotificationsV1: Sendable {
-  /// The app the bodies are about.
+  /// The app in the bodies.
   public var app: SampleApp
-  /// What goes into the `password` member; nil leaves the member out, as bodies of 2019 did.
+  /// The value of the `password` member; nil omits it, as in bodies of 2019.
   public var password: String?
   private var generator: SeededGenerator
 
-  /// Starts the sequence that belongs to `seed`.
+  /// Starts the sequence for `seed`.
   public init(app: SampleApp = SampleApp(), password: String?, seed: UInt64) {
     self.app = app
     self.password = password
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next body of that type, sent at `date`, about a subscription of its own: compact JSON, and the
-  /// `original_transaction_id` that orders it.
+  /// Returns the next body of a type, sent at `date`, about a new subscription. The body is compact JSON; the
+  /// `original_transaction_id` is its ordering key.
   public mutating func next(
     _ type: NotificationTypeV1, at date: Timestamp
   ) -> (body: [UInt8], originalTransactionId: String) {

@@ -1,7 +1,7 @@
-// One customer's purchase, from which the signed transaction and renewal info of a sample are told.
+// The purchase of one customer, from which a sample's transaction and renewal info are built.
 import AppStore
 
-/// What a notification is about: a subscription, or a consumable when the notification is ONE_TIME_CHARGE.
+/// The subject of a notification: a subscription, or a consumable for ONE_TIME_CHARGE.
 struct SamplePurchase {
   var app: SampleApp
   var kind: SampleKind
@@ -36,13 +36,13 @@ struct SamplePurchase {
   private var renewsAutomatically: Bool {
     kind.subtype != .autoRenewDisabled && kind.subtype != .voluntary && kind.type != .revoke
   }
-  // DID_RENEW comes shortly before the period it announces, so its purchaseDate lies ahead of its signedDate.
+  // DID_RENEW arrives shortly before its period begins, so its purchaseDate is later than its signedDate.
   private var purchaseDate: Timestamp {
     signedDate + (hasLapsed ? .seconds(-30 * 86_400) : kind.type == .didRenew ? .seconds(34) : .seconds(-3_600))
   }
   private var expiresDate: Timestamp { purchaseDate + .seconds(30 * 86_400) }
 
-  /// `status` of `data`, by Apple's `status` page.
+  /// `status` of `data`, according to Apple's `status` page.
   var status: Status {
     switch kind.type {
     case .gracePeriodExpired: .billingRetry
@@ -82,7 +82,7 @@ struct SamplePurchase {
     return payload.json
   }
 
-  /// The payload of `signedRenewalInfo`; price and currency are gone once the subscription does not renew.
+  /// The payload of `signedRenewalInfo`. Price and currency are omitted if the subscription does not renew.
   var renewalInfo: JSONObject {
     let next =
       switch kind.subtype {

@@ -1,15 +1,16 @@
-/// Random numbers that a seed reproduces (SplitMix64), for samples and for tests that print their seed.
+/// A random number generator with a reproducible sequence (SplitMix64), for samples and for tests that print their
+/// seed.
 ///
-/// Not for keys that protect anything.
+/// Do not use it for keys that protect anything.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// Starts the sequence that belongs to `seed`.
+  /// Starts the sequence for `seed`.
   public init(seed: UInt64) {
     state = seed
   }
 
-  /// The next 64 bits of the sequence.
+  /// Returns the next 64 bits of the sequence.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -18,7 +19,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A version 4 UUID in lower case, as Apple writes `notificationUUID`.
+  /// Returns a version 4 UUID in lower case, as Apple writes `notificationUUID`.
   public mutating func uuid() -> String {
     var bytes: [UInt8] = []
     for _ in 0..<2 {
@@ -37,7 +38,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return text
   }
 
-  /// A decimal number of exactly `digits` digits without a leading zero, as Apple's identifiers are.
+  /// Returns a decimal number of exactly `digits` digits without a leading zero, like Apple's identifiers.
   public mutating func digits(_ digits: Int, startingWith prefix: String = "") -> String {
     var text = prefix
     while text.utf8.count < digits {

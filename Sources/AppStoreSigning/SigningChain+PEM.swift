@@ -1,12 +1,12 @@
-// A chain as text, keys included, so that two processes can share one: the sender signs, the receiver trusts its root.
+// Exports a chain with its keys as text, so that two processes can share it: one signs, the other trusts the root.
 import Crypto
 import SwiftASN1
 import X509
 
 extension SigningChain {
-  /// The whole chain in PEM, keys included: certificates of leaf, intermediate and root, then their keys in that order.
+  /// The whole chain in PEM: the certificates of leaf, intermediate and root, then their keys in that order.
   ///
-  /// Secret as any private key is, although nothing but a test should trust it.
+  /// Treat it as a secret because it contains private keys, although only tests should trust this chain.
   public var pem: String {
     let certificates = [leafDER, intermediateDER, rootDER].map {
       PEMDocument(type: Self.certificateType, derBytes: $0).pemString
@@ -15,7 +15,7 @@ extension SigningChain {
     return (certificates + keys).joined(separator: "\n") + "\n"
   }
 
-  /// The key that signs, in PEM.
+  /// The signing key in PEM.
   package var leafKeyPEM: String {
     switch leafKey {
     case .p256(let key): key.pemRepresentation
@@ -23,14 +23,14 @@ extension SigningChain {
     }
   }
 
-  /// The root alone in PEM, which is no secret: what a verifier is told to trust.
+  /// The root certificate in PEM, which verifiers have to trust. It is not a secret.
   public var rootPEM: String {
     PEMDocument(type: Self.certificateType, derBytes: rootDER).pemString + "\n"
   }
 
-  /// Reads what ``pem`` wrote.
+  /// Reads a chain that ``pem`` exported.
   ///
-  /// - Throws: ``SigningError/chainNotReadable(part:cause:)`` when a block is missing, damaged or of another kind.
+  /// - Throws: ``SigningError/chainNotReadable(part:cause:)`` if a block is missing, damaged or of another type.
   public init(pem: String) throws(SigningError) {
     let documents: [PEMDocument]
     do {

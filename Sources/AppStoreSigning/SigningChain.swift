@@ -1,13 +1,15 @@
-// A certificate chain of the shape Apple signs with, and the keys to sign with it.
+// A certificate chain like the one Apple signs with, and its keys.
 public import AppStore
 import Crypto
 import SwiftASN1
 import X509
 
-/// Root and intermediate with P-384 keys, a leaf with a P-256 key, Apple's marker identifiers, every certificate signed
-/// ecdsa-with-SHA384. Names resemble Apple's and say that they are a test's.
+/// A chain that signs like Apple's.
 ///
-/// A value holds private keys: keep it, and what ``pem`` gives, out of anything a verifier trusts in production.
+/// The root and intermediate have P-384 keys and the leaf has a P-256 key. The certificates have Apple's marker
+/// identifiers and are signed with ecdsa-with-SHA384. Their names resemble Apple's but identify them as a test's.
+///
+/// The value holds private keys. No production verifier may trust it, and ``pem`` must stay secret.
 public struct SigningChain: Sendable {
   struct Authority: Sendable {
     var certificate: Certificate
@@ -31,24 +33,25 @@ public struct SigningChain: Sendable {
   let intermediate: Authority
   let leaf: Certificate
   let leafKey: LeafKey
-  /// The first segment of every token, made once: it is four fifths of a small one.
+  /// The first segment of every token. It is built once, because it makes up four fifths of a small token.
   let headerSegment: [UInt8]
 
-  /// The root's DER, what a verifier is told to trust.
+  /// The root's DER, which verifiers have to trust.
   public let rootDER: [UInt8]
-  /// The intermediate's DER, `x5c[1]` of every token.
+  /// The intermediate's DER: `x5c[1]` of every token.
   public let intermediateDER: [UInt8]
-  /// The leaf's DER, `x5c[0]` of every token.
+  /// The leaf's DER: `x5c[0]` of every token.
   public let leafDER: [UInt8]
 
-  /// Makes a chain whose leaf holds from `notBefore` through `notAfter`, both to the second; intermediate and root
-  /// hold from a year before to ten years after, as Apple's outlive their leaves.
+  /// Generates a chain whose leaf is valid from `notBefore` through `notAfter`, to the second. The intermediate and
+  /// root are valid from a year before to ten years after, because Apple's outlive their leaves.
   ///
   /// - Parameters:
-  ///   - shape: what to make different from Apple's.
-  ///   - seed: makes the same keys and serial numbers again. The certificates' signatures still differ, because ECDSA
-  ///     is randomised: share a chain between processes by ``pem``, not by seed.
-  /// - Throws: ``SigningError`` when a certificate cannot be built, such as for dates outside years 1950 to 9999.
+  ///   - shape: the differences from Apple's chain.
+  ///   - seed: reproduces the keys and serial numbers. The certificates' signatures still differ, because ECDSA is
+  ///     randomized: to
+  ///     share a chain between processes, use ``pem`` and not a seed.
+  /// - Throws: ``SigningError`` if a certificate cannot be built, for example for dates outside the years 1950 to 9999.
   public static func generate(
     notBefore: Timestamp, notAfter: Timestamp, shape: ChainShape = ChainShape(), seed: UInt64? = nil
   ) throws(SigningError) -> SigningChain {
@@ -72,7 +75,8 @@ public struct SigningChain: Sendable {
       notBefore: notBefore, notAfter: notAfter, keys: keys, leafLabel: "leaf")
   }
 
-  /// Makes a chain that is in use at `instant`: its leaf began 30 days ago and has two years to go, as Apple's do.
+  /// Generates a chain that is in use at `instant`. Like Apple's, its leaf became valid 30 days ago and expires in two
+  /// years.
   public static func generate(
     at instant: Timestamp, shape: ChainShape = ChainShape(), seed: UInt64? = nil
   ) throws(SigningError) -> SigningChain {
@@ -80,11 +84,11 @@ public struct SigningChain: Sendable {
       notBefore: instant + .seconds(-30 * 86_400), notAfter: instant + .seconds(730 * 86_400), shape: shape, seed: seed)
   }
 
-  /// The same root and intermediate with a new leaf, as Apple changes its leaf about every two years.
+  /// Returns the same root and intermediate with a new leaf. Apple replaces its leaf about every two years.
   ///
   /// - Parameters:
-  ///   - shape: what to make different in the new leaf; nil keeps the shape.
-  ///   - seed: makes the same leaf key again.
+  ///   - shape: the differences of the new leaf; nil keeps the shape.
+  ///   - seed: reproduces the leaf's key.
   public func rotatingLeaf(
     notBefore: Timestamp, notAfter: Timestamp, shape: ChainShape? = nil, seed: UInt64? = nil
   ) throws(SigningError) -> SigningChain {
@@ -94,9 +98,9 @@ public struct SigningChain: Sendable {
       keys: keys, leafLabel: "rotated leaf")
   }
 
-  /// The same root with a new intermediate and a new leaf under it.
+  /// Returns the same root with a new intermediate and a new leaf.
   ///
-  /// - Parameter shape: what to make different in both; nil keeps the shape.
+  /// - Parameter shape: the differences of both certificates; nil keeps the shape.
   public func rotatingIntermediate(
     notBefore: Timestamp, notAfter: Timestamp, shape: ChainShape? = nil
   ) throws(SigningError) -> SigningChain {

@@ -1,31 +1,31 @@
-/// Why a chain, a token or a sample could not be made.
+/// The reason a chain, token or sample could not be created.
 ///
-/// Nothing here depends on data from outside except ``chainNotReadable(part:cause:)``, which is about a file.
+/// Only ``chainNotReadable(part:cause:)`` depends on external data: a file.
 public enum SigningError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// A certificate of the chain could not be built; `certificate` names it.
+  /// A certificate could not be built; `certificate` names it.
   case certificateNotBuilt(certificate: String, cause: String)
-  /// A key could not be made from its seed or its stored bytes; `key` names it.
+  /// A key could not be created from its seed or its stored bytes; `key` names it.
   case keyNotMade(key: String, cause: String)
-  /// The leaf's key did not sign.
+  /// The leaf's key failed to sign.
   case notSigned(cause: String)
-  /// An exported chain is incomplete or damaged; `part` says which block.
+  /// An exported chain is incomplete or damaged; `part` names the block.
   case chainNotReadable(part: String, cause: String)
-  /// An OCSP request or response is not what RFC 6960 describes.
+  /// An OCSP request or response does not follow RFC 6960.
   case statusNotAnswered(cause: String)
 
-  /// What failed, where, and what to do now.
+  /// The failure, its cause and the remedy.
   public var description: String {
     switch self {
     case .certificateNotBuilt(let certificate, let cause):
-      "the \(certificate) certificate could not be built (\(cause)); check the validity dates and the shape asked for"
+      "cannot build the \(certificate) certificate (\(cause)); check the validity dates and the shape"
     case .keyNotMade(let key, let cause):
-      "the \(key) key could not be made (\(cause)); use another seed, or export the chain again"
+      "cannot create the \(key) key (\(cause)); use another seed, or export the chain again"
     case .notSigned(let cause):
-      "the leaf's key did not sign (\(cause)); generate the chain again"
+      "the leaf's key failed to sign (\(cause)); generate the chain again"
     case .chainNotReadable(let part, let cause):
-      "the stored chain cannot be read at \(part) (\(cause)); export it again from the process that made it"
+      "cannot read the stored chain at \(part) (\(cause)); export it again from the process that generated it"
     case .statusNotAnswered(let cause):
-      "the OCSP request cannot be answered (\(cause)); send a DER request for a certificate of this chain"
+      "cannot respond to the OCSP request (\(cause)); send a DER request for a certificate of this chain"
     }
   }
 }

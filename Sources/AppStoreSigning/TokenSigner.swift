@@ -1,23 +1,24 @@
-// Compact JWS as Apple makes it: header {"alg","x5c"} in that order, standard base64 certificates, unpadded base64url.
+// Compact JWS in Apple's form: the header {"alg","x5c"} in this order, certificates in standard base64, segments in
+// unpadded base64url.
 import AppStore
 import Crypto
 
 extension SigningChain {
-  /// Signs `payload` as Apple signs: ES256 under the leaf's key, with the chain in `x5c`.
+  /// Signs `payload` as Apple does: ES256 with the leaf's key, and the chain in `x5c`.
   ///
-  /// - Parameter payload: the bytes of the JSON payload, used as they are.
+  /// - Parameter payload: the bytes of the JSON payload, used unchanged.
   /// - Returns: the compact JWS in ASCII.
-  /// - Throws: ``SigningError/notSigned(cause:)`` when the leaf's key refuses.
+  /// - Throws: ``SigningError/notSigned(cause:)`` if the leaf's key fails.
   public func sign(_ payload: [UInt8]) throws(SigningError) -> [UInt8] {
     try sign(payload, reusing: nil).jws
   }
 
-  /// The same token as ``sign(_:)`` makes, and its signature, from which it can be made again.
+  /// Signs like ``sign(_:)`` and also returns the signature, from which the same token can be rebuilt.
   ///
-  /// ECDSA is randomised: signing twice gives two tokens. Who must send the same bytes later keeps 64 bytes instead of
-  /// the token.
+  /// ECDSA is randomized: signing twice gives two different tokens. To send the same bytes again later, keep the
+  /// 64-byte signature instead of the whole token.
   ///
-  /// - Parameter signature: what an earlier call gave for the same payload under the same leaf; nil signs anew.
+  /// - Parameter signature: the result of an earlier call for the same payload and leaf; nil creates a new signature.
   package func sign(
     _ payload: [UInt8], reusing signature: [UInt8]?
   ) throws(SigningError) -> (jws: [UInt8], signature: [UInt8]) {
@@ -46,7 +47,7 @@ extension SigningChain {
     return Self.token(signingInput: input, signature: try rawSignature(over: input))
   }
 
-  /// `r || s`, 64 bytes for a P-256 leaf, 96 for a P-384 one.
+  /// `r || s`: 64 bytes for a P-256 leaf, 96 bytes for a P-384 leaf.
   func rawSignature(over input: [UInt8]) throws(SigningError) -> [UInt8] {
     do {
       switch leafKey {
@@ -58,7 +59,7 @@ extension SigningChain {
     }
   }
 
-  /// The same signature in DER, which JWS does not allow.
+  /// A signature in DER, which JWS does not allow.
   func derSignature(over input: [UInt8]) throws(SigningError) -> [UInt8] {
     do {
       switch leafKey {
@@ -79,7 +80,7 @@ extension SigningChain {
   }
 }
 
-/// The two base64 alphabets, by the coder that the verifier reads with too.
+/// The two base64 alphabets, with the same encoder as the verifier.
 enum Text {
   static func base64(_ bytes: [UInt8]) -> String {
     String(decoding: Base64.encodeStandard(bytes), as: UTF8.self)

@@ -1,46 +1,47 @@
-// A scenario, running: the world, its clock, the deliveries and the API.
+// Runs a scenario: the world, its clock, the deliveries and the API.
 
 public import AppStore
 public import AppStoreSigning
-public import Clocks
+public import MillraceTime
 public import Logging
 public import ServiceLifecycle
 internal import Synchronization
 
-/// A fake App Store.
+/// A simulated App Store.
 public final class Simulator: Service {
-  /// What it plays.
+  /// The scenario.
   public let scenario: Scenario
-  /// Everything that is so.
+  /// The apps, customers and purchases.
   public let world: World
-  /// Signs.
-  public let signatory: Signatory
-  /// The API without its ports.
+  /// Signs notifications and API responses.
+  public let signer: NotificationSigner
+  /// The API, independent of its HTTP listeners.
   public let services: APIServices
-  /// When the scenario began.
+  /// The time at which the scenario began.
   public let origin: Timestamp
 
   private let clock: MillraceClock
-  private let courier: Courier
+  private let scheduler: DeliveryScheduler
   private let player: EventPlayer
   private let logger: Logger
   private let onListening: @Sendable (SimulatorPorts) async -> Void
 
-  /// A simulator at the beginning of its scenario, which is now by its clock.
+  /// Creates a simulator at the beginning of its scenario, which is the clock's current time unless the scenario sets
+  /// one.
   ///
   /// - Parameters:
-  ///   - chain: signs; nil makes one that is in use now.
-  ///   - clock: time and timers; the scenario's own clock is for the caller to make.
-  ///   - post: how notifications are posted; nil: over HTTP.
-  ///   - onAttempt: told of every attempt to deliver when it is over; must not block.
+  ///   - chain: the chain that signs; nil to generate one that is valid now.
+  ///   - clock: provides time and timers. The caller creates the scenario's own clock.
+  ///   - post: posts notifications; nil to post over HTTP.
+  ///   - onAttempt: called after every delivery attempt; must not block.
   ///   - onListening: called once with the ports of the API.
-  /// - Throws: when the scenario contradicts itself, a key cannot be read or the chain cannot be made.
+  /// - Throws: an error if the scenario contradicts itself, a key cannot be read or the chain cannot be generated.
   public init(
     _ scenario: Scenario, chain: SigningChain? = nil, clock: MillraceClock, post: Post? = nil,
     onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in }, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
   ) throws {
-    // Not what the clock shows by now: the same scenario and seed are the same run.
+    // Not the current time: the same scenario and seed must produce the same run.
     let origin = scenario.origin ?? clock.wallTime
     self.scenario = scenario
     self.origin = origin
@@ -50,7 +51,7 @@ public final class Simulator: Service {
     world = World(
       apps: scenario.apps, seed: scenario.seed, behaviour: scenario.behaviour, limits: scenario.limits,
       beginning: origin)
-    signatory = Signatory(
+    signer = NotificationSigner(
       RotatingLeaves(
         try chain ?? SigningChain.generate(at: origin), origin: origin, interval: scenario.leafInterval))
     for population in scenario.population {
@@ -60,9 +61,9 @@ public final class Simulator: Service {
     for fault in scenario.faults { server.faults.append(try Fault(json: fault, origin: origin)) }
     let destinations = world.withState { scenario.destinations(in: $0) }
     services = try APIServices(
-      world: world, signatory: signatory, settings: server, clock: clock, reachable: Set(destinations.keys))
-    courier = Courier(
-      world: world, signatory: signatory, destinations: destinations,
+      world: world, signer: signer, settings: server, clock: clock, reachable: Set(destinations.keys))
+    scheduler = DeliveryScheduler(
+      world: world, signer: signer, destinations: destinations,
       settings: scenario.delivery(from: origin), clock: clock, post: post, onAttempt: onAttempt,
       logger: logger)
     player = EventPlayer(
@@ -79,11 +80,11 @@ public final class Simulator: Service {
     let server = SimulatorServer(
       services,
       control: SimulatorControl(
-        rootPEM: signatory.leaves.rootPEM, report: { [weak self] in self?.worldReport ?? JSONObject() },
+        rootPEM: signer.leaves.rootPEM, report: { [weak self] in self?.worldReport ?? JSONObject() },
         cause: { [weak self] in try self?.cause($0) ?? "" }), clock: clock, logger: logger, onListening: onListening)
     let end = scenario.duration.map { DurationEnd(duration: $0, clock: clock) }
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-      .init(service: server), .init(service: courier), .init(service: WorldRunner(world: world, clock: clock)),
+      .init(service: server), .init(service: scheduler), .init(service: WorldRunner(world: world, clock: clock)),
     ]
     if let end {
       services.append(
@@ -92,10 +93,10 @@ public final class Simulator: Service {
     try await ServiceGroup(configuration: .init(services: services, logger: logger)).run()
   }
 
-  /// Plans an event as a scenario file or a control request describes it, its time counting from now.
+  /// Schedules an event, described as in a scenario file or control request, relative to the current time.
   ///
-  /// - Returns: what was understood.
-  /// - Throws: ``ScenarioError`` when it is no event, or names what the scenario does not have.
+  /// - Returns: the name of the action.
+  /// - Throws: ``ScenarioError`` if the event is invalid or names something the scenario does not have.
   @discardableResult
   public func cause(_ json: JSONObject) throws -> String {
     var fields = Fields(json, at: "")
@@ -104,10 +105,10 @@ public final class Simulator: Service {
     return event.name
   }
 
-  /// What was sent, acknowledged and asked so far, and which rules were broken.
+  /// The notifications sent and acknowledged, the requests received and the rules broken so far.
   public var report: SimulatorReport {
     SimulatorReport(
-      origin: origin, now: clock.wallTime, deliveries: courier.tally, events: player.outcomes, api: services.report)
+      origin: origin, now: clock.wallTime, deliveries: scheduler.tally, events: player.outcomes, api: services.report)
   }
 
   private var worldReport: JSONObject { report.world }
@@ -129,8 +130,8 @@ extension Scenario {
     return settings
   }
 
-  /// Sends every notification of the apps to these URLs, whatever the scenario says; nil leaves a version's as it is. An
-  /// app without a URL gets version 2, or version 1 where only that is given.
+  /// Sends all notifications to these URLs instead of the scenario's. If a URL is nil, that version keeps its
+  /// destination. An app without a destination gets version 2, or version 1 if only that URL is given.
   public mutating func redirect(v2: String?, v1: String?) {
     for app in apps {
       for environment in app.environments {
@@ -150,7 +151,7 @@ extension Scenario {
   }
 }
 
-/// Returns when a scenario's time is over, and with it the simulator.
+/// Ends the simulator when the scenario's duration is over.
 private struct DurationEnd: Service {
   let duration: Duration
   let clock: MillraceClock

@@ -1,24 +1,24 @@
-// What a rehearsal showed, for people and for machines.
+// The results of a rehearsal, as text and as JSON.
 
 public import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// The report at the end of a scenario, or in between.
+/// The report at the end of a scenario, or at any time during it.
 public struct SimulatorReport: Sendable, Hashable {
-  /// When the scenario began.
+  /// The time at which the scenario began.
   public let origin: Timestamp
-  /// When this was written.
+  /// The time at which the report was created.
   public let now: Timestamp
-  /// Notifications.
+  /// The notifications and their delivery.
   public let deliveries: DeliveryTally
-  /// Events of the scenario that have begun or will.
+  /// The progress of all events of the scenario, started or not.
   public let events: [EventOutcome]
-  /// What was asked, and the rules that the caller broke.
+  /// The requests received, and the rules that callers broke.
   public let api: APIReport
 }
 
 extension SimulatorReport {
-  /// Everything as JSON.
+  /// The whole report as JSON.
   public var json: JSONObject {
     var json = world
     json["now"] = .string(now.rfc3339)
@@ -26,7 +26,7 @@ extension SimulatorReport {
     return json
   }
 
-  /// The part that is not the API's.
+  /// The report without the API's part, as JSON.
   var world: JSONObject {
     [
       "began": .string(origin.rfc3339),
@@ -42,7 +42,7 @@ extension SimulatorReport {
     ]
   }
 
-  /// Lines for a terminal.
+  /// The report as lines for a terminal.
   public var text: String {
     var lines = [
       "Scenario   \(DurationText.text(.seconds((now - origin).components.seconds))) from \(origin.rfc3339)",
@@ -52,7 +52,7 @@ extension SimulatorReport {
     ]
     lines += deliveries.sent.sorted { $0.key < $1.key }.map { "             \($0.value)  \($0.key)" }
     if deliveries.forgotten > 0 {
-      lines.append("             \(deliveries.forgotten) forgotten before they arrived (world.remember)")
+      lines.append("             \(deliveries.forgotten) dropped before delivery (raise world.remember)")
     }
     let failed = deliveries.attempts.filter { $0.key != .success }.sorted { $0.key.rawValue < $1.key.rawValue }
     if !failed.isEmpty {

@@ -1,10 +1,10 @@
-// The operator's console: arguments in, services wired, run. In the library, because it is started under its own name and,
-// in the image, as one of the names of `millrace`.
+// The command line of the console. It is in the library because two executables use it: `millrace-console`, and
+// `millrace` when the container image starts it under that name.
 
 public import ArgumentParser
-internal import Clocks
+internal import MillraceTime
 internal import Foundation
-internal import Kafka
+internal import KafkaClient
 internal import Logging
 internal import Metrics
 internal import Millrace
@@ -14,10 +14,10 @@ public struct ConsoleCommand: AsyncParsableCommand {
   /// Name, help and version.
   public static let configuration = CommandConfiguration(
     commandName: "millrace-console",
-    abstract: "Shows a deployment to its operators: what flows, what waits, what died, who did what.",
+    abstract: "A web page for operators: throughput, lag, retries, dead letters and the audit trail.",
     discussion: """
-      Stands behind a proxy that authenticates and names the user (console.userHeader); console.proxy: none does without, \
-      on this machine only. Shows and does nothing unless started with --allow-actions.
+      Requires a proxy that authenticates users and passes the user's name in console.userHeader. With \
+      console.proxy: none it accepts requests from this machine only. It is read-only unless started with --allow-actions.
 
       Examples:
         millrace-console --config millrace.yaml
@@ -30,21 +30,21 @@ public struct ConsoleCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Let users requeue and discard dead letters, pause and stop runs. Every action is in millrace.audit with the \
+      Let users requeue and discard dead letters, and pause and stop runs. Every action is in millrace.audit with the \
       user's name.
       """)
   var allowActions = false
 
-  @Flag(help: "Show payloads of notifications. They are personal data.")
+  @Flag(help: "Show the payloads of notifications, which are personal data.")
   var showPayloads = false
 
-  @Option(help: ArgumentHelp("Write the address to this file once the console answers.", valueName: "path"))
+  @Option(help: ArgumentHelp("Write the address to this file when the console accepts requests.", valueName: "path"))
   var addressFile: String?
 
-  /// A command that was given nothing.
+  /// Creates a command without arguments.
   public init() {}
 
-  /// Serves until it is asked to end.
+  /// Serves until the process is asked to stop.
   public func run() async throws {
     try await process.run("millrace-console", serving: serve)
   }
@@ -75,7 +75,7 @@ public struct ConsoleCommand: AsyncParsableCommand {
       do {
         try Data("http://\(host):\(port)\n".utf8).write(to: URL(fileURLWithPath: file), options: .atomic)
       } catch {
-        logger.error("the address could not be written", metadata: ["file": "\(file)", "error": "\(error)"])
+        logger.error("could not write the address file", metadata: ["file": "\(file)", "error": "\(error)"])
       }
     }
     let runner = ProcessRunner(

@@ -1,37 +1,37 @@
-// The console put together: topics read in the background, pages in front.
+// Combines the background reader of the topics with the HTTP server of the pages.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 internal import Crypto
 internal import Hummingbird
 internal import HummingbirdCore
-public import Kafka
+public import KafkaClient
 public import Logging
 public import Millrace
 internal import NIOCore
 public import ServiceLifecycle
 
-/// How a console was started.
+/// The options of a console that are set on its command line.
 public struct ConsoleOptions: Sendable, Hashable {
-  /// Whether anybody may act; without it the console shows and does nothing.
+  /// Whether users may act on dead letters and runs. If false, the console is read-only.
   public var allowsActions = false
-  /// Whether payloads are shown. They are personal data.
+  /// Whether pages show payloads, which are personal data.
   public var showsPayloads = false
-  /// Who acts where no proxy names anybody.
+  /// The user's name if the console runs without a proxy.
   public var localUser = "console"
 
-  /// Read-only, without payloads.
+  /// Creates options for a read-only console without payloads.
   public init() {}
 }
 
-/// Shows a deployment to its operators.
+/// Serves pages that show a deployment to its operators.
 public struct ConsoleServer: Service {
   private let reader: ConsoleReader
   private let front: ConsoleFront
   private let logger: Logger
 
-  /// Puts a console together; connects to nothing yet.
-  /// - Parameter onListening: called with the port once requests are accepted.
+  /// Creates a console. It connects to Kafka when it runs.
+  /// - Parameter onListening: Called with the port when the console accepts requests.
   public init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, options: ConsoleOptions,
     clock: MillraceClock, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -51,16 +51,16 @@ public struct ConsoleServer: Service {
     self.logger = logger
   }
 
-  /// Serves until shut down.
+  /// Serves until graceful shutdown.
   public func run() async throws {
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
-    // The front leaves first: what it shows comes from the reader.
+    // Services stop in reverse order. The front stops first because it shows what the reader collects.
     try await ServiceGroup(configuration: .init(services: [reader, front], logger: quiet)).run()
   }
 }
 
-/// The pages alone.
+/// The HTTP server of the pages.
 struct ConsoleFront: Service {
   let responder: ConsoleResponder
   let settings: ConsoleSettings
@@ -92,7 +92,7 @@ struct ConsoleFront: Service {
   }
 }
 
-/// The log, once the cluster has said what it is.
+/// Connects to Kafka on first use and keeps the connection.
 private actor LogConnection {
   private let kafka: KafkaConfiguration
   private var known: KafkaLog?

@@ -1,60 +1,61 @@
-// What a team knows about a purchase, in the words of Apple's newer endpoint, and how it becomes a request of either.
+// A team's answer to a consumption request, in the fields of Apple's newer endpoint, and its conversion to a request
+// for either endpoint.
 
 public import AppStore
 internal import Millrace
 
-/// An answer, as providers give it. `topics/schemas/consumption-answer.schema.json` describes its JSON.
+/// A provider's answer. `topics/schemas/consumption-answer.schema.json` describes its JSON.
 public struct ConsumptionAnswer: AppStoreObject {
-  /// As it came.
+  /// The JSON object, unchanged.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view over a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Whether the customer agreed that this is told to Apple. Only true lets anything be sent.
+  /// Whether the customer consented to sharing this data with Apple. The worker sends an answer only if this is true.
   public var customerConsented: Bool? {
     get { self["customerConsented"] }
     set { self["customerConsented"] = newValue }
   }
 
-  /// Whether the purchase was delivered and works.
+  /// Whether the purchase was delivered and works properly.
   public var deliveryStatus: DeliveryStatus? {
     get { self["deliveryStatus"] }
     set { self["deliveryStatus"] = newValue }
   }
 
-  /// Whether the customer could see or try it before the purchase.
+  /// Whether the customer could try or preview the product before the purchase.
   public var sampleContentProvided: Bool? {
     get { self["sampleContentProvided"] }
     set { self["sampleContentProvided"] = newValue }
   }
 
-  /// How much was consumed, in thousandths of a percent: 0 to 100000. Never of an auto-renewable subscription.
+  /// The consumed part in thousandths of a percent: 0 to 100000. Must be absent for auto-renewable subscriptions.
   public var consumptionPercentage: Int? {
     get { self["consumptionPercentage"] }
     set { self["consumptionPercentage"] = newValue }
   }
 
-  /// What the team would like Apple to decide.
+  /// The decision that the team prefers.
   public var refundPreference: RefundPreference? {
     get { self["refundPreference"] }
     set { self["refundPreference"] = newValue }
   }
 
-  /// What only the older endpoint takes: fields of `ConsumptionRequestV1` by their names.
+  /// Additional fields of `ConsumptionRequestV1`, for the older endpoint only.
   public var v1: ConsumptionRequestV1? {
     get { self["v1"] }
     set { self["v1"] = newValue }
   }
 
-  /// None: what is odd is found in the request that an answer becomes.
+  /// Empty, because the fields are checked in the request made from the answer.
   public static let documentedFields: [DocumentedField<Self>] = []
 }
 
 extension ConsumptionAnswer {
-  /// The request that Apple gets, or the rules that it would break.
+  /// Returns the request for Apple, or the rules that it would break.
   ///
-  /// What Apple demands and leaves no choice about is filled in: 0 percent of what was not delivered.
+  /// Sets the percentage to 0 for a purchase that was not delivered, because Apple accepts no other value.
   public func request(for question: ConsumptionQuestion) -> Result<PreparedRequest, AnswerFault> {
     var request = ConsumptionRequest()
     for field in ConsumptionRequest.documentedFields { request.json[field.name] = json[field.name] }
@@ -66,19 +67,19 @@ extension ConsumptionAnswer {
     case .v1:
       guard json["v1"] == nil || v1 != nil else { return .failure(AnswerFault(["v1: must be an object"])) }
       guard Self.knownV1.isSuperset(of: (v1?.json.members ?? []).map(\.key)) else {
-        return .failure(AnswerFault(["v1: holds a field that ConsumptionRequestV1 does not have, or the consent"]))
+        return .failure(AnswerFault(["v1: has a field that is unknown to ConsumptionRequestV1, or customerConsented"]))
       }
       let requestV1 = requestV1(account: question.appAccountToken)
-      // What is told in fewer words must be right all the same.
+      // The older endpoint has coarser fields, but the values must still be valid.
       let violations =
         requestV1.violations() + request.violations(productType: nil).filter { Self.rulesOfValues.contains($0.rule) }
       return violations.isEmpty ? .success(.v1(requestV1)) : .failure(AnswerFault(violations))
     }
   }
 
-  /// Rules about single values, which hold whichever endpoint is told of them.
+  /// The rules about single values, which apply to both endpoints.
   private static let rulesOfValues: Set<RequestRule> = [.documentedType, .documentedValue, .consumptionPercentageRange]
-  /// What `v1` may say. Consent is given in one place.
+  /// The fields that `v1` may contain. Consent is set outside of `v1` only.
   private static let knownV1 = Set(ConsumptionRequestV1.documentedFields.map(\.name)).subtracting(["customerConsented"])
 
   private func requestV1(account: String?) -> ConsumptionRequestV1 {
@@ -112,14 +113,13 @@ extension ConsumptionAnswer {
   ]
 }
 
-/// A request that keeps every documented rule.
+/// A request that satisfies every documented rule.
 public enum PreparedRequest: Sendable, Hashable {
   /// For Send Consumption Information.
   case v2(ConsumptionRequest)
   /// For Send Consumption Information V1.
   case v1(ConsumptionRequestV1)
 
-  /// What is sent.
   var json: JSON {
     switch self {
     case .v2(let request): request.jsonValue
@@ -128,18 +128,18 @@ public enum PreparedRequest: Sendable, Hashable {
   }
 }
 
-/// Why an answer cannot be sent. Quotes fields and rules, never a customer's data.
+/// The reason why an answer cannot be sent. It names fields and rules, never a customer's data.
 public struct AnswerFault: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The rules that it breaks.
+  /// The broken rules.
   public var rules: [String]
 
   init(_ rules: [String]) { self.rules = rules }
 
-  /// What was found is left out: it is what somebody said of a customer.
+  /// Leaves the values out, because they are a customer's data.
   init(_ violations: [RequestViolation]) {
     self.init(violations.map { "\($0.field): \($0.rule.rawValue) (\($0.page))" })
   }
 
-  /// The rules, in one line.
+  /// The broken rules, in one line.
   public var description: String { rules.joined(separator: "; ") }
 }

@@ -1,52 +1,60 @@
-// Twelve hours, twice: Apple counts from when the request was received, and a team plans from when it was signed. What is
-// late by the first is still worth sending until the second.
+// Computes two deadlines, each twelve hours long. The planned one starts when Apple signed the request; the final one
+// starts when the request was received, as Apple's documentation says. An answer between the two is late but still
+// worth sending. The final deadline allows for Apple's retries at most, so that a backfilled request gets no extra
+// time.
 
 public import AppStore
 
-/// By when a CONSUMPTION_REQUEST wants its answer.
+/// The deadlines for answering a CONSUMPTION_REQUEST.
 ///
 /// App Store Server API, *Send Consumption Information*: "within 12 hours of receiving the notification".
 public struct ConsumptionDeadline: Sendable, Hashable {
-  /// How long Apple waits.
+  /// The time that Apple allows for an answer.
   public static let time = Duration.seconds(12 * 3_600)
-  /// How long before the end an answer that is still missing is reported.
+  /// The time of Apple's last retry after the first attempt. Apple retries 1, 12, 24, 48 and 72 hours after the
+  /// previous attempt.
+  public static let lastRetry = Duration.seconds(157 * 3_600)
+  /// The time before the planned deadline at which the worker reports a missing answer.
   public static let notice = Duration.seconds(3_600)
-  /// What is kept free at the end: an attempt that begins later has no use.
+  /// The time before the final deadline after which the worker starts no further attempt.
   public static let lastMoment = Duration.seconds(300)
-  /// Waits between attempts, by how many there were; the last one is repeated.
+  /// The delays between attempts, in order; the last one repeats.
   public static let waits: [Duration] = [.seconds(10), .seconds(60), .seconds(60), .seconds(600)]
 
-  /// Signed and twelve hours: an answer after it is sent and marked late.
+  /// Twelve hours after the signature. An answer after this time is sent and marked late.
   public var planned: Timestamp
-  /// First received and twelve hours: nothing is sent after it.
+  /// Twelve hours after the receipt, which counts as no later than Apple's last retry. Nothing is sent after this time.
   public var final: Timestamp
 
+  /// Creates the deadlines of a request.
   /// - Parameters:
-  ///   - signedDate: when Apple signed the request.
-  ///   - receivedAt: when Kafka first had it.
+  ///   - signedDate: When Apple signed the request; nil if unknown.
+  ///   - receivedAt: When the record was first written to Kafka. A producer can set any time, so this never moves a
+  ///     deadline before the one that the signature gives.
   public init(signedDate: Timestamp?, receivedAt: Timestamp) {
-    final = receivedAt + Self.time
-    planned = min(signedDate ?? receivedAt, receivedAt) + Self.time
+    let signed = signedDate ?? receivedAt
+    planned = signed + Self.time
+    final = min(max(receivedAt, signed), signed + Self.lastRetry) + Self.time
   }
 
-  /// What comes after an attempt that brought no answer.
+  /// The next step after an attempt without an answer.
   public enum Next: Sendable, Hashable {
-    /// Another one after this time.
+    /// Try again after this delay.
     case again(after: Duration)
-    /// There is no time for another one.
+    /// No time is left for another attempt.
     case over
   }
 
-  /// What whoever failed says about the next attempt.
-  public enum Wish: Sendable, Hashable {
-    /// Nothing.
+  /// A request about the time of the next attempt, from the provider or the API client that failed.
+  public enum RetryHint: Sendable, Hashable {
+    /// No preference.
     case none
-    /// Not sooner than that.
+    /// Not before this delay.
     case notBefore(Duration)
-    /// Its turn comes after that time, and is as good as any later one.
+    /// The rate limit has a slot after this delay. A later attempt has no better chance.
     case turn(in: Duration)
 
-    /// Before which an attempt is in vain.
+    /// The delay before which an attempt is useless.
     var time: Duration {
       switch self {
       case .none: .zero
@@ -55,10 +63,10 @@ public struct ConsumptionDeadline: Sendable, Hashable {
     }
   }
 
-  /// What comes after an attempt that failed now.
+  /// Returns the next step after an attempt that failed now.
   ///
-  /// - Parameter attempt: how many there were before it.
-  public func next(now: Timestamp, attempt: Int, wish: Wish = .none) -> Next {
+  /// - Parameter attempt: The number of attempts before it.
+  public func next(now: Timestamp, attempt: Int, wish: RetryHint = .none) -> Next {
     let room = final - now - Self.lastMoment
     let shortest = Self.waits[0]
     guard room >= shortest else { return .over }
@@ -69,22 +77,22 @@ public struct ConsumptionDeadline: Sendable, Hashable {
       case .notBefore(let time): max(usual, time)
       case .turn(let time): max(shortest, time)
       }
-    // Whoever wants more time than there is, is asked once more at the end of it.
+    // If the requested delay exceeds the time left, make one last attempt at the end.
     return .again(after: min(wait, room))
   }
 
-  /// How late an answer at `time` is; nil when it is not.
+  /// Returns how late an answer at `time` is; nil if it is in time.
   public func lateness(at time: Timestamp) -> Duration? { time > planned ? time - planned : nil }
 
-  /// Whether nothing may be sent any more.
+  /// Whether the final deadline has passed.
   public func isOver(at time: Timestamp) -> Bool { time >= final }
 
-  /// When an answer that is still missing is to be reported; the past, when that is already so.
+  /// The time at which the worker reports a missing answer. It may be in the past.
   public var noticeAt: Timestamp { planned - Self.notice }
 
-  /// When an answer that is missing now is to be reported: an hour before the end, and at once where whoever failed
-  /// wishes for a time that is too late.
-  public func notice(now: Timestamp, wish: Wish) -> Timestamp {
+  /// Returns when to report an answer that is missing now: an hour before the planned deadline, or at once if the next
+  /// attempt would come after that deadline.
+  public func notice(now: Timestamp, wish: RetryHint) -> Timestamp {
     now + wish.time >= planned ? now : max(now, noticeAt)
   }
 }

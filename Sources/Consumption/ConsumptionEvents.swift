@@ -1,10 +1,10 @@
-// What the worker tells: facts about a request, nothing about a person. `topics/schemas/consumption.*.schema.json`
-// describe them.
+// The worker's events. They describe requests and contain no customer data. `topics/schemas/consumption.*.schema.json`
+// are their schemas.
 
 internal import AppStore
 public import Millrace
 
-/// What every event of the worker says of the request.
+/// The request, as every event of the worker describes it.
 public struct AskedPurchase: Encodable, Sendable, Hashable {
   var notificationUUID: String
   var bundleId: String
@@ -51,72 +51,71 @@ public struct AskedPurchase: Encodable, Sendable, Hashable {
   }
 }
 
-/// Apple has the answer.
+/// Apple accepted the answer.
 public struct ConsumptionSent: WorkerEvent {
   /// `consumption.sent`
   public static let eventName = "consumption.sent"
   var purchase: AskedPurchase
-  /// Who knew.
+  /// The name of the provider that answered.
   var provider: String
   /// RFC 3339.
   var sentAt: String
-  /// Seconds after `answerBy`; absent when in time.
+  /// Seconds after `answerBy`; absent if in time.
   var lateBySeconds: Int64?
-  /// What Apple was told that the team would like.
+  /// The preference that Apple received.
   var refundPreference: String?
 }
 
-/// Nothing was sent, and nothing will be.
+/// The worker will not send an answer. Nothing was sent, unless the answer was withdrawn.
 public struct ConsumptionWithheld: WorkerEvent {
   /// `consumption.withheld`
   public static let eventName = "consumption.withheld"
   var purchase: AskedPurchase
-  /// `no-consent` or `no-provider-knows`.
+  /// `no-consent`, `no-provider-knows` or `answer-withdrawn`.
   var reason: String
-  /// Who said so.
+  /// The name of the provider that decided this.
   var provider: String?
 }
 
-/// Apple did not take the answer, and will not take it again.
+/// Apple rejected the answer for good.
 public struct ConsumptionRefused: WorkerEvent {
   /// `consumption.refused`
   public static let eventName = "consumption.refused"
   var purchase: AskedPurchase
-  /// Who knew.
+  /// The name of the provider that answered.
   var provider: String
-  /// Apple's code.
+  /// Apple's error code.
   var errorCode: Int64?
-  /// Apple's words.
+  /// Apple's error message.
   var errorMessage: String?
   /// The HTTP status.
   var status: Int?
 }
 
-/// The time is over, and nothing was sent.
+/// The final deadline passed without an accepted answer.
 public struct ConsumptionExpired: WorkerEvent {
   /// `consumption.expired`
   public static let eventName = "consumption.expired"
   var purchase: AskedPurchase
-  /// Seconds after `answerBy`; 0 where the last attempt that there was time for has failed.
+  /// Seconds after `answerBy`; 0 if the last possible attempt failed before it.
   var lateBySeconds: Int64
-  /// The last attempt's reason, a stable code; `lag` where there was none.
+  /// The reason of the last failed attempt, a stable code; `lag` if there was no attempt.
   var reason: String
-  /// The same in words.
+  /// The details of the reason.
   var detail: String?
 }
 
-/// The answer is still missing, and the time will be over soon.
+/// The answer is still missing shortly before the planned deadline.
 public struct ConsumptionAtRisk: WorkerEvent {
   /// `consumption.at-risk`
   public static let eventName = "consumption.at-risk"
   var purchase: AskedPurchase
-  /// Seconds until `answerBy`; 0 when it has passed.
+  /// Seconds until `answerBy`; 0 if it has passed.
   var remainingSeconds: Int64
-  /// The last attempt's reason, a stable code; `lag` where the worker itself is behind.
+  /// The reason of the last failed attempt, a stable code; `lag` if the worker itself is behind.
   var reason: String
 }
 
 extension JSON {
-  /// A string's text.
   var text: String? { if case .string(let text) = self { text } else { nil } }
 }

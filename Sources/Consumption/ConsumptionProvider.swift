@@ -1,31 +1,32 @@
-// Where answers come from. Providers are asked in the configured order, and the first that has an answer decides.
+// The sources of answers. The worker asks providers in the configured order; the first one that knows the purchase
+// decides.
 
 internal import AppStore
 
-/// Somebody who may know what was consumed.
+/// A source of answers about what a customer consumed.
 public protocol ConsumptionProvider: Sendable {
-  /// Names it in events and logs.
+  /// The name in events and logs.
   var name: String { get }
 
-  /// What it says of a purchase. Whatever goes wrong is a reply too: ``ProviderReply/later(_:after:)``.
+  /// Returns the answer about a purchase. Failures are replies too: ``ProviderReply/later(_:after:)``.
   func answer(_ question: ConsumptionQuestion) async -> ProviderReply
 }
 
-/// What a provider says.
+/// A provider's reply.
 public enum ProviderReply: Sendable, Hashable {
-  /// This is the answer.
+  /// The answer.
   case answer(ConsumptionAnswer)
-  /// The customer does not want anything to be sent.
+  /// The customer did not consent.
   case noConsent
-  /// It knows nothing of the purchase; the next one may.
+  /// The provider does not know the purchase. The worker asks the next one.
   case unknown
-  /// It cannot say now: a stable code, and when it wants to be asked again.
+  /// The provider cannot answer now: a stable code, and the delay that it asks for.
   case later(_ reason: String, after: Duration?)
 
-  /// What it said cannot be read.
+  /// The provider's answer cannot be parsed.
   static let unreadable = ProviderReply.later("answer-unreadable", after: nil)
 
-  /// An answer in JSON.
+  /// Parses an answer in JSON.
   init(answer bytes: [UInt8]) {
     do {
       self = .answer(try ConsumptionAnswer(parsing: bytes))
@@ -35,25 +36,26 @@ public enum ProviderReply: Sendable, Hashable {
   }
 }
 
-/// Several providers as one.
+/// A list of providers that are asked in order.
 public struct ProviderChain: Sendable {
-  /// In the order they are asked.
+  /// The providers, in the order in which they are asked.
   public let providers: [any ConsumptionProvider]
 
-  /// - Parameter providers: in the order they are asked.
+  /// Creates a chain.
+  /// - Parameter providers: The providers in the order in which they are asked.
   public init(_ providers: [any ConsumptionProvider]) { self.providers = providers }
 
-  /// What is to be done about a question.
+  /// The result of asking the providers.
   public enum Finding: Sendable, Hashable {
-    /// Send this; named is who said it.
+    /// Send this request, which a provider answered.
     case send(PreparedRequest, by: String)
-    /// Send nothing: a stable code, and who said so.
+    /// Send nothing: a stable code, and the provider that decided it.
     case withhold(reason: String, by: String?)
-    /// Ask again: a stable code, the reason in words where there is one, and when.
+    /// Ask again: a stable code, details if there are any, and the delay.
     case later(reason: String, detail: String?, after: Duration?, by: String)
   }
 
-  /// Asks until somebody has an answer. One who cannot answer now is not passed over: a later one may know less.
+  /// Asks the providers in order. If one cannot answer now, the next ones are not asked, because they may know less.
   public func find(_ question: ConsumptionQuestion) async -> Finding {
     for provider in providers {
       switch await provider.answer(question) {

@@ -1,46 +1,46 @@
-// What Apple asks: one transaction whose customer wants the money back. Everything a provider may need to answer, and
-// nothing of how it is answered.
+// Apple's request for consumption data about one transaction whose customer wants a refund. It holds what providers
+// need for an answer.
 
 public import AppStore
 public import Millrace
 
-/// A CONSUMPTION_REQUEST, by either version of App Store Server Notifications.
+/// A CONSUMPTION_REQUEST from either version of App Store Server Notifications.
 ///
 /// See App Store Server API, *Send Consumption Information*.
 public struct ConsumptionQuestion: Sendable, Hashable {
-  /// Which endpoint takes the answer.
+  /// The version of the endpoint that accepts the answer.
   public enum Version: Sendable, Hashable {
-    /// Send Consumption Information V1: version 1 notifications, consumables alone.
+    /// Send Consumption Information V1: for version 1 notifications, consumables only.
     case v1
-    /// Send Consumption Information: every product type.
+    /// Send Consumption Information: for every product type.
     case v2
   }
 
-  /// `notificationUUID`; of a version 1 body its SHA-256. Apple repeats a request under a new one.
+  /// The `notificationUUID`, or the SHA-256 of a version 1 body. A request that Apple repeats has a new one.
   public var notificationId: String
-  /// Which endpoint takes the answer.
+  /// The version of the endpoint that accepts the answer.
   public var version: Version
   /// The app.
   public var bundleId: String
   /// Production or sandbox.
   public var environment: AppStoreEnvironment
-  /// What is to be refunded.
+  /// The transaction that the customer wants refunded.
   public var transactionId: String
   /// The first transaction of the purchase.
   public var originalTransactionId: String?
   /// The product.
   public var productId: String?
-  /// Its type; decides what may be said of it.
+  /// The type of the product, which determines the allowed fields of an answer.
   public var productType: ProductType?
-  /// How many were bought.
+  /// The purchased quantity.
   public var quantity: Int64?
-  /// When it was bought.
+  /// The time of the purchase.
   public var purchaseDate: Timestamp?
-  /// The team's own name of the customer. Personal data: for providers, never for a log.
+  /// The team's own identifier of the customer. Personal data: for providers, never for logs.
   public var appAccountToken: String?
-  /// What the customer said.
+  /// The customer's reason for the refund request.
   public var reason: ConsumptionRequestReason?
-  /// By when Apple wants the answer.
+  /// The deadlines of the answer.
   public var deadline: ConsumptionDeadline
 
   init(
@@ -64,9 +64,9 @@ public struct ConsumptionQuestion: Sendable, Hashable {
     self.deadline = deadline
   }
 
-  /// The question of a notification; nil where it asks none.
-  /// - Throws: ``PermanentFailure`` for one that does not say what it is about.
-  public init?(_ notification: Notification) throws(PermanentFailure) {
+  /// Creates the question of a notification; nil if it is not a consumption request.
+  /// - Throws: ``PermanentFailure`` if the notification does not identify the app or the transaction.
+  public init?(_ notification: AppStoreNotification) throws(PermanentFailure) {
     switch notification.event {
     case .consumptionRequest: break
     case .v1(.consumptionRequest): break
@@ -74,7 +74,7 @@ public struct ConsumptionQuestion: Sendable, Hashable {
     }
     guard let bundleId = notification.bundleId, let environment = notification.environment else {
       throw PermanentFailure(
-        "app-unknown", "the request names no app or environment; answer it in App Store Connect, then discard")
+        "app-unknown", "the request names no app or environment; answer it in App Store Connect, then discard it")
     }
     notificationId = notification.id
     self.bundleId = bundleId
@@ -112,10 +112,11 @@ public struct ConsumptionQuestion: Sendable, Hashable {
   }
 
   private static let withoutTransaction = PermanentFailure(
-    "transaction-unknown", "the request names no transaction, so there is nothing to answer about; discard it")
+    "transaction-unknown", "the request names no transaction, so it cannot be answered; discard it")
 
-  /// The row a version 1 body is about: of what it names, else its only consumable. The body holds a customer's other
-  /// purchases too, and does not say which of them is meant. nil where it names a purchase that has no row.
+  /// Returns the receipt row that a version 1 body is about: the row of the purchase that it names, else its only
+  /// consumable. The body also holds the customer's other purchases and does not mark the one in question. Returns nil
+  /// if no row matches.
   private static func row(of body: ResponseBodyV1) throws(PermanentFailure) -> LatestReceiptInfo? {
     let consumables = body.receiptRows.filter { $0.expiresDate == nil && $0.transaction_id?.isEmpty == false }
     let named = body.original_transaction_id.map { original in
@@ -127,7 +128,7 @@ public struct ConsumptionQuestion: Sendable, Hashable {
       throw PermanentFailure(
         "transaction-ambiguous",
         """
-        the version 1 body holds several purchases and does not say which is to be refunded; switch the app to version 2, \
+        the version 1 body holds several purchases and does not say which one to refund; switch the app to version 2, \
         which does
         """)
     }

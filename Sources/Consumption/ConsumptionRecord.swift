@@ -1,9 +1,9 @@
-// What stands in the ledger about an answer: before the call what will be sent, after it what Apple said.
+// The ledger entries of an answer: the request before the call, and Apple's response after it.
 
 internal import AppStore
 internal import AppStoreServerAPI
 
-/// What is about to be sent. Written before the call; the same bytes are sent again where its end is not known.
+/// The request, written before the call. If the result of the call is unknown, the worker sends the same bytes again.
 struct ConsumptionIntent: AppStoreObject {
   var json: JSONObject
 
@@ -28,19 +28,19 @@ struct ConsumptionIntent: AppStoreObject {
   static let documentedFields: [DocumentedField<Self>] = []
 }
 
-/// An intent that another version wrote.
+/// The intent was written by another version.
 struct IntentFault: Error, CustomStringConvertible {
-  var description: String { "the ledger's intent holds no request; a newer version wrote it" }
+  var description: String { "the intent in the ledger has no request; it was written by a newer version" }
 }
 
-/// What Apple said.
+/// Apple's response.
 struct ConsumptionRecord: AppStoreObject {
   var json: JSONObject
 
   init(json: JSONObject) { self.json = json }
 
-  /// Apple took it.
-  /// - Parameter isForetold: whether it was reported before that the answer was missing.
+  /// Apple accepted the answer.
+  /// - Parameter isForetold: Whether `consumption.at-risk` was published before.
   static func sent(_ intent: ConsumptionIntent, at time: Timestamp, preference: String?, isForetold: Bool) -> Self {
     var record = Self()
     record.json["sent"] = true
@@ -51,7 +51,7 @@ struct ConsumptionRecord: AppStoreObject {
     return record
   }
 
-  /// Apple will never take it.
+  /// Apple rejected the answer for good.
   static func refused(_ intent: ConsumptionIntent, _ error: APIError) -> Self {
     var record = Self()
     record.json["sent"] = false
@@ -62,7 +62,17 @@ struct ConsumptionRecord: AppStoreObject {
     return record
   }
 
+  /// The team withdrew its answer while it was unknown whether Apple had received it.
+  static func withdrawn(by provider: String?) -> Self {
+    var record = Self()
+    record.json["sent"] = false
+    record.json["withdrawn"] = true
+    record["provider"] = provider
+    return record
+  }
+
   var isSent: Bool { self["sent"] ?? false }
+  var isWithdrawn: Bool { self["withdrawn"] ?? false }
   var isForetold: Bool { self["foretold"] ?? false }
   var provider: String? { self["provider"] }
   var at: Timestamp? { self["at"] }
@@ -75,7 +85,7 @@ struct ConsumptionRecord: AppStoreObject {
 }
 
 extension AppStoreServerClient {
-  /// Sends an answer; a refusal that no repetition changes is a result.
+  /// Sends an answer. A permanent refusal is a result, not an error.
   func send(
     _ intent: ConsumptionIntent, _ question: ConsumptionQuestion, isForetold: Bool, now: () -> Timestamp
   ) async throws -> ConsumptionRecord {
@@ -88,7 +98,7 @@ extension AppStoreServerClient {
     }
   }
 
-  /// - Returns: the preference that Apple was told of, in a word.
+  /// - Returns: The preference that was sent, as its name.
   private func send(_ request: PreparedRequest, _ question: ConsumptionQuestion) async throws -> String? {
     switch request {
     case .v2(let body):
@@ -103,7 +113,7 @@ extension AppStoreServerClient {
 }
 
 extension RefundPreferenceV1 {
-  /// What events call it: a word where there is one, as in version 2.
+  /// The name in events: the same as in version 2 if there is one.
   fileprivate var name: String? {
     switch self {
     case .undeclared: nil
@@ -116,7 +126,7 @@ extension RefundPreferenceV1 {
 }
 
 extension APIError {
-  /// Why an answer waits, as a stable code.
+  /// The stable code of the reason why an answer is delayed.
   var postponement: String {
     switch kind {
     case .budget: "api-budget"

@@ -1,21 +1,21 @@
-// Answers Apple's questions about refunds: asks the team's own providers, checks the answer against every documented
-// rule, sends it once, and says what became of it. The flow is that of `docs/consumption.md`.
+// Answers Apple's consumption requests. The worker asks the team's providers, checks the answer against every
+// documented rule, sends it once and publishes the result. `docs/consumption.md` describes the flow.
 
 public import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 internal import Logging
 public import Millrace
 
 /// The worker behind `millrace-consumption`.
 public struct ConsumptionWorker: NotificationWorker {
-  /// Its identity in topics, group and ledger.
+  /// The name in topics, consumer group and ledger.
   public static let name = "consumption"
-  /// What it reads.
+  /// The families that the worker reads.
   public static let families: Set<NotificationFamily> = [.consumptionRequests]
 
-  /// Tiers that fit a day of twelve hours. The deadline ends attempts, not their number: of the shortest wait it has room
-  /// for 4 320.
+  /// Retry delays that suit a deadline of twelve hours. The deadline ends the attempts, so the maximum exceeds the 4
+  /// 320 attempts that fit at the shortest delay.
   public static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.retryDelays = [.seconds(10), .seconds(60), .seconds(600)]
@@ -25,36 +25,34 @@ public struct ConsumptionWorker: NotificationWorker {
 
   private let providers: ProviderChain
 
-  /// Reads the providers' secrets, and their topic.
-  /// - Throws: `MillraceError` that names the key to mend.
+  /// Creates the providers and reads their secrets and their topic.
+  /// - Throws: `MillraceError` that names the configuration key to correct.
   public init(_ setup: WorkerSetup) async throws {
     providers = try await ProviderChain(setup)
   }
 
-  /// The end of Apple's patience: what is nearest to it is answered first.
+  /// Returns the final deadline, by which the worker orders requests. Neither the headers nor the record's timestamp
+  /// are signed, so the later of both counts here. The handler uses the signed date.
   public static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? {
-    ConsumptionDeadline(signedDate: nil, receivedAt: receivedAt).final
+    ConsumptionDeadline(signedDate: nil, receivedAt: max(receivedAt, envelope.time ?? receivedAt)).final
   }
 
-  /// Answers one request, or says when to try again.
-  public func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  /// Answers one request, or delays it for another attempt.
+  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard let question = try ConsumptionQuestion(notification) else { return .ignore }
     let standing = await context.effect(question.effect)
     if case .ended(let bytes)? = standing {
       return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
     }
     guard !question.deadline.isOver(at: context.clock.wallTime) else {
-      // Nobody can be answered any more: what was decided in its time stands.
+      // The final deadline has passed. On a reapply, the earlier result stands.
       if context.isReapplied { return .ignore }
-      guard standing == nil else {
-        return try expire(
-          question, "outcome-unknown", "the last call brought no answer; Apple may have it", in: context)
-      }
+      guard standing == nil else { return try expireUnclear(question, in: context) }
       return try expire(question, "lag", nil, in: context)
     }
-    // What may have been sent is sent again, whoever would say what by now.
-    if standing != nil { return try await send(ConsumptionIntent(), question, in: context) }
     switch await providers.find(question) {
+    case .withhold(_, let provider) where standing != nil:
+      return try await withdraw(question, by: provider, in: context)
     case .withhold(let reason, let provider):
       return try settled(
         question,
@@ -63,18 +61,20 @@ public struct ConsumptionWorker: NotificationWorker {
       context.logger.log(
         level: detail == nil ? .info : .warning, "no answer from a provider yet",
         metadata: ["provider": "\(provider)", "reason": "\(reason)", "detail": "\(detail ?? "")"])
-      return try await postpone(question, reason, detail, wish.map { .notBefore($0) } ?? .none, in: context)
+      return try await postpone(
+        question, reason, detail, wish.map { .notBefore($0) } ?? .none, isUnclear: standing != nil, in: context)
     case .send(let request, let provider):
+      // If an earlier attempt may have reached Apple, `once` sends its bytes again, not these.
       return try await send(ConsumptionIntent(request, by: provider), question, in: context)
     }
   }
 
-  /// Reports a request whose answer is still missing.
+  /// Publishes `consumption.at-risk` for a request whose answer is still missing.
   public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     let notice = try RiskNotice(parsing: timer.payload)
-    // Answered in this very moment.
+    // The answer was sent just before the timer fired.
     if case .ended? = await context.effect(notice.effect) { return .ignore }
-    // Told already: a run of the request that began before the first warning has set the timer again.
+    // Already warned: a run that began before the first warning set the timer again.
     guard try await context.state(timer.name) == nil else { return .ignore }
     return try .emit(notice.event(at: context.clock.wallTime)).keeping(timer.name, [1])
   }
@@ -84,7 +84,7 @@ public struct ConsumptionWorker: NotificationWorker {
   private func send(
     _ intent: ConsumptionIntent, _ question: ConsumptionQuestion, in context: HandlerContext
   ) async throws -> Outcome {
-    // As long as the run may take, but for its end: a call that is given up is one whose outcome nobody knows.
+    // Limit the call to most of the handler's time, because the result of a cancelled call is unknown.
     let client = try context.appStore(for: question.bundleId)
       .within(max(.seconds(1), (context.deadline - context.clock.wallTime) * 0.9))
     let isForetold = try await context.state(question.warning) != nil
@@ -98,17 +98,31 @@ public struct ConsumptionWorker: NotificationWorker {
       return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
     } catch let error as APIError where error.kind != .cancelled {
       context.logger.log(
-        level: error.kind == .budget ? .debug : .info, "Apple did not take an answer yet",
+        level: error.kind == .budget ? .debug : .info, "Apple has not accepted the answer yet",
         metadata: ["error": "\(error)"])
-      let wish = error.retryAt.map { ConsumptionDeadline.Wish.turn(in: $0 - context.clock.wallTime) }
+      let wish = error.retryAt.map { ConsumptionDeadline.RetryHint.turn(in: $0 - context.clock.wallTime) }
       return try await postpone(question, error.postponement, "\(error)", wish ?? .none, in: context)
     }
+  }
+
+  /// Closes an answer that an earlier attempt may have sent and the team has withdrawn since. Makes no call.
+  private func withdraw(
+    _ question: ConsumptionQuestion, by provider: String?, in context: HandlerContext
+  ) async throws -> Outcome {
+    let record = ConsumptionRecord.withdrawn(by: provider)
+    let bytes = try await context.once(question.effect, body: []) { _ in record.serialized() }
+    return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
   }
 
   private func close(
     _ question: ConsumptionQuestion, _ record: ConsumptionRecord, in context: HandlerContext
   ) throws -> Outcome {
     let purchase = AskedPurchase(question)
+    guard !record.isWithdrawn else {
+      return try settled(
+        question,
+        .emit(ConsumptionWithheld(purchase: purchase, reason: "answer-withdrawn", provider: record.provider)))
+    }
     let provider = record.provider ?? "unknown"
     guard record.isSent else {
       return try settled(
@@ -123,7 +137,7 @@ public struct ConsumptionWorker: NotificationWorker {
       purchase: purchase, provider: provider, sentAt: sentAt.rfc3339,
       lateBySeconds: question.deadline.lateness(at: sentAt).map { $0.components.seconds },
       refundPreference: record.refundPreference)
-    // A worker so far behind that there was no time for a warning says so with the answer: those after it are later.
+    // If the worker is so far behind that there was no time for a warning, publish it with the answer.
     guard !record.isForetold, sentAt >= question.deadline.noticeAt else { return try settled(question, .emit(sent)) }
     return try settled(question, .emit(RiskNotice(question, reason: "lag").event(at: sentAt), sent))
   }
@@ -131,11 +145,12 @@ public struct ConsumptionWorker: NotificationWorker {
   // MARK: - Waiting
 
   private func postpone(
-    _ question: ConsumptionQuestion, _ reason: String, _ detail: String?, _ wish: ConsumptionDeadline.Wish,
-    in context: HandlerContext
+    _ question: ConsumptionQuestion, _ reason: String, _ detail: String?, _ wish: ConsumptionDeadline.RetryHint,
+    isUnclear: Bool = false, in context: HandlerContext
   ) async throws -> Outcome {
     let now = context.clock.wallTime
     guard case .again(let delay) = question.deadline.next(now: now, attempt: context.attempt, wish: wish) else {
+      guard !isUnclear else { return try expireUnclear(question, in: context) }
       return try expire(question, reason, detail, in: context)
     }
     let outcome = Outcome.retry(after: delay, because: reason)
@@ -144,6 +159,11 @@ public struct ConsumptionWorker: NotificationWorker {
     return outcome.settingTimer(
       question.warning, at: question.deadline.notice(now: now, wish: wish),
       payload: RiskNotice(question, reason: isBehind ? "lag" : reason).serialized())
+  }
+
+  private func expireUnclear(_ question: ConsumptionQuestion, in context: HandlerContext) throws -> Outcome {
+    try expire(
+      question, "outcome-unknown", "the last call got no response; Apple may have received the answer", in: context)
   }
 
   private func expire(
@@ -163,16 +183,16 @@ public struct ConsumptionWorker: NotificationWorker {
 }
 
 extension ConsumptionQuestion {
-  /// Where its answer goes.
+  /// The endpoint for the answer.
   var endpoint: APIEndpoint {
     switch version {
     case .v1: .sendConsumptionInformationV1
     case .v2: .sendConsumptionInformation
     }
   }
-  /// Names the answer, once for each notification.
+  /// The name of the effect: one answer for each notification.
   var effect: String { Self.effect(notificationId) }
   static func effect(_ notificationId: String) -> String { "consumption/\(notificationId)" }
-  /// Names the timer of the warning and, once it has fired, the note that it did.
+  /// The name of the warning's timer, and of the state that records that it fired.
   var warning: String { "at-risk/\(notificationId)" }
 }

@@ -1,14 +1,13 @@
-// Asks the team's own system. Its answer, not its availability, decides: whatever is not an answer is asked again until
-// the deadline leaves no more time.
+// Asks the team's own system over HTTP. If the response is not an answer, the worker asks again until the deadline.
 
 public import AppStore
 public import AppStoreServerAPI
-public import Clocks
+public import MillraceTime
 internal import Millrace
 
 /// Posts the question and reads the answer. See `docs/consumption.md`.
 public struct HTTPProvider: ConsumptionProvider {
-  /// Names it.
+  /// `http`.
   public let name = "http"
 
   private let url: String
@@ -17,10 +16,11 @@ public struct HTTPProvider: ConsumptionProvider {
   private let exchange: any HTTPExchange
   private let clock: MillraceClock
 
+  /// Creates a provider.
   /// - Parameters:
-  ///   - secrets: what signs the question; several during a rotation.
-  ///   - timeout: how long an answer may take, on `clock`.
-  /// - Throws: `MillraceError` for a secret that is none.
+  ///   - secrets: The secrets that sign the question; several during a rotation.
+  ///   - timeout: The time limit for an answer, on `clock`.
+  /// - Throws: `MillraceError` if a secret is malformed.
   public init(
     url: String, secrets: [[UInt8]], timeout: Duration, exchange: any HTTPExchange, clock: MillraceClock
   ) throws {
@@ -31,14 +31,15 @@ public struct HTTPProvider: ConsumptionProvider {
     self.clock = clock
   }
 
-  /// Asks, and says what the status means.
+  /// Posts the question and converts the response to a reply.
   public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
     let body = question.json.serialized()
     var headers = [
       APIHeaders.Field(name: "content-type", value: "application/json"),
       APIHeaders.Field(name: "user-agent", value: "millrace-consumption/\(MillraceVersion.current)"),
     ]
-    let seconds = clock.wallTime.millisecondsSince1970 / 1_000
+    // Real time even in a rehearsal, because the receiver compares it with its own clock.
+    let seconds = clock.realTime.millisecondsSince1970 / 1_000
     headers += signature.headers(id: question.notificationId, time: seconds, body: body).map {
       APIHeaders.Field(name: $0.name, value: $0.value)
     }
@@ -74,7 +75,7 @@ public struct HTTPProvider: ConsumptionProvider {
 }
 
 extension ConsumptionQuestion {
-  /// What is posted: `topics/schemas/consumption-question.schema.json`.
+  /// The body of the post; its schema is `topics/schemas/consumption-question.schema.json`.
   public var json: JSONObject {
     var json = JSONObject()
     json["notificationUUID"] = .string(notificationId)

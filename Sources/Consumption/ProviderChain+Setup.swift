@@ -1,12 +1,12 @@
-// From settings to providers.
+// Creates the providers from the configuration.
 
 internal import AppStoreServerAPI
 internal import Logging
 internal import Millrace
 
 extension ProviderChain {
-  /// The providers of the configuration, in its order.
-  /// - Throws: `MillraceError` that names the key to mend; what keeps a topic from being read.
+  /// Creates the configured providers, in order.
+  /// - Throws: `MillraceError` that names the key to correct; an error that prevents reading a topic.
   init(_ setup: WorkerSetup) async throws {
     let settings = setup.configuration.consumption
     var providers: [any ConsumptionProvider] = []
@@ -15,16 +15,16 @@ extension ProviderChain {
       case .http: providers.append(try HTTPProvider(settings.http, setup))
       case .topic:
         let index = try setup.index(ConsumptionSettings.answersTopic)
-        // A topic that is missing is found at start, and not with the first question.
+        // Detects a missing topic at start, not with the first question.
         let keys = try await index.refresh()
-        setup.logger.info("answers in the topic", metadata: ["keys": "\(keys)"])
+        setup.logger.info("loaded answers from the topic", metadata: ["keys": "\(keys)"])
         providers.append(TopicProvider(index))
       case .rules: providers.append(RulesProvider(setup.configuration.consumptionRules))
       }
     }
     guard !providers.isEmpty else {
       throw MillraceError(
-        .configuration, "nobody to ask what was consumed", at: "consumption.providers",
+        .configuration, "no consumption providers are configured", at: "consumption.providers",
         remedy: "list at least one of http, topic and rules; see docs/consumption.md")
     }
     self.init(providers)
@@ -34,10 +34,10 @@ extension ProviderChain {
 extension HTTPProvider {
   fileprivate init(_ settings: ConsumptionSettings.HTTP, _ setup: WorkerSetup) throws {
     let limit = setup.configuration.policy(of: setup.name, standard: ConsumptionWorker.policy).handlerTimeout
-    // A run that is over its own limit decides nothing: no warning would be set.
+    // If the run exceeds its own time limit, it cannot set the timer of the warning.
     guard settings.timeout < limit else {
       throw MillraceError(
-        .configuration, "an answer may take longer than the run that waits for it", at: "consumption.http.timeout",
+        .configuration, "the timeout is not below the handlerTimeout of \(setup.name)", at: "consumption.http.timeout",
         remedy: "lower it, or raise handlerTimeout in workers[] for \(setup.name)")
     }
     try self.init(

@@ -1,9 +1,9 @@
-// The warning that an answer may come too late. It lives as a timer with the lane, so a restart does not lose it.
+// The warning that an answer may come too late. It is a timer in the ledger, so it survives restarts.
 
 internal import AppStore
 internal import Millrace
 
-/// What the warning says, kept until its time.
+/// The content of the warning, stored with the timer.
 struct RiskNotice: Sendable {
   private var purchase: AskedPurchase
   private var deadline: Timestamp
@@ -15,18 +15,22 @@ struct RiskNotice: Sendable {
     self.reason = reason
   }
 
-  /// - Throws: ``PermanentFailure`` for what another version wrote.
+  /// - Throws: ``PermanentFailure`` if another version wrote an unknown format.
   init(parsing bytes: [UInt8]) throws {
     let json = try JSONObject(parsing: bytes)
     guard case .object(let purchase)? = json["purchase"], case .integer(let deadline)? = json["deadline"],
       case .string(let reason)? = json["reason"], let asked = AskedPurchase(purchase)
-    else { throw PermanentFailure("timer-unreadable", "the timer was set by a version that this one does not know") }
+    else {
+      throw PermanentFailure(
+        "timer-unreadable", "the timer was set by another version, whose format is unknown; run the version that set it"
+      )
+    }
     self.purchase = asked
     self.deadline = Timestamp(millisecondsSince1970: deadline)
     self.reason = reason
   }
 
-  /// Names the answer that is missing.
+  /// The name of the missing answer's effect.
   var effect: String { ConsumptionQuestion.effect(purchase.notificationUUID) }
 
   func serialized() -> [UInt8] {

@@ -1,19 +1,20 @@
-// Answers that need no system behind them: by product, type and reason, from the configuration.
+// Answers from rules in the configuration, by product, type and reason.
 
 internal import AppStore
 public import Millrace
 
-/// The first rule that fits answers; where none fits, the next provider may know.
+/// Answers with the first rule that matches. If none matches, the worker asks the next provider.
 public struct RulesProvider: ConsumptionProvider {
-  /// Names it.
+  /// `rules`.
   public let name = "rules"
 
   private let rules: [ConsumptionRule]
 
-  /// - Parameter rules: in the order they are tried.
+  /// Creates a provider.
+  /// - Parameter rules: The rules, in the order in which they are tried.
   public init(_ rules: [ConsumptionRule]) { self.rules = rules }
 
-  /// What the first rule that fits says.
+  /// Returns the answer of the first rule that matches.
   public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
     guard let rule = rules.first(where: { $0.fits(question) }) else { return .unknown }
     guard rule.customerConsented else { return .noConsent }
@@ -22,7 +23,7 @@ public struct RulesProvider: ConsumptionProvider {
 }
 
 extension ConsumptionRule {
-  /// Whether it speaks of such a purchase; what a rule does not name, it does not ask for.
+  /// Whether the rule matches a purchase. Properties that the rule leaves out match every purchase.
   func fits(_ question: ConsumptionQuestion) -> Bool {
     guard bundleId == nil || bundleId == question.bundleId else { return false }
     guard type == nil || type == question.productType else { return false }

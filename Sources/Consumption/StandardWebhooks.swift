@@ -1,20 +1,21 @@
-// Standard Webhooks (standardwebhooks.com), the symmetric scheme `v1`: what a receiver needs to know that we asked, when,
-// and that it is the same question again.
+// Standard Webhooks (standardwebhooks.com), the symmetric scheme `v1`. The receiver can verify the sender and the time,
+// and recognize repetitions.
 
 internal import AppStore
 internal import Crypto
 internal import Millrace
 
-/// Signs what is posted to a team's own system.
+/// Signs posts to a team's own system.
 struct WebhookSignature: Sendable {
   private let keys: [SymmetricKey]
 
-  /// - Parameter secrets: `whsec_` and Base64, or the key's own bytes; several during a rotation, each signs.
-  /// - Throws: `MillraceError` for one that begins with `whsec_` and goes on with something else than Base64.
+  /// - Parameter secrets: `whsec_` and Base64, or the key's own bytes. During a rotation there are several, and each
+  ///   one signs.
+  /// - Throws: `MillraceError` if a secret begins with `whsec_` and the rest is not Base64.
   init(secrets: [[UInt8]]) throws { keys = try secrets.map { SymmetricKey(data: try Self.key(of: $0)) } }
 
-  /// The three headers of a message.
-  /// - Parameter time: seconds since 1970.
+  /// Returns the three headers of a message.
+  /// - Parameter time: Seconds since 1970.
   func headers(id: String, time: Int64, body: [UInt8]) -> [(name: String, value: String)] {
     let signed = Array("\(id).\(time).".utf8) + body
     let signatures = keys.map { key in
@@ -32,8 +33,8 @@ struct WebhookSignature: Sendable {
     guard secret.starts(with: prefix) else { return secret }
     guard let key = Base64.decodeStandard(secret.dropFirst(prefix.count)), !key.isEmpty else {
       throw MillraceError(
-        .configuration, "a secret that begins with whsec_ and is no Base64", at: "consumption.http.secretFiles",
-        remedy: "copy it again, or leave the prefix out where the key is the text itself")
+        .configuration, "a secret begins with whsec_, but the rest is not Base64", at: "consumption.http.secretFiles",
+        remedy: "copy it again, or remove the prefix if the text itself is the key")
     }
     return key
   }

@@ -1,21 +1,21 @@
-// What a team wrote down before anybody asked: answers in a compacted topic, by transaction or by customer.
+// Answers that the team has written to a compacted topic in advance, by transaction or by customer.
 
 public import Millrace
 
-/// Looks a purchase up in `appstore.consumption-answers`; what is said of the transaction goes before what is said of its
-/// customer.
+/// Looks up answers in `appstore.consumption-answers`, first by transaction, then by customer.
 public struct TopicProvider: ConsumptionProvider {
-  /// Names it.
+  /// `topic`.
   public let name = "topic"
 
-  private let index: TopicIndex
+  private let index: CompactedTopicIndex
 
-  /// - Parameter index: Where each key's newest answer stands.
-  public init(_ index: TopicIndex) { self.index = index }
+  /// Creates a provider.
+  /// - Parameter index: The index of each key's newest answer.
+  public init(_ index: CompactedTopicIndex) { self.index = index }
 
-  /// What stands there; a tombstone is nothing.
+  /// Returns the newest answer. A tombstone counts as unknown.
   public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
-    // Apple writes the UUIDs of accounts in either case.
+    // Apple writes account UUIDs in upper or lower case.
     let names = [question.transactionId, question.appAccountToken?.lowercased()]
     let keys = names.compactMap { $0 }.filter { !$0.isEmpty }.map { Array($0.utf8) }
     do {

@@ -1,20 +1,19 @@
-// Keeps the receiver alive that a team had before: every notification is posted to it as Apple would have, in the order
-// of its key, until it is taken or given up. Retries, order, dead letters and the memory of what was done are the
-// runtime's; what is left for a worker stands here.
+// Forwards every notification to a team's existing receiver, as Apple would post it and in order for each key. The
+// worker runtime provides retries, ordering, deduplication and dead letters.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 public import Millrace
 
 /// The worker behind `millrace-forward`: one for each receiver of `forward` in the configuration.
 public struct Forwarder: NotificationWorker {
-  /// Each receiver's worker has a name of its own.
+  /// The worker's name without its receiver. Each receiver's worker has its own name.
   public static let name = "forward"
-  /// Everything, unless a receiver wants less.
+  /// All families, unless a receiver's configuration selects some.
   public static let families = NotificationFamily.all
 
-  /// Few posts at a time, since the receiver is as old as it is; tried for longer than Apple would have.
+  /// Two posts at a time for each lane, because the receiver may be old and slow. Retries last longer than Apple's.
   public static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.ordering = .strict
@@ -24,7 +23,7 @@ public struct Forwarder: NotificationWorker {
     return policy
   }
 
-  /// One worker for each receiver: what one does not take holds up no other.
+  /// Returns one worker for each receiver, so that a failing receiver does not delay others.
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
     let identities = configuration.forward.compactMap { receiver in
       receiver.name.map { name in
@@ -35,7 +34,8 @@ public struct Forwarder: NotificationWorker {
       }
     }
     guard !identities.isEmpty else {
-      throw MillraceError(.configuration, "nowhere to forward to", at: "forward", remedy: "name a receiver and its url")
+      throw MillraceError(
+        .configuration, "no receivers are configured", at: "forward", remedy: "add a receiver with a name and a url")
     }
     return identities
   }
@@ -46,13 +46,13 @@ public struct Forwarder: NotificationWorker {
   private let secrets: [String: [UInt8]]
   private let http: any HTTPExchange
 
-  /// Reads the secrets it needs.
-  /// - Throws: `MillraceError` that names the file that cannot be read.
+  /// Creates the worker and reads the receiver's secrets.
+  /// - Throws: `MillraceError` that names the file that could not be read.
   public init(_ setup: WorkerSetup) throws {
     let receivers = setup.configuration.forward
     guard let receiver = receivers.first(where: { $0.name.map(ForwardSettings.workerName) == setup.name }),
       let url = receiver.url
-    else { throw MillraceError(.configuration, "no receiver for \(setup.name)", at: "forward", remedy: "add it") }
+    else { throw MillraceError(.configuration, "no receiver for \(setup.name)", at: "forward", remedy: "add one") }
     var secrets: [String: [UInt8]] = [:]
     for app in setup.configuration.apps where receiver.restorePassword {
       secrets[app.bundleId] = try app.readPassword()
@@ -64,8 +64,8 @@ public struct Forwarder: NotificationWorker {
     http = setup.http
   }
 
-  /// Posts the notification and judges the answer.
-  public func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  /// Posts the notification and decides by the receiver's response.
+  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard takes(notification), let body = try body(of: notification) else { return .ignore }
     let request = ExchangeRequest(method: .post, url: url, headers: fields(of: notification), body: body)
     let answer: ExchangeAnswer
@@ -78,26 +78,27 @@ public struct Forwarder: NotificationWorker {
     case .taken: return .ignore
     case .later(let code, let delay): throw RetryableFailure("answered \(answer.status)", after: delay, code: code)
     case .refused where context.attempt + 1 >= receiver.refusedAttempts:
-      return .deadLetter("refused", "answered \(answer.status) at try \(context.attempt + 1); see the receiver's log")
+      return .deadLetter(
+        "refused", "answered \(answer.status) to attempt \(context.attempt + 1); see the receiver's log")
     case .refused: throw RetryableFailure("answered \(answer.status)", code: "refused")
     }
   }
 
-  private func takes(_ notification: Notification) -> Bool {
+  private func takes(_ notification: AppStoreNotification) -> Bool {
     var type = notification.payload?.notificationType?.rawValue
     if case .v1(let body) = notification.content { type = body.notification_type?.rawValue }
     return receiver.takes(type: type, bundleId: notification.bundleId, environment: notification.environment)
   }
 
-  /// What Apple posted; nil for what it did not post.
-  private func body(of notification: Notification) throws -> [UInt8]? {
+  /// Returns the body that Apple posted; nil for records that Apple did not post.
+  private func body(of notification: AppStoreNotification) throws -> [UInt8]? {
     if notification.payload != nil { return PostedBody.v2(notification.bytes) }
     guard case .v1 = notification.content else { return nil }
     return PostedBody.v1(
       notification.bytes, secret: try secret(for: notification), place: notification.passwordPlace)
   }
 
-  private func secret(for notification: Notification) throws -> [UInt8]? {
+  private func secret(for notification: AppStoreNotification) throws -> [UInt8]? {
     guard receiver.restorePassword else { return nil }
     if let secret = notification.bundleId.flatMap({ secrets[$0] }) { return secret }
     throw PermanentFailure(
@@ -105,11 +106,11 @@ public struct Forwarder: NotificationWorker {
       "no shared secret for \(notification.bundleId ?? "an app that is not named"); set sharedSecretFiles and requeue")
   }
 
-  private func fields(of notification: Notification) -> APIHeaders {
+  private func fields(of notification: AppStoreNotification) -> APIHeaders {
     var fields: [APIHeaders.Field] = [
       .init(name: "Content-Type", value: "application/json"),
       .init(name: "User-Agent", value: "millrace-forward/\(MillraceVersion.current)"),
-      // The same at every try, so that a receiver can tell a repetition.
+      // The same in every attempt, so that a receiver can recognize repetitions.
       .init(name: "webhook-id", value: notification.id),
     ]
     if let trace = notification.traceParent { fields.append(.init(name: "traceparent", value: "\(trace)")) }

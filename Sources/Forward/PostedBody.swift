@@ -1,15 +1,15 @@
-// What Apple posted, made again of what the topics keep.
+// Rebuilds the body that Apple posted from the record in Kafka.
 
 internal import AppStore
 
-/// The body of a post to a receiver.
+/// The bodies of posts to a receiver.
 enum PostedBody {
-  /// A version 2 body: the token as Apple signed it, in the object that Apple posts it in. A token holds nothing that
-  /// JSON escapes.
+  /// Returns a version 2 body: Apple's signed token inside the object that Apple posts. Tokens contain no characters
+  /// that JSON escapes.
   static func v2(_ token: [UInt8]) -> [UInt8] { Array(#"{"signedPayload":""#.utf8) + token + Array(#""}"#.utf8) }
 
-  /// A version 1 body as it is kept, without its secret; with `secret`, as it stands in a JSON string, where it stood,
-  /// else in the first member.
+  /// Returns a version 1 body as stored, without the shared secret. If `secret` is given, escaped as in a JSON string,
+  /// it is restored at its original place. If that place is unknown, it becomes the first member.
   static func v1(_ kept: [UInt8], secret: [UInt8]?, place: ResponseBodyV1.PasswordPlace?) -> [UInt8] {
     guard let secret else { return kept }
     if let posted = place?.restoring(secret, to: kept) { return posted }

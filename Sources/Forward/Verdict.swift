@@ -1,18 +1,18 @@
-// What a receiver's answer means.
+// Classifies a receiver's response.
 
-/// What follows from an answer.
+/// The decision about a response.
 enum Verdict: Sendable, Hashable {
-  /// The receiver has it.
+  /// The receiver accepted the notification.
   case taken
-  /// Trying again may help; counted as `code`. Without a delay, as the worker's schedule says.
+  /// A retry may succeed; counted as `code`. Without a delay, the worker's retry schedule applies.
   case later(code: String, after: Duration?)
-  /// The receiver does not want it, or stands elsewhere.
+  /// The receiver rejects the notification or redirects.
   case refused
 
-  /// A receiver that asks for more than this is asked sooner.
+  /// The longest delay that a receiver can request.
   static let longestDelay = Duration.seconds(21_600)
 
-  /// - Parameter retryAfter: `Retry-After`, of which seconds are understood and dates are not.
+  /// - Parameter retryAfter: The value of `Retry-After` in seconds. Dates are ignored.
   init(status: Int, retryAfter: String?) {
     let delay = retryAfter.flatMap { Int64($0) }.map { min(.seconds(max(0, min($0, 1 << 32))), Self.longestDelay) }
     switch status {

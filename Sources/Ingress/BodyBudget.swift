@@ -1,11 +1,12 @@
-// How many bytes of bodies the ingress holds at one time: the bound on its memory that a count of requests is not.
+// Limits the bytes of request bodies that the ingress holds. A limit on the number of requests alone would not bound
+// its memory.
 
 internal import Millrace
 internal import Synchronization
 
-/// Counts the bytes set aside for bodies between their first byte and their answer, and refuses beyond a number.
+/// Counts the bytes reserved for bodies, from their first byte to the response, up to a limit.
 final class BodyBudget: Sendable {
-  /// What a body is given with its first bytes: most of Apple's need no more than one step beyond it.
+  /// The bytes reserved when a body starts. Most of Apple's bodies need at most one more step.
   static let firstStep = 8 << 10
 
   let bytes: Int
@@ -13,25 +14,26 @@ final class BodyBudget: Sendable {
 
   init(bytes: Int) { self.bytes = bytes }
 
-  /// Bytes held now.
+  /// The bytes that are reserved now.
   var current: Int { held.load(ordering: .relaxed) }
 
-  /// The budget that fits these settings: large enough that connections that do no more than begin a body use up half of
-  /// it, that every place can be filled with a body larger than any seen from Apple (19 kB), and that several of the
-  /// largest fit.
+  /// Returns the budget for the settings. Connections that only begin a body can use at most half of it. It holds a
+  /// body larger than any seen from Apple (19 kB) for every request in flight, and several of the largest allowed
+  /// bodies.
   static func bytes(_ settings: IngressSettings) -> Int {
     max(
       64 << 20, 2 * firstStep * settings.maxConnections, (32 << 10) * settings.maxRequestsInFlight,
       4 * max(settings.maxBodyBytes.v1, settings.maxBodyBytes.v2))
   }
 
-  /// How many bytes to set aside once `size` have arrived of `announced`: twice as many, so that a body is copied few
-  /// times, and never what was only announced, which costs a client nothing.
+  /// Returns the bytes to reserve when `size` of `announced` bytes have arrived. It is twice the received size, which
+  /// keeps the number of copies low. The announced size alone reserves nothing, because announcing costs a client
+  /// nothing.
   static func room(for size: Int, announced: Int) -> Int {
     min(max(announced, size), max(firstStep, 2 * size))
   }
 
-  /// True where so many more bytes may be held; they are then, until given back.
+  /// Reserves bytes until they are given back. Returns false if they exceed the budget.
   func take(_ count: Int) -> Bool {
     guard held.add(count, ordering: .relaxed).newValue <= bytes else {
       giveBack(count)

@@ -1,4 +1,4 @@
-// Which certificates matter to the ingress, and when they end: the one it presents, and those that Apple signs with.
+// Metrics for the expiry of certificates: the one that the ingress presents, and those that Apple signs with.
 
 internal import AppStore
 internal import AppStoreSignature
@@ -6,12 +6,13 @@ public import Millrace
 
 extension IngressServer {
   static let certificateEndName = "millrace_ingress_certificate_end_seconds"
-  static let certificateEndHelp = "When the endpoint's own certificate ends, in seconds since 1970."
+  static let certificateEndHelp = "When the endpoint's own certificate expires, in seconds since 1970."
   static let appleLeafName = "millrace_ingress_apple_certificate_end_seconds"
-  static let appleLeafHelp = "When Apple's signing certificates end that were seen since the start, by fingerprint."
+  static let appleLeafHelp =
+    "When the Apple signing certificates seen since the start expire, in seconds since 1970, by fingerprint."
 
-  /// What is asked for when somebody reads the metrics. Fingerprints are a closed set: only what Apple's root vouches for
-  /// has one.
+  /// Collectors that compute values when metrics are scraped. Only certificates verified against Apple's root have a
+  /// fingerprint label, so the set is closed.
   public var collectors: [MetricCollector] {
     let (admission, certificate) = (admission, certificate)
     let apple = MetricCollector(Self.appleLeafName, .gauge, help: Self.appleLeafHelp) {

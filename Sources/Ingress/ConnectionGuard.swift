@@ -1,56 +1,59 @@
-// Time limits of one HTTP connection, enforced where bytes arrive: a client that sends slowly costs a connection for a
+// Enforces the time limits of an HTTP connection in its channel pipeline. A slow client occupies a connection for a
 // bounded time and never a thread.
 
+internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
 
-/// Closes connections whose head or body takes too long, and those that an answer with `Connection: close` ends; answers
-/// what is no HTTP, which reaches nobody else as a request.
+/// Closes a connection if a head or a body takes too long, and after a response with `Connection: close`. Responds to
+/// malformed heads, which never become a request, and to `Expect: 100-continue`.
 ///
-/// At any time a timer runs, or a request is being answered, which has a deadline of its own. A client that does not
-/// read its answers would outlast that deadline, so it has a timer too.
+/// At any time a timer runs or a request is being processed, which has its own deadline. A client that does not read
+/// its responses would outlast that deadline, so a timer limits that, too.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// How long each part of an exchange may take.
+  /// The time limits for the parts of an exchange.
   struct Limits: Sendable, Hashable {
     /// From the connection's start to the end of the first head.
     var head: TimeAmount
     /// From the end of a head to the end of its body.
     var body: TimeAmount
-    /// From an answer, or the end of a body that was answered before, to the end of the next head; and for as long may
-    /// a client leave answers unread.
+    /// From a response to the end of the next head; if the response was sent before the body ended, from the end of the
+    /// body. Also limits how long a client may leave responses unread.
     var idle: TimeAmount
   }
 
   private let limits: Limits
   private let onSlowClient: @Sendable (SlowPart) -> Void
   private let onMalformedHead: @Sendable () -> Void
+  private let invites: @Sendable (HTTPRequest) -> Bool
   private var timer: Scheduled<Void>?
   private var unreadTimer: Scheduled<Void>?
   private var closesAfterAnswer = false
   private var isReadingBody = false
-  /// Requests whose head has come and whose answer has not gone: more than one where a client pipelines.
+  /// The number of requests without a complete response. It exceeds 1 if the client uses pipelining.
   private var unanswered = 0
   private var head = Head.sound
 
-  /// What became of the bytes after the last request.
+  /// The state of the head after the last request.
   private enum Head { case sound, malformed, refused }
 
   enum SlowPart: String, Sendable, CaseIterable { case head, body, idle }
 
   init(
     limits: Limits, onSlowClient: @escaping @Sendable (SlowPart) -> Void,
-    onMalformedHead: @escaping @Sendable () -> Void
+    onMalformedHead: @escaping @Sendable () -> Void, invites: @escaping @Sendable (HTTPRequest) -> Bool
   ) {
     self.limits = limits
     self.onSlowClient = onSlowClient
     self.onMalformedHead = onMalformedHead
+    self.invites = invites
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -71,10 +74,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
-    case .head:
+    case .head(let request):
       isReadingBody = true
       unanswered += 1
       start(.body, limits.body, context)
+      // Not while an earlier request is unanswered: the client would take it for the start of that response.
+      if unanswered == 1, invites(request) {
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+      }
     case .body: break
     case .end:
       isReadingBody = false
@@ -90,7 +97,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       context.write(data, promise: promise)
     case .body: context.write(data, promise: promise)
     case .end where closesAfterAnswer:
-      // What is left of the body is not read: the answer did not depend on it.
+      // The response did not depend on the rest of the body, so do not read it.
       context.writeAndFlush(data, promise: promise)
       context.close(promise: nil)
     case .end:
@@ -112,7 +119,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What comes after a head that could not be read cannot be read either.
+    // After a malformed head, nothing else on the connection can be parsed.
     guard head == .sound else { return }
     switch (error is HTTPParserError, isReadingBody) {
     case (true, true) where unanswered == 0: context.close(promise: nil)
@@ -123,8 +130,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Answers, and ends the connection once the client has read that: with bytes of its head unread, closing at once
-  /// would reset the connection and lose the answer.
+  /// Responds and half-closes the connection, then gives the client time to read. With unread bytes of the head,
+  /// closing at once would reset the connection and lose the response.
   private func refuseHead(_ context: ChannelHandlerContext) {
     head = .refused
     onMalformedHead()

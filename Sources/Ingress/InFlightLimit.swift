@@ -1,8 +1,8 @@
-// How many notifications are verified and written at one time. What bounds memory is ``BodyBudget``.
+// Limits the number of notifications that are verified and written at a time. ``BodyBudget`` bounds memory.
 
 internal import Synchronization
 
-/// Counts requests between the end of their body and their answer, and refuses beyond a number.
+/// Counts requests from the end of their body to the response, up to a limit.
 final class InFlightLimit: Sendable {
   private let limit: Int
   private let count = Atomic<Int>(0)
@@ -11,7 +11,7 @@ final class InFlightLimit: Sendable {
 
   var current: Int { count.load(ordering: .relaxed) }
 
-  /// Runs `body` in a place of its own; nil where there is none.
+  /// Runs `body` if the count is below the limit; returns nil otherwise.
   func withPlace<Value>(
     _ body: () async throws -> Value
   ) async rethrows -> Value? {

@@ -1,9 +1,9 @@
-// The process that Apple posts to: arguments in, services wired, run. In the library, because it is started under its own
-// name and, in the image, as one of the names of `millrace`.
+// The command line of the ingress. It is in the library because two executables use it: `millrace-ingress`, and
+// `millrace` when the container image starts it under that name.
 
 public import ArgumentParser
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Metrics
 internal import Millrace
@@ -15,7 +15,7 @@ public struct IngressCommand: AsyncParsableCommand {
     commandName: "millrace-ingress",
     abstract: "Receives App Store Server Notifications and writes them to Kafka.",
     discussion: """
-      Answers 200 only when Kafka has the notification (acks=all). Metrics and probes are on the admin port.
+      Responds 200 only after Kafka has acknowledged the notification (acks=all). Metrics and probes are on the admin port.
 
       Examples:
         millrace-ingress --config millrace.yaml
@@ -26,10 +26,10 @@ public struct IngressCommand: AsyncParsableCommand {
 
   @OptionGroup var process: ProcessOptions
 
-  /// A command that was given nothing.
+  /// Creates a command without arguments.
   public init() {}
 
-  /// Serves until asked to leave.
+  /// Serves until the process is asked to stop.
   public func run() async throws {
     try await process.run("millrace-ingress", serving: serve)
   }
@@ -43,27 +43,28 @@ public struct IngressCommand: AsyncParsableCommand {
     MetricsSystem.bootstrap(registry)
 
     if configuration.apps.isEmpty {
-      logger.warning("no apps are configured (key `apps`): every notification will be answered 503")
+      logger.warning("no apps are configured (key `apps`); the ingress responds 503 to every notification")
     }
     let catalog = try TopicCatalog.load(configuration.topics)
     let embedded = try embeddedCluster(configuration.kafka, catalog)
     let kafka = try configuration.kafka.client(
       clientID: "millrace-ingress", bootstrapServers: embedded?.bootstrapServers)
-    // Probes are asked in real time, whatever time the process lives in.
+    // Probes use real time, even if the configuration compresses the clock.
     let heartbeat = Heartbeat(clock: .system)
     registry.add(heartbeat.collector)
+    let server = try IngressServer(
+      configuration, catalog: catalog, kafka: kafka, clock: clock,
+      revocation: configuration.trust.revocation.checker(clock: clock), logger: logger)
     let readiness = ReadinessBoard(
       [
         .kafka(
           KafkaAdmin(kafka), declared: IngressServer.topics(of: catalog), durability: configuration.kafka.durability,
-          timeout: configuration.admin.checkTimeout)
+          timeout: configuration.admin.checkTimeout),
+        server.readiness,
       ],
       clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
     let admin = AdminServer(
       configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
-    let server = try IngressServer(
-      configuration, catalog: catalog, kafka: kafka, clock: clock,
-      revocation: configuration.trust.revocation.checker(clock: clock), logger: logger)
     for collector in server.collectors { registry.add(collector) }
     let runner = ProcessRunner(
       name: "millrace-ingress", shutdown: configuration.shutdown, readiness: readiness, logger: logger)

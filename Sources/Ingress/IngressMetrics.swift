@@ -1,4 +1,4 @@
-// What the ingress counts. Labels come from closed sets: nobody outside can make new ones.
+// The metrics of the ingress. Labels come from closed sets, so that clients cannot create new time series.
 
 internal import HTTPTypes
 internal import AppStore
@@ -15,7 +15,7 @@ struct IngressMetrics: Sendable {
   private let acknowledgement: Metrics.Timer
   private let inFlight: Gauge
 
-  /// - Parameter apps: The configured ones. Each is counted from 0, so that one that is silent shows.
+  /// - Parameter apps: The configured apps. Their counters start at 0, so that apps without notifications are visible.
   init(factory: any MetricsFactory, apps: [AppSettings] = []) {
     self.factory = factory
     let sources = apps.flatMap { app in
@@ -45,14 +45,22 @@ struct IngressMetrics: Sendable {
   }
 
   static let helpTexts = [
-    ("millrace_ingress_accepted_total", "Notifications answered 200: Kafka has them."),
-    ("millrace_ingress_app_accepted_total", "The same by app and environment, from 0 for each that is configured."),
+    ("millrace_ingress_accepted_total", "Notifications that Kafka acknowledged and the ingress answered 200."),
+    (
+      "millrace_ingress_app_accepted_total",
+      "Accepted notifications by app and environment. Every configured app starts at 0."
+    ),
     ("millrace_ingress_refused_total", "Requests not answered 200, by reason and status."),
-    ("millrace_ingress_quarantined_total", "Refused bodies that may be genuine, by what became of the copy."),
+    (
+      "millrace_ingress_quarantined_total",
+      "Refused bodies that may be genuine, by outcome of the copy to the quarantine."
+    ),
     ("millrace_ingress_slow_clients_total", "Connections closed because a head or body took too long."),
-    ("millrace_ingress_request_duration_seconds", "From the end of a request's head to its answer, in seconds."),
-    ("millrace_ingress_acknowledgement_duration_seconds", "From the write to Kafka's acknowledgement, in seconds."),
-    ("millrace_ingress_requests_in_flight", "Requests whose body is there and whose answer is not."),
+    ("millrace_ingress_request_duration_seconds", "Time from the end of a request's head to its response, in seconds."),
+    (
+      "millrace_ingress_acknowledgement_duration_seconds", "Time from the write to Kafka's acknowledgement, in seconds."
+    ),
+    ("millrace_ingress_requests_in_flight", "Requests that are being verified or written."),
   ]
 
   func accept(_ version: NotificationVersion, _ notification: AdmittedNotification) {
@@ -84,20 +92,20 @@ struct IngressMetrics: Sendable {
 
   func observe(acknowledgement elapsed: Duration) { acknowledgement.recordNanoseconds(elapsed.nanoseconds) }
 
-  /// Not cached: what is refused is rare, or not worth being quick for.
+  /// Increments a counter without caching it, because refusals are rare or need not be fast.
   private func count(_ label: String, _ dimensions: [(String, String)]) {
     Counter(label: label, dimensions: dimensions, factory: factory).increment()
   }
 }
 
-/// Whose notification it is, as labels say it.
+/// The app and environment of a notification, for labels.
 struct AppSource: Sendable, Hashable {
   var bundleId: String
   var environment: String
 }
 
 extension AdmittedNotification {
-  /// The app and environment; nil where the notification names none.
+  /// The app and environment; nil if the notification does not name both.
   fileprivate var source: AppSource? {
     let (bundleId, environment): (String?, AppStoreEnvironment?) =
       switch self {

@@ -1,6 +1,5 @@
-// HTTP in front of the intake: limits before work, then the body, then the answer.
+// The HTTP handler of the ingress: it checks limits, reads the body, passes it to the intake and responds.
 
-internal import Clocks
 internal import HTTPTypes
 internal import AppStore
 internal import Hummingbird
@@ -8,26 +7,26 @@ internal import Logging
 internal import Millrace
 internal import NIOCore
 
-/// Answers requests; everything it refuses is counted by reason.
+/// Handles requests and counts refusals by reason.
 struct IngressResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
   let intake: NotificationIntake
-  let limits: IngressSettings.BodyLimits
+  let heads: HeadCheck
   let retryAfter: Int64
   let places: InFlightLimit
   let bodies: BodyBudget
-  let clock: MillraceClock
+  let times: IngressTimes
   let metrics: IngressMetrics
 
   private static let traceParentHeader = HTTPField.Name("traceparent")
 
   func respond(to request: Request, context: Context) async throws -> Response {
-    let started = clock.now
+    let started = ContinuousClock.now
     let version = NotificationVersion(path: request.uri.path)
-    defer { metrics.observe(request: started.duration(to: clock.now), inFlight: places.current) }
+    defer { metrics.observe(request: started.duration(to: .now), inFlight: places.current) }
     do {
-      try await handle(request, version)
+      try await handle(request, started)
       return Response(status: .ok)
     } catch {
       metrics.refuse(version, error)
@@ -35,20 +34,18 @@ struct IngressResponder: HTTPResponder {
     }
   }
 
-  private func handle(_ request: Request, _ version: NotificationVersion?) async throws(RefusedRequest) {
-    guard let version else { throw .wrongPath }
-    guard request.method == .post else { throw .wrongMethod }
-    let limit = version == .v1 ? limits.v1 : limits.v2
-    let announced = request.headers[.contentLength].flatMap { Int($0) } ?? limit
-    guard announced <= limit else { throw .tooLarge }
+  private func handle(_ request: Request, _ started: ContinuousClock.Instant) async throws(RefusedRequest) {
+    let announced = try heads.check(request.head)
     let traceParent = TraceParent.continuing(Self.traceParentHeader.flatMap { request.headers[$0] })
     var held = 0
     defer { bodies.giveBack(held) }
-    let body = try await read(request, upTo: limit, announced: announced, holding: &held)
-    // Only now, so that a body that never ends takes no place from one that is there.
+    let body = try await read(request, announced, holding: &held)
+    // Count the request only now, so that incomplete bodies do not block complete ones.
     let outcome = await places.withPlace { () -> Result<Void, RefusedRequest> in
       do throws(RefusedRequest) {
-        return .success(try await intake.take(body, as: version, traceParent: traceParent))
+        return .success(
+          try await intake.take(
+            body, as: announced.version, traceParent: traceParent, until: times.kafkaDeadline(from: started)))
       } catch {
         return .failure(error)
       }
@@ -57,19 +54,19 @@ struct IngressResponder: HTTPResponder {
     try outcome.get()
   }
 
-  /// The body as one array. Its time limit is the connection's (``ConnectionGuard``), its size limit is checked here
-  /// because a chunked body announces none. Its share of the budget grows with what has arrived, and stays `held` until
-  /// the answer.
+  /// Reads the body into one array. ``ConnectionGuard`` enforces the time limit. The size limit is checked here because
+  /// a chunked body announces no size. The reserved budget grows with the received bytes and stays `held` until the
+  /// response.
   private func read(
-    _ request: Request, upTo limit: Int, announced: Int, holding held: inout Int
+    _ request: Request, _ announced: HeadCheck.Announcement, holding held: inout Int
   ) async throws(RefusedRequest) -> [UInt8] {
     var body: [UInt8] = []
     do {
       for try await part in request.body {
         let size = body.count + part.readableBytes
-        guard size <= limit else { throw RefusedRequest.tooLarge }
+        guard size <= announced.limit else { throw RefusedRequest.tooLarge }
         if size > held {
-          let room = BodyBudget.room(for: size, announced: announced)
+          let room = BodyBudget.room(for: size, announced: announced.size)
           guard bodies.take(room - held) else { throw RefusedRequest.busy }
           held = room
           body.reserveCapacity(room)

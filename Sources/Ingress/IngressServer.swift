@@ -1,11 +1,11 @@
-// The ingress put together: HTTP in front, the producer behind, stopped in that order.
+// Combines the HTTP server and the Kafka producer. On shutdown the HTTP server stops first.
 
-public import Clocks
+public import MillraceTime
 internal import HummingbirdCore
 internal import Hummingbird
 internal import HummingbirdTLS
 public import AppStoreSignature
-public import Kafka
+public import KafkaClient
 public import Logging
 public import Metrics
 public import Millrace
@@ -14,15 +14,16 @@ public import ServiceLifecycle
 
 /// The endpoint that Apple posts to.
 ///
-/// On a graceful shutdown it stops accepting, answers what is in flight, and waits for Kafka's acknowledgements; what
-/// was answered 200 is in Kafka.
+/// On graceful shutdown it stops accepting connections, finishes the requests in flight and waits for Kafka's
+/// acknowledgements. Every notification answered 200 is in Kafka.
 public struct IngressServer: Service {
   private let configuration: MillraceConfiguration
   private let times: IngressTimes
   private let responder: IngressResponder
   let admission: NotificationAdmission
-  private let producer: KafkaProducer
+  let producer: KafkaProducer
   let certificate: ServerCertificate?
+  private let sends = SendHealth()
   private let topics: [String]
   private let admin: KafkaAdmin
   private let metrics: IngressMetrics
@@ -30,13 +31,12 @@ public struct IngressServer: Service {
   private let logger: Logger
   private let onListening: @Sendable (Int) async -> Void
 
-  /// Puts an ingress together. Reads certificates, roots and secrets now; connects to nothing yet.
+  /// Creates an ingress. Reads certificates, roots and secrets, but does not connect to Kafka yet.
   /// - Parameters:
-  ///   - kafka: the cluster, as ``KafkaSettings/client(clientID:bootstrapServers:)`` makes it.
-  ///   - revocation: asks whether a chain was revoked; nil asks nobody.
-  ///   - onListening: called with the port once requests are accepted.
-  /// - Throws: ``MillraceError`` for a configuration that cannot work, ``KafkaError`` for a property that librdkafka
-  ///   does not take.
+  ///   - kafka: The client configuration from ``KafkaSettings/client(clientID:bootstrapServers:)``.
+  ///   - revocation: Checks whether a certificate chain was revoked; nil skips the check.
+  ///   - onListening: Called with the port when the server accepts requests.
+  /// - Throws: ``MillraceError`` if the configuration is invalid; ``KafkaError`` if librdkafka rejects a property.
   public init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
     revocation: (any RevocationChecking)? = nil, metricsFactory: any MetricsFactory = MetricsSystem.factory,
@@ -48,19 +48,19 @@ public struct IngressServer: Service {
       details: Details(configuration.ingress))
   }
 
-  /// What has no key; tests need it otherwise.
+  /// Settings without a configuration key, which tests override.
   struct Details {
-    /// How often the certificate's files are looked at.
+    /// How often the certificate's files are checked for changes.
     var certificateRefresh = ServerCertificate.refreshInterval
-    /// How long a connection may be idle; longer than load balancers reuse one.
+    /// The idle timeout of connections. Load balancers stop reusing a connection before it.
     var idleTimeout = Duration.seconds(75)
-    /// How many bytes of bodies are held at one time.
+    /// The largest number of bytes of bodies to hold at a time.
     var bodyBudget: Int
 
     init(_ settings: IngressSettings) { bodyBudget = BodyBudget.bytes(settings) }
   }
 
-  /// The same, with these details.
+  /// Creates an ingress with the given details.
   init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
     revocation: (any RevocationChecking)?, metricsFactory: any MetricsFactory, logger: Logger,
@@ -70,12 +70,14 @@ public struct IngressServer: Service {
     let metrics = IngressMetrics(factory: metricsFactory, apps: configuration.apps)
     guard let quarantineTopic = catalog.topic(named: QuarantineRecord.topic)?.topic else {
       throw MillraceError(
-        .topics, "no file declares \(QuarantineRecord.topic)", at: configuration.topics.directory,
-        remedy: "restore the file that came with this release")
+        .topics, "no topic file declares \(QuarantineRecord.topic)", at: configuration.topics.directory,
+        remedy: "restore the file from this release")
     }
     times = try IngressTimes(configuration)
     producer = try KafkaProducer(
-      kafka, sendTimeout: times.kafka, observer: .reporting(client: "ingress", to: logger, metrics: metricsFactory))
+      Self.client(kafka, queueBytes: Self.queuedBodies * details.bodyBudget), sendTimeout: times.kafka,
+      deliveryTimeout: times.delivery,
+      observer: .reporting(client: "ingress", to: logger, metrics: metricsFactory))
     certificate = try settings.tls.files.map {
       try ServerCertificate(
         certificate: $0.certificate, key: $0.key, refreshInterval: details.certificateRefresh, logger: logger)
@@ -86,11 +88,12 @@ public struct IngressServer: Service {
       router: catalog.router, sink: producer,
       quarantine: Quarantine(
         topic: quarantineTopic, perMinute: settings.quarantinePerMinute, sink: producer, clock: clock),
-      clock: clock, metrics: metrics, logger: logger)
+      clock: clock, metrics: metrics, sends: sends, logger: logger)
     responder = IngressResponder(
-      intake: intake, limits: settings.maxBodyBytes, retryAfter: max(1, settings.retryAfter.components.seconds),
+      intake: intake, heads: HeadCheck(limits: settings.maxBodyBytes, acceptsV1: admission.acceptsV1),
+      retryAfter: max(1, settings.retryAfter.components.seconds),
       places: InFlightLimit(settings.maxRequestsInFlight), bodies: BodyBudget(bytes: details.bodyBudget),
-      clock: clock, metrics: metrics)
+      times: times, metrics: metrics)
     topics = Self.topics(of: catalog).map(\.topic)
     admin = KafkaAdmin(kafka)
     self.configuration = configuration
@@ -100,20 +103,41 @@ public struct IngressServer: Service {
     self.onListening = onListening
   }
 
-  /// Serves until shut down.
+  /// The size of the producer's queue as a multiple of the body budget. A record stays in the queue after its request
+  /// was answered 503 (``IngressTimes/delivery``).
+  private static let queuedBodies = 2
+
+  /// Adds the producer's default properties. Configured properties take precedence.
+  private static func client(_ kafka: KafkaConfiguration, queueBytes: Int) -> KafkaConfiguration {
+    var kafka = kafka
+    kafka.properties.merge([
+      // Refresh every second, because requests cannot wait long for a new partition leader and librdkafka backs off
+      // after errors.
+      "topic.metadata.refresh.interval.ms": "1000",
+      // The default is three refresh intervals. librdkafka treats a topic with older metadata as unknown.
+      "metadata.max.age.ms": "180000",
+      "queue.buffering.max.kbytes": String(queueBytes >> 10),
+    ]) { given, _ in given }
+    return kafka
+  }
+
+  /// The readiness check for writes to Kafka.
+  public var readiness: ReadinessCheck { sends.check }
+
+  /// Serves until graceful shutdown.
   public func run() async throws {
     let preparation = Task {
       do {
-        // Asked of the administration first: preparing a topic that is missing could make the broker create it.
+        // Look up the topics first, because preparing a missing topic could make the broker create it.
         let present = try await admin.describeTopics(topics, withSettings: false, timeout: times.kafka)
         try await producer.prepare(present.map(\.name), timeout: times.kafka)
       } catch {
         logger.notice(
-          "Kafka was not there at the start; requests are answered 503 until it is", metadata: ["error": "\(error)"])
+          "could not reach Kafka at the start; the ingress responds 503 until it can", metadata: ["error": "\(error)"])
       }
     }
     defer { preparation.cancel() }
-    // Stopped last to first: the producer outlives the last request that needs it.
+    // Services stop in reverse order, so the producer outlives the last request.
     var services: [any Service] = [ProducerService(producer)]
     if let certificate { services.append(certificate.reloader) }
     services.append(try application)
@@ -130,13 +154,13 @@ public struct IngressServer: Service {
       let settings = configuration.ingress
       let limits = ConnectionGuard.Limits(
         head: TimeAmount(settings.headerTimeout), body: TimeAmount(times.body), idle: TimeAmount(idleTimeout))
-      let metrics = metrics
+      let (metrics, heads) = (metrics, responder.heads)
       let plain = HTTPServerBuilder.http1(
         configuration: .init(
           additionalChannelHandlers: [
             ConnectionGuard(
               limits: limits, onSlowClient: { metrics.slowClient($0) },
-              onMalformedHead: { metrics.refuse(nil, .malformedHead) })
+              onMalformedHead: { metrics.refuse(nil, .malformedHead) }, invites: { heads.invites($0) })
           ],
           httpDecoderConfiguration: .init(
             maxHeaderFieldSize: settings.maxHeaderBytes, maxHeaderListSize: settings.maxHeaderBytes,
@@ -160,12 +184,12 @@ public struct IngressServer: Service {
 }
 
 extension IngressServer {
-  /// The topics that the ingress writes, for the readiness check.
+  /// Returns the topics that the ingress writes to, for the readiness check.
   public static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
     catalog.notificationTopics + [catalog.topic(named: QuarantineRecord.topic)].compactMap { $0 }
   }
 
-  /// States the help texts of the ingress's metrics.
+  /// Registers the help texts of the ingress's metrics.
   public static func describeMetrics(in registry: PrometheusRegistry) {
     for (name, help) in IngressMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
   }

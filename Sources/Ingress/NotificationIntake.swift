@@ -1,20 +1,22 @@
-// The heart of the ingress: posted bytes become a record that Kafka has, or a refusal. Knows no HTTP.
+// The core of the ingress, independent of HTTP: it verifies a posted body and writes it to Kafka, or refuses it.
 
-internal import Clocks
+internal import MillraceTime
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Logging
 internal import Millrace
 
-/// Writes records; the ingress needs no more of Kafka than this.
+/// The part of the Kafka producer that the ingress uses.
 protocol RecordSink: Sendable {
-  /// Returns once all in-sync replicas have the record.
-  func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition
+  /// Returns when all in-sync replicas have the record. Throws at the deadline.
+  func send(
+    _ record: ProducerRecord, until deadline: ContinuousClock.Instant
+  ) async throws(KafkaError) -> RecordPosition
 }
 
 extension KafkaProducer: RecordSink {}
 
-/// Admits, routes, writes.
+/// Verifies, routes and writes notifications.
 struct NotificationIntake: Sendable {
   let admission: NotificationAdmission
   let router: NotificationRouter
@@ -22,13 +24,15 @@ struct NotificationIntake: Sendable {
   let quarantine: Quarantine
   let clock: MillraceClock
   let metrics: IngressMetrics
+  let sends: SendHealth
   let logger: Logger
 
-  /// Returns when Kafka has the notification (promise 1: 200 means durable).
-  /// - Throws: ``RefusedRequest``; nothing was written then, or, after `kafka-unavailable`, perhaps the record, which
-  ///   Apple's retry repeats under the same `ce_id`.
+  /// Returns when Kafka has acknowledged the notification (promise 1: 200 means durable).
+  /// - Parameter deadline: When to stop waiting for Kafka, in real time.
+  /// - Throws: ``RefusedRequest``. Nothing was written, except that after `kafka-unavailable` the record may be in
+  ///   Kafka. Apple's retry then has the same `ce_id`.
   func take(
-    _ body: [UInt8], as version: NotificationVersion, traceParent: TraceParent
+    _ body: [UInt8], as version: NotificationVersion, traceParent: TraceParent, until deadline: ContinuousClock.Instant
   ) async throws(RefusedRequest) {
     let receivedAt = clock.wallTime
     let admitted: AdmittedNotification
@@ -39,25 +43,26 @@ struct NotificationIntake: Sendable {
         case .v2: try await admission.v2(body: body)
         }
     } catch {
-      throw await refuse(error, version, receivedAt, traceParent)
+      throw await refuse(error, version, receivedAt, traceParent, deadline)
     }
     let record = admitted.record(
       origin: .post, traceParent: traceParent, receivedAt: receivedAt, router: router)
-    try await store(record, traceParent)
+    try await store(record, traceParent, deadline)
     metrics.accept(version, admitted)
   }
 
-  private func store(_ record: NotificationRecord, _ traceParent: TraceParent) async throws(RefusedRequest) {
-    let started = clock.now
-    var written = record.producerRecord
-    // When it was received is what deadlines count from, so it is told in the time that the process lives in.
-    written.timestamp = clock.wallTime.millisecondsSince1970
+  private func store(
+    _ record: NotificationRecord, _ traceParent: TraceParent, _ deadline: ContinuousClock.Instant
+  ) async throws(RefusedRequest) {
+    let started = ContinuousClock.now
     do {
-      _ = try await sink.send(written)
-      metrics.observe(acknowledgement: started.duration(to: clock.now))
+      _ = try await sink.send(record.producerRecord.timed(by: clock), until: deadline)
+      metrics.observe(acknowledgement: started.duration(to: .now))
+      sends.succeeded()
     } catch {
+      if error.code != .messageTooLarge { sends.failed() }
       logger.error(
-        "Kafka did not take a notification; Apple is asked to send it again",
+        "Kafka did not acknowledge a notification; responding 503 so that Apple retries",
         metadata: [
           "topic": "\(record.topic)", "notification": "\(record.event.id)", "error": "\(error)",
           "trace": "\(traceParent)",
@@ -67,7 +72,8 @@ struct NotificationIntake: Sendable {
   }
 
   private func refuse(
-    _ refusal: Refusal, _ version: NotificationVersion, _ receivedAt: Timestamp, _ traceParent: TraceParent
+    _ refusal: Refusal, _ version: NotificationVersion, _ receivedAt: Timestamp, _ traceParent: TraceParent,
+    _ deadline: ContinuousClock.Instant
   ) async -> RefusedRequest {
     logger.log(
       level: refusal.isWorthKeeping ? .warning : .notice, "refused a notification",
@@ -77,7 +83,8 @@ struct NotificationIntake: Sendable {
       ])
     if let evidence = refusal.evidence {
       metrics.quarantine(
-        await quarantine.keep(evidence, version, refusal.reason, receivedAt, secretOf: refusal.secretOf))
+        await quarantine.keep(
+          evidence, version, refusal.reason, receivedAt, secretOf: refusal.secretOf, until: deadline))
     }
     return RefusedRequest(refusal)
   }

@@ -1,11 +1,11 @@
-// What a refused client is told: RFC 9457 problem JSON that gives nothing away. Which check failed stands in the
-// metrics and the log, not in the answer.
+// The responses to refused requests: RFC 9457 problem JSON without details that could help an attacker. Metrics and
+// logs say which check failed.
 
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The answers of the ingress that are not 200. Bodies are built once.
+/// The error responses of the ingress. Their bodies are built once.
 enum Problem: Sendable, CaseIterable {
   case malformed
   case malformedHead
@@ -29,10 +29,10 @@ enum Problem: Sendable, CaseIterable {
   private var detail: String {
     switch self {
     case .malformed: "The body is not an App Store Server Notification."
-    case .malformedHead: "The head of the request is not HTTP, or larger than this endpoint accepts."
+    case .malformedHead: "The request head is not valid HTTP, or it is larger than this endpoint accepts."
     case .unauthorized: "The notification could not be authenticated."
-    case .notFound: "Notifications are posted to /v2 or /v1."
-    case .methodNotAllowed: "Notifications are posted."
+    case .notFound: "Post notifications to /v2 or /v1."
+    case .methodNotAllowed: "Notifications must be sent with POST."
     case .tooLarge: "The body is larger than this endpoint accepts."
     case .unavailable: "The notification was not stored. Send it again later."
     }
@@ -50,16 +50,16 @@ enum Problem: Sendable, CaseIterable {
       )
     })
 
-  /// The answer.
+  /// Returns the response.
   /// - Parameters:
-  ///   - retryAfter: seconds for `Retry-After`, with ``unavailable`` only.
-  ///   - closes: true where the rest of the request is not worth reading.
+  ///   - retryAfter: The value of `Retry-After` in seconds, with ``unavailable`` only.
+  ///   - closes: Whether to close the connection instead of reading the rest of the request.
   func response(retryAfter: Int64? = nil, closes: Bool = false) -> Response {
     Response(
       status: status, headers: headers(retryAfter: retryAfter, closes: closes), body: ResponseBody(byteBuffer: body))
   }
 
-  /// The same answer for where there was no request, and so no ``Response`` either. The connection closes after it.
+  /// The response as HTTP parts, for malformed heads, which never become a request. The connection closes after it.
   var closingParts: (head: HTTPResponse, body: ByteBuffer) {
     var headers = headers(retryAfter: nil, closes: true)
     headers[.contentLength] = String(body.readableBytes)

@@ -1,41 +1,50 @@
-// Every way a request ends that is not 200, and what the client is told of it.
+// The reasons for which the ingress refuses requests, with their responses.
 
 internal import Millrace
 
 /// A request that was not answered 200.
 struct RefusedRequest: Error, Sendable, Hashable {
-  /// What metrics and logs call it.
+  /// The reason in metrics and logs.
   var label: String
-  /// What the client is told.
+  /// The response.
   var problem: Problem
-  /// True where the rest of the request is not worth reading.
+  /// Whether to close the connection instead of reading the rest of the request.
   var closesConnection = false
 
-  /// Neither `/v1` nor `/v2`.
+  /// The path is neither `/v1` nor `/v2`.
   static let wrongPath = RefusedRequest(label: "wrong-path", problem: .notFound)
-  /// Not POST.
+  /// The method is not POST.
   static let wrongMethod = RefusedRequest(label: "wrong-method", problem: .methodNotAllowed)
-  /// The body is beyond its limit, by its header or by what arrived.
+  /// A version 1 notification, but no app has a shared secret.
+  static let noSharedSecret = RefusedRequest(label: "no-shared-secret", problem: .unauthorized)
+  /// The announced or received size of the body exceeds the limit.
   static let tooLarge = RefusedRequest(label: "too-large", problem: .tooLarge, closesConnection: true)
-  /// The client went away, or was cut off, before its body was complete.
+  /// The connection ended before the body was complete.
   static let incomplete = RefusedRequest(label: "incomplete-body", problem: .malformed, closesConnection: true)
-  /// The head is larger than allowed, or no HTTP. Answered by ``ConnectionGuard``: no request has come of it.
+  /// The head is too large or not valid HTTP. ``ConnectionGuard`` responds, because no request reaches the responder.
   static let malformedHead = RefusedRequest(label: "malformed-head", problem: .malformedHead, closesConnection: true)
-  /// As many requests as are allowed are in flight already, or as many bytes of bodies.
+  /// The limit of requests in flight or of body bytes is reached.
   static let busy = RefusedRequest(label: "busy", problem: .unavailable, closesConnection: true)
-  /// Kafka did not acknowledge in time, or refused.
+  /// Kafka rejected the record or did not acknowledge it in time.
   static let kafkaUnavailable = RefusedRequest(label: "kafka-unavailable", problem: .unavailable)
-  /// The record is larger than the topic admits. Not the client's fault: once the topic's limit is raised, Apple's retry
-  /// gets through.
+  /// The record exceeds the topic's limit. The response is 503, so that Apple's retry succeeds when an operator has
+  /// raised the limit.
   static let recordTooLarge = RefusedRequest(label: "record-too-large", problem: .unavailable)
 }
 
 extension RefusedRequest {
-  /// The answer to a body that was not admitted.
+  /// The same refusal, closing the connection.
+  var closing: RefusedRequest {
+    var refused = self
+    refused.closesConnection = true
+    return refused
+  }
+
+  /// Creates the refusal for a body that failed verification.
   init(_ refusal: Refusal) {
     label = refusal.reason.rawValue
     problem =
-      switch refusal.consequence {
+      switch refusal.response {
       case .malformed: .malformed
       case .unauthorized: .unauthorized
       case .retryLater: .unavailable

@@ -1,20 +1,19 @@
-// TLS for the endpoint, with a certificate that is read again when its file changes: certificates live for weeks, the
-// process for months.
+// TLS for the endpoint. Reloads the certificate when its file changes, because a process can outlive its certificate.
 
 internal import Logging
 internal import Millrace
 internal import NIOCertificateReloading
 internal import NIOSSL
 
-/// The certificate and key of the endpoint, kept up to date.
+/// The certificate and key of the endpoint, reloaded when their files change.
 struct ServerCertificate: Sendable {
-  /// How often the files are looked at.
+  /// How often the files are checked.
   static let refreshInterval = Duration.seconds(10)
 
   let reloader: TimedCertificateReloader
   let configuration: TLSConfiguration
 
-  /// When the certificate that is presented now ends, in seconds since 1970; nil where none is.
+  /// When the present certificate expires, in seconds since 1970; nil if none is loaded.
   var end: Int? {
     switch reloader.sslContextConfigurationOverride.certificateChain?.first {
     case .certificate(let leaf): Int(leaf.notValidAfter)
@@ -22,8 +21,8 @@ struct ServerCertificate: Sendable {
     }
   }
 
-  /// Reads both files now, so that a wrong one stops the start and not the first handshake.
-  /// - Throws: ``MillraceError`` that names the key.
+  /// Reads both files now, so that an invalid file fails at start instead of at the first handshake.
+  /// - Throws: ``MillraceError`` that names the configuration key.
   init(
     certificate: String, key: String, refreshInterval: Duration = ServerCertificate.refreshInterval, logger: Logger
   ) throws(MillraceError) {
@@ -39,8 +38,8 @@ struct ServerCertificate: Sendable {
       self.configuration = configuration
     } catch {
       throw MillraceError(
-        .configuration, "TLS cannot start: \(error)", at: "ingress.tls",
-        remedy: "name a PEM certificate chain and its PEM private key")
+        .configuration, "could not load the TLS certificate or key: \(error)", at: "ingress.tls",
+        remedy: "set a PEM certificate chain and its PEM private key")
     }
   }
 }

@@ -1,34 +1,36 @@
-// The one error type of this module. An error is read by an operator at night: it says what is wrong, where, and what
-// to do now. Several problems found in one pass (a configuration with three typing errors) travel together.
+// The one error type of this module. Operators read it at night: it says what is wrong, where, and what to do. Problems
+// found in one pass, such as three typing errors in a configuration, are reported together.
 
-/// What the base of every Millrace process throws.
+/// The error type of every Millrace process.
 ///
-/// Neither ``Problem/what`` nor ``Problem/remedy`` ever holds a secret or a notification's content.
+/// ``Problem/what`` and ``Problem/remedy`` never contain a secret or a notification's content.
 public struct MillraceError: Error, Sendable, Hashable {
-  /// The part of a process that found the problem; decides the exit status of the process.
+  /// The part of a process that found the problem. It determines the exit status.
   public enum Area: String, Sendable, Hashable {
     /// The configuration file, the environment, or a file that the configuration names.
     case configuration
     /// The files below `topics/`, or their comparison with a cluster.
     case topics
-    /// A record whose headers are not those of a notification.
+    /// A record without the headers of a notification.
     case record
-    /// Something outside the process that did not answer, or not in time.
+    /// An external service that did not answer in time.
     case unavailable
-    /// A service of this process that failed or ended when it should not have.
+    /// A service of this process that failed or ended unexpectedly.
     case lifecycle
+    /// This process's name in a consumer group, which another process uses.
+    case membership
   }
 
-  /// One thing that is wrong.
+  /// One problem.
   public struct Problem: Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, in one clause without a full stop.
+    /// The problem, in one clause without a full stop.
     public var what: String
-    /// Where: `millrace.yaml:12`, an environment variable, a topic; `nil` when there is no place to point at.
+    /// The place: `millrace.yaml:12`, an environment variable or a topic; `nil` if there is none.
     public var place: String?
-    /// What to do now, in one clause without a full stop.
+    /// The action for the operator, in one clause without a full stop.
     public var remedy: String
 
-    /// Describes one problem.
+    /// Creates a problem.
     public init(_ what: String, at place: String? = nil, remedy: String) {
       self.what = what
       self.place = place
@@ -44,10 +46,10 @@ public struct MillraceError: Error, Sendable, Hashable {
 
   /// The part that found the problems.
   public var area: Area
-  /// What is wrong; never empty.
+  /// The problems; never empty.
   public var problems: [Problem]
 
-  /// An error of several problems.
+  /// Creates an error with several problems.
   ///
   /// - Parameter problems: At least one.
   public init(_ area: Area, _ problems: [Problem]) {
@@ -55,14 +57,14 @@ public struct MillraceError: Error, Sendable, Hashable {
     self.problems = problems
   }
 
-  /// An error of one problem.
+  /// Creates an error with one problem.
   public init(_ area: Area, _ what: String, at place: String? = nil, remedy: String) {
     self.init(area, [Problem(what, at: place, remedy: remedy)])
   }
 }
 
 extension MillraceError {
-  /// The same error, saying which configuration key led to the place it names.
+  /// Returns the error with the configuration key that led to the place it names.
   func under(key: String) -> MillraceError {
     MillraceError(
       area, problems.map { Problem($0.what, at: "\(key): \($0.place ?? "")", remedy: $0.remedy) })
@@ -70,6 +72,6 @@ extension MillraceError {
 }
 
 extension MillraceError: CustomStringConvertible {
-  /// One line for each problem.
+  /// One line per problem.
   public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -1,4 +1,4 @@
-// A process of ours that may be killed at any moment.
+// A child process that may be killed at any time.
 
 internal import Foundation
 internal import Synchronization
@@ -12,7 +12,7 @@ internal import Synchronization
 #endif
 
 package final class Child: Sendable {
-  /// How a process ended.
+  /// The way a process ended.
   package enum End: Sendable, Hashable, CustomStringConvertible {
     case exit(Int32)
     case signal(Int32)
@@ -26,12 +26,12 @@ package final class Child: Sendable {
   }
 
   package let pid: Int32
-  /// Where its output goes, or only its standard error.
+  /// The file for its output, or only for its standard error.
   package let log: String
   private let ending: Ending
 
   /// Starts a program.
-  /// - Parameter answer: Where its standard output goes; nil: to the log, too.
+  /// - Parameter answer: The file for its standard output; nil: the log.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], log: String, answer: String? = nil
   ) throws {
@@ -62,16 +62,16 @@ package final class Child: Sendable {
     return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
   }
 
-  /// How it ended; nil while it runs.
+  /// How the process ended; nil while it is running.
   package var end: End? { ending.known }
 
   /// Sends a signal.
   package func send(_ signal: Int32) { _ = kill(pid, signal) }
 
-  /// Waits until it is over.
+  /// Waits for the process to end.
   package func wait() async -> End { await ending.wait() }
 
-  /// The end of a process, told once, waited for by any number.
+  /// The end of a process. Set once, awaited by any number of tasks.
   private final class Ending: Sendable {
     private struct State {
       var end: End?

@@ -1,4 +1,4 @@
-// The embedded cluster in a process of its own, as `millrace embedded-cluster` runs it.
+// Runs `millrace embedded-cluster` as a child process.
 
 internal import Foundation
 
@@ -10,18 +10,18 @@ internal import Foundation
   internal import Darwin
 #endif
 
-/// A cluster that was started and has its topics.
+/// A running cluster with its topics.
 package struct EmbeddedClusterProcess: Sendable {
-  /// `host:port` of its broker.
+  /// The `host:port` of its broker.
   package let address: String
   private let process: Child
 
-  /// Starts one and waits until it can be used.
+  /// Starts a cluster and waits until it is ready.
   ///
   /// - Parameters:
   ///   - millrace: The path of the command line.
-  ///   - configuration: The path of the configuration, which says what topics there are.
-  ///   - directory: Where its address and its log go.
+  ///   - configuration: The path of the configuration, which determines the topics.
+  ///   - directory: The directory for its address file and log.
   package init(
     _ millrace: String, configuration: String, directory: String, before deadline: ContinuousClock.Instant
   ) async throws {
@@ -38,15 +38,15 @@ package struct EmbeddedClusterProcess: Sendable {
     self.process = process
   }
 
-  /// What its clients' environment has.
+  /// The environment variables for its clients.
   package var environment: [String: String] { Self.environment(address) }
 
-  /// What the environment of clients of a cluster has.
+  /// The environment variables for clients of a cluster.
   package static func environment(_ address: String) -> [String: String] {
     ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": address]
   }
 
-  /// Ends it; nothing of it is kept.
+  /// Kills the process. The cluster's data is lost.
   package func end() { process.send(SIGKILL) }
 
   private static func address(

@@ -1,10 +1,10 @@
-// Reading along while processes write.
+// Reads records while other processes write them.
 
-package import Kafka
+package import KafkaClient
 
 extension KafkaConfiguration {
-  /// Reads partitions from their beginning until cancelled, with one client.
-  /// - Parameter take: Called with the records of one partition in order, with different partitions at the same time.
+  /// Reads partitions from the beginning until cancelled, with one client.
+  /// - Parameter take: Called with records, in order within a partition and concurrently across partitions.
   package func follow(
     _ partitions: [TopicPartition], _ take: @escaping @Sendable ([ConsumerRecord]) -> Void
   ) async throws {
@@ -28,7 +28,7 @@ extension KafkaConfiguration {
     }
   }
 
-  /// The same client for the embedded cluster, which answers an idle fetch only when its wait is over.
+  /// The same client with a short fetch wait, because the embedded cluster answers an idle fetch only after that wait.
   package var eager: KafkaConfiguration {
     var kafka = self
     kafka.properties["fetch.wait.max.ms"] = "10"

@@ -1,4 +1,4 @@
-// Ports of the loopback interface that nobody listens on.
+// Finds unused ports of the loopback interface.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -9,10 +9,11 @@
 #endif
 
 package enum FreePorts {
-  /// That many different ports; the system chooses. Somebody else may take one before it is used, then its user says so.
+  /// Returns different ports that the system chose. Another process may take one before it is used; its user then
+  /// fails.
   package static func find(_ count: Int) throws -> [Int] {
     var sockets: [CInt] = []
-    // All stay open until all are chosen, or the system would name one port twice.
+    // All sockets stay open until all ports are chosen, or the system could choose one twice.
     defer { for socket in sockets { close(socket) } }
     return try (0..<count).map { _ in
       #if canImport(Glibc)
@@ -20,7 +21,7 @@ package enum FreePorts {
       #else
         let descriptor = socket(AF_INET, SOCK_STREAM, 0)
       #endif
-      guard descriptor >= 0 else { throw RunError("no socket: errno \(errno)") }
+      guard descriptor >= 0 else { throw RunError("could not open a socket: errno \(errno)") }
       sockets.append(descriptor)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)

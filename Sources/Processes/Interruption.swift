@@ -1,8 +1,8 @@
-// Ctrl-C in front of many processes.
+// Handles Ctrl-C for a program that runs many child processes.
 
 internal import UnixSignals
 
-/// The first SIGINT or SIGTERM cancels `work`, so that no process of it is left behind.
+/// Runs `work`. The first SIGINT or SIGTERM cancels it, so no child process is left behind.
 package func interruptible<Result: Sendable>(
   _ work: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
@@ -17,6 +17,6 @@ package func interruptible<Result: Sendable>(
     while let end = try await group.next() {
       if let end { return end }
     }
-    throw RunError("nothing was done")
+    throw RunError("the run produced no result")
   }
 }

@@ -1,11 +1,11 @@
-// What a cluster holds at one moment.
+// Reads the content of topics at one point in time.
 
-package import Kafka
+package import KafkaClient
 package import Millrace
 internal import Synchronization
 
 extension RecordLog {
-  /// Every partition of these topics.
+  /// All partitions of these topics.
   package func partitions(of topics: [String]) async throws -> [TopicPartition] {
     let counts = try await partitionCounts(of: topics, timeout: .seconds(30))
     return counts.sorted { $0.key < $1.key }.flatMap { topic, count in
@@ -13,7 +13,7 @@ extension RecordLog {
     }
   }
 
-  /// The records of these partitions up to what was written when this was called, those of one partition in order.
+  /// The records of these partitions up to the time of this call, in order within a partition.
   package func everything(in partitions: [TopicPartition]) async throws -> [ConsumerRecord] {
     let found = Mutex<[ConsumerRecord]>([])
     for partition in partitions {
@@ -24,12 +24,12 @@ extension RecordLog {
     return found.withLock { $0 }
   }
 
-  /// The records of these topics.
+  /// The records of these topics up to the time of this call.
   package func everything(in topics: [String]) async throws -> [ConsumerRecord] {
     try await everything(in: try await partitions(of: topics))
   }
 
-  /// Partitions whose oldest records are gone: what was in them cannot be held against anything.
+  /// The partitions whose oldest records retention has deleted, so checks cannot rely on them.
   package func trimmed(of topics: [String]) async throws -> [TopicPartition] {
     try await highWatermarks(of: try await partitions(of: topics), timeout: .seconds(30))
       .filter { $0.value.lowerBound > 0 }.map(\.key)

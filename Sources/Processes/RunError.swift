@@ -1,6 +1,6 @@
-// Why a run of processes cannot go on.
+// The error of a program that runs child processes.
 
-/// What stopped a run, in a sentence.
+/// The reason why a run failed, as a sentence.
 package struct RunError: Error, CustomStringConvertible {
   package var description: String
 

@@ -1,12 +1,12 @@
-// HTTP as the programs that watch processes need it: a post as Apple makes one, a probe, a page of metrics.
+// HTTP requests of the programs that watch processes: posts like Apple's, probes and metrics.
 
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Small requests.
+/// Small HTTP requests.
 package enum Web {
-  /// Posts JSON and gives the status of the answer.
+  /// Posts JSON and returns the status of the response.
   package static func post(_ body: [UInt8], to url: String) async throws -> Int {
     var request = HTTPClientRequest(url: url)
     request.method = .POST
@@ -14,23 +14,23 @@ package enum Web {
     request.headers.add(name: "user-agent", value: "millrace-processes")
     request.body = .bytes(ByteBuffer(bytes: body))
     let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-    // Read to the end, so that the connection can be used again.
+    // Read to the end, so the connection can be reused.
     for try await _ in response.body {}
     return Int(response.status.code)
   }
 
-  /// Status and text of a small page.
+  /// Gets the status and the text of a small page.
   package static func get(_ url: String) async throws -> (status: Int, text: String) {
     let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: .seconds(5))
     let body = try await response.body.collect(upTo: 4 << 20)
     return (Int(response.status.code), String(buffer: body))
   }
 
-  /// Waits until a process answers 200 at its readiness probe, which alone says that it may be used.
+  /// Waits until a process answers its readiness probe with 200.
   ///
   /// - Parameters:
-  ///   - url: The probe.
-  ///   - process: Whose end ends the wait.
+  ///   - url: The URL of the probe.
+  ///   - process: The process; if it ends, so does the wait.
   package static func waitUntilReady(
     _ url: String, of process: Child? = nil, before deadline: ContinuousClock.Instant
   ) async throws {
@@ -42,11 +42,11 @@ package enum Web {
         if answer.status == 200 { return }
         last = answer.text
       } catch {
-        // Refused connections are what waiting is for.
+        // The connection is refused until the process listens.
         last = "\(error)"
       }
       try await Task.sleep(for: .milliseconds(50))
     }
-    throw RunError("\(url) did not answer 200 in time; the last answer: \(last)")
+    throw RunError("\(url) did not answer 200 in time; last answer: \(last)")
   }
 }

@@ -1,14 +1,16 @@
-// The state as the ledger keeps it: compact JSON. It is read by every later version: members are only ever added.
+// The encoding of the state in the ledger: compact JSON. Every later version must be able to read it, so members may
+// only be added.
 
 internal import AppStore
 internal import Millrace
 
 extension EntitlementState {
-  /// The name under which the ledger keeps the state of a transaction.
+  /// Returns the name of a transaction's state in the ledger.
   static func name(of transactionId: String) -> String { "entitlement/\(transactionId)" }
 
-  /// Reads what was kept; nil: nothing is known.
-  /// - Throws: `PermanentFailure` where a later version wrote it: to forget it would be to revoke or reinstate by chance.
+  /// Decodes a state from the ledger; nil gives an empty state.
+  /// - Throws: `PermanentFailure` if a later version wrote an unknown format. To ignore it could revoke or reinstate
+  ///   wrongly.
   init(kept bytes: [UInt8]?) throws(PermanentFailure) {
     guard let bytes else {
       self.init()
@@ -25,7 +27,7 @@ extension EntitlementState {
     self.init(facts: facts)
   }
 
-  /// What is to be kept.
+  /// The encoded state.
   var kept: [UInt8] {
     JSONObject([.init(key: "facts", value: .array(facts.map { .object($0.kept) }))]).serialized()
   }
@@ -86,8 +88,6 @@ extension Revocation {
 }
 
 extension JSON {
-  /// The text of a string.
   var text: String? { if case .string(let text) = self { text } else { nil } }
-  /// The value of an integer.
   var whole: Int64? { if case .integer(let value) = self { value } else { nil } }
 }

@@ -1,11 +1,11 @@
-// What is known of one transaction, and what one more thing that Apple says changes about it. Newest `signedDate` wins:
-// notifications arrive late, twice and in any order, and the end is the same.
+// The refund state of one transaction, and the effect of each new fact from Apple. The newest `signedDate` wins, so
+// that late, repeated and reordered notifications lead to the same state.
 
 internal import AppStore
 
-/// One thing that Apple said about a transaction, at a time of its own.
+/// One statement by Apple about a transaction, with its own signature time.
 struct EntitlementFact: Sendable, Hashable {
-  /// How it was told.
+  /// The source of a fact.
   enum Kind: String, Sendable, Hashable, CaseIterable {
     /// REFUND.
     case refund
@@ -15,15 +15,15 @@ struct EntitlementFact: Sendable, Hashable {
     case declined
     /// REFUND_REVERSED.
     case reversed
-    /// *Get Transaction Info*, asked because of a version 1 notification.
+    /// *Get Transaction Info*, called because of a version 1 notification.
     case confirmed
-    /// The same, and the answer does not confirm it: an upgrade. It counts for nothing: an answer may be behind what Apple
-    /// is about to notify.
+    /// The same call, whose response shows an upgrade instead of a refund. Such a fact does not affect the state,
+    /// because the response may be older than Apple's next notification.
     case unfounded
-    /// *Get Refund History*, asked by `millrace refunds check`.
+    /// *Get Refund History*, called by `millrace refunds check`.
     case found
 
-    /// Which of two facts of one moment counts: an answer before a notification, a later step before an earlier one.
+    /// The precedence among facts with the same time: responses over notifications, later steps over earlier ones.
     fileprivate var rank: Int {
       switch self {
       case .declined: 0
@@ -35,63 +35,62 @@ struct EntitlementFact: Sendable, Hashable {
     }
   }
 
-  /// Of the notification that told it; one id says one thing.
+  /// The id of the notification that reported the fact. Each id has one fact.
   var id: String
-  /// How it was told.
+  /// The source of the fact.
   var kind: Kind
   /// When Apple signed it.
   var signedDate: Timestamp
-  /// What was taken back; nil where the transaction stood.
+  /// The revocation; nil if the transaction was valid.
   var revocation: Revocation?
-  /// What the answer said, where Apple was asked because of a version 1 notification: so that Apple need not be asked twice.
+  /// Apple's response for a version 1 notification, stored so that a repetition needs no further call.
   var answer: JSONObject?
 
-  /// Whether it counts for less than `other`. Two facts of different ids are never equal.
+  /// Whether `other` takes precedence. Facts with different ids are never equal.
   func isOlder(than other: EntitlementFact) -> Bool {
     (signedDate, kind.rank, id) < (other.signedDate, other.kind.rank, other.id)
   }
 }
 
-/// What a fact changed.
+/// The effect of a fact on the state.
 enum EntitlementChange: Sendable, Hashable {
-  /// Nothing that was not known.
+  /// The state did not change.
   case none
-  /// The transaction is revoked, or revoked otherwise than it was.
+  /// The transaction is revoked, or its revocation changed.
   case revoked(Revocation)
-  /// It stands again.
+  /// The transaction is valid again.
   case reinstated
 }
 
-/// What is known of one transaction.
+/// The known facts about one transaction.
 struct EntitlementState: Sendable, Hashable {
-  /// Facts in the order in which they arrived. The order matters for what was published when, not for what is so.
+  /// The facts in order of arrival. The order determines which events were published when, but not the present state.
   private(set) var facts: [EntitlementFact] = []
 
-  /// More than any transaction has been seen to have; what is beyond goes, oldest signed first.
+  /// The largest number of facts, more than any known transaction has. Beyond it, the fact with the oldest signature is
+  /// dropped.
   static let mostFacts = 32
 
-  /// Nothing is known.
   init() {}
 
-  /// Facts read back.
   init(facts: [EntitlementFact]) { self.facts = facts }
 
-  /// What is so: the fact that was signed last.
+  /// The present state: the fact that was signed last.
   var current: EntitlementFact? { Self.newest(of: facts) }
 
-  /// What a notification told when it was handled.
+  /// Returns the fact of a notification.
   func fact(_ id: String) -> EntitlementFact? { facts.first { $0.id == id } }
 
-  /// Whether a refund of this moment has been told, in whatever way.
+  /// Whether a refund with this date is known from any source.
   func knows(revocationAt date: Timestamp) -> Bool { facts.contains { $0.revocation?.date == date } }
 
-  /// Whether a refund of this moment has been taken back, though nothing told the refund itself.
+  /// Whether a refund with this date was reversed, even if the refund itself was never reported.
   func isReversed(since date: Timestamp) -> Bool { facts.contains { $0.kind == .reversed && $0.signedDate >= date } }
 
-  /// Takes a fact in.
+  /// Adds a fact and returns its effect.
   ///
-  /// A fact of an id that is known takes the place of that one, and the answer is judged by what was known then: a
-  /// notification that is handled again leads to what it led to, unless the fact has changed.
+  /// A fact replaces an earlier one with the same id, and its effect is computed from the facts before it. A
+  /// notification that is handled again therefore has the same effect, unless the fact has changed.
   mutating func take(_ fact: EntitlementFact) -> EntitlementChange {
     let place = facts.firstIndex { $0.id == fact.id } ?? facts.endIndex
     let change = Self.change(from: Self.newest(of: facts[..<place]), by: fact)
@@ -109,7 +108,7 @@ struct EntitlementState: Sendable, Hashable {
   private static func change(from before: EntitlementFact?, by fact: EntitlementFact) -> EntitlementChange {
     guard fact.kind != .unfounded else { return .none }
     guard let before else {
-      // Its refund may have been handled by whoever was here before us.
+      // A previous system may have handled the refund.
       return fact.revocation.map { .revoked($0) } ?? (fact.kind == .reversed ? .reinstated : .none)
     }
     guard before.isOlder(than: fact), before.revocation != fact.revocation else { return .none }

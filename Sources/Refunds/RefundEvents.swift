@@ -1,10 +1,9 @@
-// What the worker tells the world, and the row of the table: JSON whose schemas are in `topics/schemas/`. All of it is
-// about one transaction; nothing says anything about the subscription that the transaction may belong to.
+// The worker's events and the rows of its table, as JSON with schemas in `topics/schemas/`. Each describes one
+// transaction, not the subscription to which it may belong.
 
 internal import AppStore
 internal import Millrace
 
-/// The events by name.
 enum RefundEvent: String, Sendable, CaseIterable {
   case revoked = "entitlement.revoked"
   case reinstated = "entitlement.reinstated"
@@ -12,11 +11,11 @@ enum RefundEvent: String, Sendable, CaseIterable {
   case unconfirmed = "refund.unconfirmed"
 }
 
-/// How Apple said it, as events and rows name it.
+/// The source of a fact, as named in events and rows.
 enum RefundSource: String, Sendable, CaseIterable {
   /// A version 2 notification.
   case notification
-  /// *Get Transaction Info*, asked because of a version 1 notification.
+  /// *Get Transaction Info*, called because of a version 1 notification.
   case transactionInfo = "transaction-info"
   /// *Get Refund History*.
   case refundHistory = "refund-history"
@@ -31,14 +30,14 @@ enum RefundSource: String, Sendable, CaseIterable {
   }
 }
 
-/// A transaction as events and rows describe it.
+/// The description of a transaction in events and rows.
 struct PurchaseFacts: Sendable {
   let transaction: JWSTransactionDecodedPayload
 
   init(_ transaction: JWSTransactionDecodedPayload) { self.transaction = transaction }
 
-  /// The fields of Apple's that ``members`` and ``Revocation`` are made of, as Apple signed them: what is worth keeping of
-  /// an answer.
+  /// Apple's fields from which ``members`` and ``Revocation`` are derived, unchanged. The ledger stores them for a
+  /// response.
   var essence: JSONObject {
     JSONObject(transaction.json.members.filter { Self.fields.contains($0.key) })
   }
@@ -49,7 +48,7 @@ struct PurchaseFacts: Sendable {
     "revocationType", "revocationPercentage", "revocationReason",
   ]
 
-  /// Which transaction of what.
+  /// The members that identify the transaction and its product.
   var members: [JSONObject.Member] {
     let members: [(String, JSON?)] = [
       ("transactionId", transaction.transactionId.map { .string($0) }),
@@ -58,7 +57,7 @@ struct PurchaseFacts: Sendable {
       ("environment", transaction.environment.map { .string($0.rawValue) }),
       ("productId", transaction.productId.map { .string($0) }),
       ("productType", transaction.type.map { .string($0.rawValue) }),
-      // Apple leaves it out of some transactions; then it is one.
+      // Apple omits the quantity of some transactions; it is 1 then.
       ("quantity", .integer(transaction.quantity ?? 1)),
       ("ownership", transaction.inAppOwnershipType.map { .string($0.rawValue) }),
       ("appAccountToken", transaction.appAccountToken.map { .string($0) }),
@@ -70,7 +69,7 @@ struct PurchaseFacts: Sendable {
 }
 
 extension Revocation {
-  /// As events and rows say it.
+  /// The JSON in events and rows.
   var json: JSON {
     var object: JSONObject = ["type": .string(kind.rawValue), "date": .string(date.rfc3339)]
     if let percentage { object["percentage"] = .integer(percentage) }
@@ -80,7 +79,6 @@ extension Revocation {
 }
 
 extension EntitlementFact {
-  /// The event of that name about this fact.
   func event(_ event: RefundEvent, about purchase: PurchaseFacts, revocation: Revocation? = nil) -> EncodedEvent {
     var object = JSONObject(purchase.members)
     if let revocation { object["revocation"] = revocation.json }
@@ -88,7 +86,7 @@ extension EntitlementFact {
     return EncodedEvent(name: event.rawValue, data: object.serialized())
   }
 
-  /// The row that says what is so.
+  /// Creates the row with the present state.
   func row(about purchase: PurchaseFacts, id transactionId: String) -> OutputRecord {
     var object = JSONObject(purchase.members)
     object["revoked"] = .bool(revocation != nil)

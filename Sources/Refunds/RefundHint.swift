@@ -1,24 +1,25 @@
-// What a version 1 notification hints at. It is unsigned: it says whom to ask about, and nothing else is believed.
+// Hints from version 1 notifications. They are unsigned, so the worker uses them only to choose a transaction to ask
+// Apple about.
 
 internal import AppStore
 internal import Millrace
 
-/// A transaction that a version 1 notification says is refunded.
+/// A transaction that is refunded according to a version 1 notification.
 struct RefundHint: Sendable, Hashable {
-  /// The transaction, or the original one where the body names no other.
+  /// The transaction, or the original one if the body names no other.
   var transactionId: String
-  /// When it is said to have been refunded.
+  /// The time of the refund according to the body.
   var cancelledAt: Timestamp?
-  /// What is said to have been bought.
+  /// The product according to the body.
   var productId: String?
 
-  /// More rows of one purchase refunded in one millisecond are not looked at.
+  /// The largest number of rows of one purchase that were refunded in the same millisecond. Further rows are ignored.
   private static let most = 20
 
-  /// What the body hints at: the rows of its purchase that were refunded last. Rows of other purchases have notifications
-  /// of their own. Where no row is refunded, as with the end of family sharing, the one bought last.
+  /// Returns the purchase's rows with the latest refund date. Other purchases in the body have their own notifications.
+  /// If no row is refunded, as at the end of family sharing, returns the row with the latest purchase.
   ///
-  /// - Parameter key: `originalTransactionId` of the purchase.
+  /// - Parameter key: The purchase's `originalTransactionId`.
   static func all(in body: ResponseBodyV1, key: String) -> [RefundHint] {
     let rows = body.receiptRows.filter { $0.original_transaction_id == key && $0.transaction_id?.isEmpty == false }
     let last = rows.compactMap(\.cancellationDate).max()
@@ -33,27 +34,27 @@ struct RefundHint: Sendable, Hashable {
       return RefundHint(transactionId: id, cancelledAt: last, productId: row.product_id)
     }
     guard hints.isEmpty else { return Array(hints.sorted { $0.transactionId < $1.transactionId }.prefix(most)) }
-    // Bodies of 2019 and of one-time purchases may name the original transaction alone.
+    // Bodies from 2019 and for one-time purchases may name only the original transaction.
     return body.original_transaction_id == key && !key.isEmpty
       ? [RefundHint(transactionId: key, cancelledAt: body.cancellationDate)] : []
   }
 }
 
-/// How long Apple's answers may be behind what it notifies.
+/// The retry schedule for responses that do not confirm a hint yet.
 ///
-/// A notification of version 1 can be there before *Get Transaction Info* knows of the refund: an answer that does not
-/// confirm it is asked for again, until it is an hour old.
+/// A version 1 notification can arrive before *Get Transaction Info* knows the refund or the transaction (`4040010`).
+/// The worker repeats the call until the notification is an hour old.
 struct HintPatience: Sendable {
-  /// Waits between questions, by how many there were; the last one is repeated.
+  /// The delays between calls, in order; the last one repeats.
   var waits: [Duration] = [.seconds(10), .seconds(60), .seconds(600), Self.hour]
-  /// How old a notification is when nobody asks any more.
+  /// The age of a notification from which the worker makes no further call.
   var time = Self.hour
 
   private static let hour = Duration.seconds(3_600)
 
-  /// How long to wait after a question at `now`; nil: long enough.
+  /// Returns the delay after a call at `now`; nil if the notification is too old.
   ///
-  /// - Parameter attempt: how many there were before it.
+  /// - Parameter attempt: The number of calls before it.
   func wait(after attempt: Int, receivedAt: Timestamp, now: Timestamp) -> Duration? {
     let left = receivedAt + time - now
     guard left > .zero, let last = waits.indices.last else { return nil }
@@ -61,31 +62,30 @@ struct HintPatience: Sendable {
   }
 }
 
-/// Why a hint stays one.
+/// A hint that Apple did not confirm.
 struct UnconfirmedRefund: Sendable, Hashable {
-  /// A stable code.
+  /// The stable code of the reason.
   enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The app has no credentials for the App Store Server API.
     case noCredentials = "api-not-configured"
     /// The body names no transaction.
     case noTransaction = "no-transaction"
-    /// Apple knows no such transaction of this app.
+    /// Apple knows no such transaction of this app, even after the retries.
     case notFound = "transaction-not-found"
-    /// Apple refuses the question; the event has the code.
+    /// Apple rejects the call. The event has the code.
     case refused = "apple-refused"
-    /// The transaction belongs to another purchase than the body says.
+    /// The transaction belongs to a different purchase than the body says.
     case anotherPurchase = "another-purchase"
-    /// Apple's answer is the transaction as if nothing had happened, and stayed so.
+    /// Apple returns the transaction without a revocation, even after the retries.
     case notRevoked = "not-revoked"
   }
 
-  /// Why.
   var reason: Reason
   /// Apple's error code.
   var code: Int64?
 
-  /// The event that says so.
-  func event(_ type: NotificationTypeV1, of notification: Notification, about hint: RefundHint?) -> EncodedEvent {
+  func event(_ type: NotificationTypeV1, of notification: AppStoreNotification, about hint: RefundHint?) -> EncodedEvent
+  {
     let members: [(String, JSON?)] = [
       ("notificationType", .string(type.rawValue)),
       ("bundleId", notification.bundleId.map { .string($0) }),

@@ -1,20 +1,21 @@
-// The worker that knows which purchases were paid back. Per transaction, the newest that Apple signed is what is so.
+// The worker that tracks refunded purchases. For each transaction, the newest signed state wins.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 public import Millrace
 
-/// Turns refunds, their reversals and the end of family sharing into events, and keeps a table of what is so.
+/// Publishes events for refunds, their reversals and the end of family sharing, and maintains a table of the present
+/// state.
 ///
-/// The state of a transaction, its row in `appstore.entitlements` and the events about it are written in one transaction
-/// of Kafka. See `docs/refunds.md`.
+/// The worker writes the state of a transaction, its row in `appstore.entitlements` and its events in one Kafka
+/// transaction. See `docs/refunds.md`.
 public struct RefundsWorker: NotificationWorker {
-  /// The worker's identity.
+  /// The name in topics, consumer group and ledger.
   public static let name = "refunds"
-  /// Notifications, and what `millrace refunds check` found.
+  /// Notifications, and refunds found by `millrace refunds check`.
   public static let families: Set<NotificationFamily> = [.refunds, .foundRefunds]
-  /// The table.
+  /// The topic of the table.
   public static let tables: Set<String> = [entitlementsTopic]
 
   /// The compacted topic with the present state of each transaction, keyed by `transactionId`; without the deployment's
@@ -23,13 +24,13 @@ public struct RefundsWorker: NotificationWorker {
 
   private let patience: HintPatience
 
-  /// A worker; it needs nothing.
+  /// Creates a worker.
   public init(_ setup: WorkerSetup) { self.init(setup, patience: HintPatience()) }
 
   init(_ setup: WorkerSetup, patience: HintPatience) { self.patience = patience }
 
-  /// Decides about one notification.
-  public func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  /// Handles one notification.
+  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .refund: try await told(.refund, by: notification, in: context)
     case .revoke: try await told(.revoke, by: notification, in: context)
@@ -46,15 +47,15 @@ public struct RefundsWorker: NotificationWorker {
   // MARK: - What Apple signed
 
   private func told(
-    _ kind: EntitlementFact.Kind, by notification: Notification, in context: HandlerContext
+    _ kind: EntitlementFact.Kind, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     guard let transaction = notification.transaction else {
-      throw PermanentFailure("no-transaction", "the notification carries no signed transaction")
+      throw PermanentFailure("no-transaction", "the notification has no signed transaction")
     }
     let signed = notification.signedDate ?? transaction.signedDate ?? notification.receivedAt
     let revocation: Revocation? =
       switch kind {
-      // Apple signed that it is revoked; a transaction without a date does not take that back.
+      // The notification itself proves the revocation, even if the transaction has no revocation date.
       case .refund, .revoke: Revocation(transaction, date: transaction.revocationDate ?? signed)
       case .reversed: nil
       case .declined, .confirmed, .unfounded, .found: Revocation(transaction)
@@ -87,10 +88,10 @@ public struct RefundsWorker: NotificationWorker {
     outcome = outcome.keeping(name, state.kept, row: isCurrent ? fact.row(about: purchase, id: id) : nil)
   }
 
-  // MARK: - What nobody signed
+  // MARK: - Unsigned hints
 
   private func hinted(
-    _ type: NotificationTypeV1, by notification: Notification, in context: HandlerContext
+    _ type: NotificationTypeV1, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     var outcome = Outcome(.done)
     guard case .v1(let body) = notification.content else { return outcome }
@@ -104,23 +105,23 @@ public struct RefundsWorker: NotificationWorker {
       case .confirmed(let transaction, let fact): try await take(fact, about: transaction, into: &outcome, in: context)
       case .unconfirmed(let unconfirmed):
         outcome.events.append(unconfirmed.event(type, of: notification, about: hint))
-      case .notYet(let wait): return .retry(after: wait, because: UnconfirmedRefund.Reason.notRevoked.rawValue)
+      case .notYet(let wait, let reason): return .retry(after: wait, because: reason.rawValue)
       }
     }
     return outcome
   }
 
   private enum Confirmation {
-    /// A version 2 notification, or an answer, has told the same refund.
+    /// A version 2 notification or a response has already reported the refund.
     case known
     case confirmed(JWSTransactionDecodedPayload, EntitlementFact)
     case unconfirmed(UnconfirmedRefund)
-    /// Apple's answer may be behind its notification.
-    case notYet(Duration)
+    /// Apple's response may be older than its notification. Holds the delay and the reason.
+    case notYet(Duration, UnconfirmedRefund.Reason)
   }
 
   private func confirm(
-    _ hint: RefundHint, of notification: Notification, in context: HandlerContext
+    _ hint: RefundHint, of notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Confirmation {
     let state = try EntitlementState(kept: try await context.state(EntitlementState.name(of: hint.transactionId)))
     if let fact = state.fact(notification.id), let answer = fact.answer {
@@ -135,19 +136,20 @@ public struct RefundsWorker: NotificationWorker {
     } catch let failure as PermanentFailure where failure.reason == "api-not-configured" {
       return .unconfirmed(UnconfirmedRefund(reason: .noCredentials))
     } catch let error as APIError where error.isAboutTheQuestion {
-      let isUnknown = error.code == .transactionIdNotFound
-      return .unconfirmed(
-        UnconfirmedRefund(reason: isUnknown ? .notFound : .refused, code: error.code.map { Int64($0.rawValue) }))
+      // Shortly after a purchase, *Get Transaction Info* may not know its transaction yet.
+      let reason: UnconfirmedRefund.Reason = error.code == .transactionIdNotFound ? .notFound : .refused
+      if reason == .notFound, let wait = wait(for: notification, in: context) { return .notYet(wait, reason) }
+      return .unconfirmed(UnconfirmedRefund(reason: reason, code: error.code.map { Int64($0.rawValue) }))
     }
-    // Another purchase's transactions are decided about in that purchase's order, not in this one's.
+    // Transactions of another purchase must be handled in that purchase's order, not in this one's.
     guard transaction.originalTransactionId == notification.key else {
       return .unconfirmed(UnconfirmedRefund(reason: .anotherPurchase))
     }
-    // An upgrade is a cancellation to version 1, and no refund. Nothing of any other such answer is kept: it may be old.
+    // Version 1 reports an upgrade as a cancellation, which is not a refund. Other responses without a revocation are
+    // not stored, because they may be outdated.
     if transaction.revocationDate == nil, transaction.isUpgraded != true {
-      let wait = patience.wait(
-        after: context.attempt, receivedAt: notification.receivedAt, now: context.clock.wallTime)
-      return wait.map { .notYet($0) } ?? .unconfirmed(UnconfirmedRefund(reason: .notRevoked))
+      return wait(for: notification, in: context).map { .notYet($0, .notRevoked) }
+        ?? .unconfirmed(UnconfirmedRefund(reason: .notRevoked))
     }
     let answer = PurchaseFacts(transaction).essence
     let fact = EntitlementFact(
@@ -155,17 +157,22 @@ public struct RefundsWorker: NotificationWorker {
       answer: answer)
     return .confirmed(transaction, fact.judged(by: answer))
   }
+
+  /// Returns the delay until the next call to Apple; nil if the notification is too old.
+  private func wait(for notification: AppStoreNotification, in context: HandlerContext) -> Duration? {
+    patience.wait(after: context.attempt, receivedAt: notification.receivedAt, now: context.clock.wallTime)
+  }
 }
 
-extension Notification {
-  /// The environment where one is named that can be asked; bodies of version 1 may name none.
+extension AppStoreNotification {
+  /// The environment if the API serves it. Version 1 bodies may name none.
   var namedEnvironment: AppStoreEnvironment? {
     environment.flatMap { [.production, .sandbox].contains($0) ? $0 : nil }
   }
 }
 
 extension EntitlementFact {
-  /// The same fact, its revocation read from the answer again.
+  /// Returns the fact with its revocation derived from a response.
   fileprivate func judged(by answer: JSONObject) -> EntitlementFact {
     var fact = self
     fact.revocation = Revocation(JWSTransactionDecodedPayload(json: answer))

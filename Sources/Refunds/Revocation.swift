@@ -1,31 +1,31 @@
-// What was taken back of a transaction, by the fields that Apple signs.
+// The revocation of a transaction, from the fields that Apple signs.
 
 internal import AppStore
 
-/// A refund, or the end of family sharing, as a signed transaction tells it.
+/// A refund or the end of family sharing, according to a signed transaction.
 struct Revocation: Sendable, Hashable {
-  /// What was taken back.
+  /// The extent of a revocation.
   enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// All of it.
+    /// A full refund.
     case full
-    /// The part that ``Revocation/percentage`` says.
+    /// A refund of the part in ``Revocation/percentage``.
     case prorated
-    /// The family does not share it any more.
+    /// The purchase is no longer shared with the family.
     case family
-    /// A `revocationType` that Apple did not document when this was built: revoked it is all the same.
+    /// A `revocationType` that was not documented when this version was built. The transaction is revoked in any case.
     case unknown
   }
 
-  /// What was taken back.
+  /// The extent of the revocation.
   var kind: Kind
-  /// `revocationPercentage`, in thousandths of a percent; of refunds only.
+  /// `revocationPercentage`, in thousandths of a percent; for refunds only.
   var percentage: Int64?
   /// `revocationReason`: 1 for an issue within the app, 0 for any other.
   var reason: Int64?
   /// `revocationDate`.
   var date: Timestamp
 
-  /// All of a price in `revocationPercentage`.
+  /// The full price, in the unit of `revocationPercentage`.
   static let wholePrice: Int64 = 100_000
 
   init(kind: Kind, percentage: Int64? = nil, reason: Int64? = nil, date: Timestamp) {
@@ -35,13 +35,13 @@ struct Revocation: Sendable, Hashable {
     self.date = date
   }
 
-  /// What the transaction says of itself; nil where it stands.
+  /// Creates the revocation of a transaction; nil if it is not revoked.
   init?(_ transaction: JWSTransactionDecodedPayload) {
     guard let date = transaction.revocationDate else { return nil }
     self.init(transaction, date: date)
   }
 
-  /// What the transaction says, revoked at `date`: for a notification that tells of a revocation itself.
+  /// Creates the revocation of a transaction at `date`, for a notification that itself reports a revocation.
   init(_ transaction: JWSTransactionDecodedPayload, date: Timestamp) {
     kind = Self.kind(of: transaction)
     percentage = kind == .family ? nil : transaction.revocationPercentage
@@ -49,7 +49,7 @@ struct Revocation: Sendable, Hashable {
     self.date = date
   }
 
-  /// Transactions signed before Apple had `revocationType` say it by ownership and percentage.
+  /// Derives the kind from ownership and percentage if the transaction was signed before `revocationType` existed.
   private static func kind(of transaction: JWSTransactionDecodedPayload) -> Kind {
     switch transaction.revocationType {
     case .refundFull?: return .full

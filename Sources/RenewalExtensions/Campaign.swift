@@ -1,32 +1,32 @@
-// One mass extension as the team asked for it. Apple tells of its failures without naming it: what is here is all there is
-// to find out which extension a failure belongs to.
+// A mass extension as the team requested it. Apple's failure notifications do not name the extension, so this data is
+// the only way to match them.
 
 public import AppStore
 
-/// A mass extension of renewal dates and what became of it.
+/// A mass extension of renewal dates and its status.
 public struct Campaign: Sendable, Hashable, Identifiable {
-  /// What is known of the call to Apple.
+  /// The state of the request to Apple.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// Written down; whether Apple was asked is not known to whoever reads this.
+    /// Recorded. Apple may or may not have received the request.
     case requested
-    /// Apple took the request.
+    /// Apple accepted the request.
     case accepted
-    /// Apple was asked, and no answer that can be read came.
+    /// The request was sent, but no readable response arrived.
     case unclear
-    /// Apple refused it: there is no such extension.
+    /// Apple rejected the request, so there is no such extension.
     case refused
   }
 
-  /// What Apple said when it was done.
+  /// Apple's report of the completion.
   public struct Completion: Sendable, Hashable {
-    /// When.
+    /// When the extension was completed.
     public var at: Timestamp
-    /// Subscriptions that were extended.
+    /// The number of subscriptions that were extended.
     public var succeeded: Int64
-    /// Subscriptions that were not.
+    /// The number of subscriptions that were not extended.
     public var failed: Int64
 
-    /// A completion.
+    /// Creates a completion.
     public init(at: Timestamp, succeeded: Int64, failed: Int64) {
       self.at = at
       self.succeeded = succeeded
@@ -34,16 +34,16 @@ public struct Campaign: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The end of our own retries.
+  /// An operator's cancellation of the worker's retries.
   public struct Cancellation: Sendable, Hashable {
-    /// When.
+    /// When the operator cancelled.
     public var at: Timestamp
-    /// Who.
+    /// The operator.
     public var by: String
-    /// Why.
+    /// The operator's reason.
     public var why: String
 
-    /// A cancellation.
+    /// Creates a cancellation.
     public init(at: Timestamp, by: String, why: String) {
       self.at = at
       self.by = by
@@ -59,26 +59,30 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   public var environment: AppStoreEnvironment
   /// The product whose subscribers are extended.
   public var productId: String
-  /// By how many days.
+  /// The number of days of the extension.
   public var days: Int
-  /// Why, for Apple.
+  /// The reason code for Apple.
   public var reason: ExtendReasonCode
-  /// The storefronts, ISO 3166-1 alpha-3; nil: all.
+  /// The storefronts (ISO 3166-1 alpha-3); nil for all.
   public var storefronts: [String]?
-  /// When it was written down first, before Apple was asked.
+  /// When the campaign was first recorded, before the request was sent.
   public var requestedAt: Timestamp
-  /// What is known of the call.
+  /// The state of the request to Apple.
   public var state: State
-  /// Apple's error code, where it was refused.
+  /// Apple's error code if the request was refused.
   public var code: Int64?
-  /// Who started it.
+  /// The operator who started the campaign.
   public var by: String
-  /// What Apple said when it was done; nil before.
+  /// When the request was sent again because Apple had no such request; nil if never.
+  public var resumedAt: Timestamp?
+  /// The last time at which Apple reported the extension as in progress; nil if unknown.
+  public var seenAt: Timestamp?
+  /// Apple's report of the completion; nil before it.
   public var completion: Completion?
-  /// Set once our own retries were stopped.
+  /// The cancellation of the worker's retries; nil if they are not cancelled.
   public var cancellation: Cancellation?
 
-  /// A campaign that is about to be started.
+  /// Creates a campaign in state `requested`.
   public init(
     id: String, bundleId: String, environment: AppStoreEnvironment, productId: String, days: Int,
     reason: ExtendReasonCode, storefronts: [String]?, requestedAt: Timestamp, by: String
@@ -95,7 +99,7 @@ public struct Campaign: Sendable, Hashable, Identifiable {
     self.by = by
   }
 
-  /// The request to Apple: the same bytes each time it is sent.
+  /// The request to Apple, with the same bytes each time.
   public var request: MassExtendRenewalDateRequest {
     MassExtendRenewalDateRequest(
       extendByDays: days, extendReasonCode: reason, requestIdentifier: id, storefrontCountryCodes: storefronts,
@@ -103,23 +107,40 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   }
 }
 
-// The window.
+// The time window for matching failures.
 extension Campaign {
-  /// How much earlier than the request a failure may be signed: the clocks of two companies.
+  /// How much earlier than the request a failure may be signed, to allow for clock differences.
   public static let windowLead = Duration.seconds(300)
-  /// How long after its completion a failure may be signed.
+  /// How long after the completion a failure may be signed.
   public static let windowTail = Duration.seconds(3_600)
 
-  /// When the last failure can be signed; nil while Apple is at it.
+  /// The earliest time at which Apple can have received the request.
+  public var windowStart: Timestamp { resumedAt ?? requestedAt }
+
+  /// The latest time at which a failure can be signed; nil while the extension is in progress.
   public var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
 
-  /// Whether a notification signed then may be about this campaign. When it arrives does not matter: Apple's last retry
-  /// comes 157 hours later.
-  public func isOpen(at signedDate: Timestamp) -> Bool {
-    state != .refused && signedDate >= requestedAt - Self.windowLead && windowEnd.map { signedDate <= $0 } ?? true
+  /// The time until which the window is known to be open; nil if nothing proves that Apple has the campaign.
+  ///
+  /// If Apple reports the campaign as in progress, that holds for one more hour, because the window ends an hour after
+  /// the completion.
+  public var provenUntil: Timestamp? {
+    if let windowEnd { return windowEnd }
+    return [state == .accepted ? windowStart : nil, seenAt].compactMap(\.self).max().map { $0 + Self.windowTail }
   }
 
-  /// Whether failures of a campaign that starts then could be taken for this one's.
+  /// Whether a status from Apple is unnecessary to know that the campaign was in progress at a time inside its window.
+  public func isProven(at signedDate: Timestamp) -> Bool {
+    completion != nil || provenUntil.map { signedDate <= $0 } ?? false
+  }
+
+  /// Whether a notification signed at a given time may be about this campaign, if Apple has it. Its arrival may be
+  /// later: Apple's last retry comes after 157 hours.
+  public func isOpen(at signedDate: Timestamp) -> Bool {
+    state != .refused && signedDate >= windowStart - Self.windowLead && windowEnd.map { signedDate <= $0 } ?? true
+  }
+
+  /// Whether failures of another campaign could be attributed to this one.
   public func overlaps(_ other: Campaign) -> Bool {
     guard id != other.id, state != .refused, bundleId == other.bundleId, environment == other.environment,
       productId == other.productId

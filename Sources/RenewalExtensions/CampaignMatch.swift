@@ -1,9 +1,9 @@
-// Which campaign a notification is about. Apple names neither: app, environment, product, storefront and the moment of
-// signing are all there is. One that fits is the one; of none or several a person has to say which.
+// Matches notifications to campaigns. Apple does not name the campaign, so the match uses app, environment, product,
+// storefront and signing time. If no campaign or several match, an operator must decide.
 
 public import AppStore
 
-/// A subscription that a notification about an extension names.
+/// The subscription in a notification about an extension.
 public struct ExtensionSubject: Sendable, Hashable {
   /// The subscription.
   public var originalTransactionId: String
@@ -11,14 +11,14 @@ public struct ExtensionSubject: Sendable, Hashable {
   public var bundleId: String
   /// Production or sandbox.
   public var environment: AppStoreEnvironment
-  /// What is subscribed to.
+  /// The product of the subscription.
   public var productId: String
-  /// The customer's; nil where the transaction names none.
+  /// The customer's storefront; nil if the transaction has none.
   public var storefront: String?
   /// When Apple signed the notification.
   public var signedDate: Timestamp
 
-  /// A subject.
+  /// Creates a subject.
   public init(
     originalTransactionId: String, bundleId: String, environment: AppStoreEnvironment, productId: String,
     storefront: String?, signedDate: Timestamp
@@ -32,23 +32,23 @@ public struct ExtensionSubject: Sendable, Hashable {
   }
 }
 
-/// The campaigns that a notification may be about.
+/// The campaigns in the topic that a notification may be about.
 public enum CampaignMatch: Sendable, Hashable {
-  /// No campaign fits.
+  /// No campaign matches.
   case none
-  /// One fits.
+  /// One campaign matches.
   case one(Campaign)
-  /// Several fit; the one that was started first at the beginning.
+  /// Several campaigns match, in order of their start.
   case several([Campaign])
 }
 
 extension Campaign {
-  /// Whether a notification about that subscription may be about this campaign.
+  /// Whether a notification about the subscription may be about this campaign.
   public func fits(_ subject: ExtensionSubject) -> Bool { isAbout(subject) && isOpen(at: subject.signedDate) }
 
-  /// The same without the window: what an operator's word can still say.
+  /// Whether the campaign matches without regard to its window, which is what an operator's decision requires.
   ///
-  /// A transaction without a storefront fits every campaign: it may be one of the campaign's.
+  /// A transaction without a storefront matches campaigns for any storefronts.
   public func isAbout(_ subject: ExtensionSubject) -> Bool {
     guard bundleId == subject.bundleId, environment == subject.environment, productId == subject.productId else {
       return false
@@ -59,10 +59,50 @@ extension Campaign {
 }
 
 extension CampaignTable {
-  /// The campaigns that a notification may be about.
+  /// Returns the campaigns that a notification may be about.
   public func match(_ subject: ExtensionSubject) -> CampaignMatch {
-    let fitting = campaigns.filter { $0.fits(subject) }
-    guard let first = fitting.first else { return .none }
-    return fitting.count == 1 ? .one(first) : .several(fitting)
+    CampaignMatch(campaigns.filter { $0.fits(subject) })
+  }
+}
+
+extension CampaignMatch {
+  init(_ fitting: [Campaign]) {
+    switch fitting.count {
+    case 0: self = .none
+    case 1: self = .one(fitting[0])
+    default: self = .several(fitting)
+    }
+  }
+}
+
+/// The campaigns that match a notification, checked against Apple's status of each.
+struct ConfirmedMatch: Sendable {
+  /// The campaigns that Apple had when the notification was signed.
+  private(set) var fitting: [Campaign] = []
+  /// The campaigns that Apple does not have.
+  private(set) var absent: [String] = []
+  /// The campaigns whose status is unknown, with the reason.
+  private(set) var undetermined: [(campaign: String, why: String)] = []
+  /// The records of Apple's responses to write.
+  private(set) var records: [CampaignRecord] = []
+
+  /// Adds a campaign that needs no status from Apple.
+  mutating func add(_ campaign: Campaign) { fitting.append(campaign) }
+
+  /// Adds a campaign with Apple's response.
+  mutating func add(_ campaign: Campaign, _ answer: CampaignAnswer, about subject: ExtensionSubject) {
+    var campaign = campaign
+    switch answer.status {
+    case .inProgress:
+      campaign.seenAt = answer.at
+      records.append(.status(campaign: campaign.id, inProgressAt: answer.at))
+      fitting.append(campaign)
+    case .complete(let completion):
+      campaign.completion = completion
+      records.append(.completion(campaign: campaign.id, completion))
+      if campaign.fits(subject) { fitting.append(campaign) }
+    case .notFound: absent.append(campaign.id)
+    case .undetermined(let why): undetermined.append((campaign.id, why))
+    }
   }
 }

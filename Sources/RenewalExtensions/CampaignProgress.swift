@@ -1,35 +1,35 @@
-// How far a campaign is, from what the worker's lanes counted and caused.
+// The progress of a campaign, from the counters and effects in the worker's ledger.
 
 public import Millrace
 
-/// What is known of a campaign's subscriptions.
+/// Counts of a campaign's subscriptions.
 public struct CampaignProgress: Sendable, Hashable {
-  /// RENEWAL_EXTENDED that belong to this campaign alone and answer no call of ours.
+  /// RENEWAL_EXTENDED notifications that match only this campaign and no call of the worker.
   public var extended: Int64 = 0
-  /// The same of family members. They are told of when a retry extends their purchaser as well, and name another
-  /// subscription than the purchaser's: whose doing they are nobody can tell.
+  /// The same for family members. Apple also sends these when a retry extends the purchaser, and they name another
+  /// subscription than the purchaser's, so their cause is unknown.
   public var shared: Int64 = 0
-  /// RENEWAL_EXTENDED that may belong to this campaign or to another.
+  /// RENEWAL_EXTENDED notifications that match this campaign and others.
   public var ambiguous: Int64 = 0
   /// Failures that a retry extended.
   public var applied: Int64 = 0
-  /// Failures that Apple refused for good, by reason.
+  /// Failures whose retry Apple refused for good, by reason.
   public var refused: [ExtensionAnswer.Reason: Int64] = [:]
-  /// Failures of which nobody knows whether a retry extended them.
+  /// Failures for which it is unknown whether a retry extended the subscription.
   public var unclear: Int64 = 0
-  /// Failures that were not retried because the campaign's retries were cancelled.
+  /// Failures that were not retried because an operator had cancelled the retries.
   public var withheld: Int64 = 0
-  /// Failures whose retry has begun and not ended. What waits for its first turn at Apple has not begun.
+  /// Failures whose retry has started but not ended. A retry that waits for its first rate-limit slot has not started.
   public var waiting: Int64 = 0
 
-  /// Nothing is known.
+  /// Creates a progress of zero.
   public init() {}
 
-  /// Failures that were taken up.
+  /// Failures that the worker has handled or started to handle.
   public var failures: Int64 { applied + refused.values.reduce(0, +) + unclear + withheld + waiting }
 
-  /// The progress of a campaign.
-  /// - Parameter tally: Read with ``prefixes(of:)``.
+  /// Creates the progress of a campaign.
+  /// - Parameter tally: The ledger entries for ``prefixes(of:)``.
   public init(_ tally: LedgerTally, of campaign: String) {
     extended = tally.counters[Self.extended(campaign)] ?? 0
     shared = tally.counters[Self.shared(campaign)] ?? 0
@@ -49,18 +49,18 @@ public struct CampaignProgress: Sendable, Hashable {
     }
   }
 
-  /// What has to be read of the ledgers.
+  /// Returns the prefixes of the ledger entries to read.
   public static func prefixes(of campaign: String) -> [String] {
     [ExtensionRequest.effects(of: campaign), "campaign/\(campaign)/"]
   }
 
-  /// Whether we have seen what Apple counted, with family members or without: Apple documents neither.
+  /// Whether the counts agree with Apple's, with or without family members. Apple does not document which it counts.
   public func agrees(with completion: Campaign.Completion) -> Bool {
     (extended...extended + shared).contains(completion.succeeded) && failures == completion.failed
   }
 
-  /// Failures whose retry has not ended: once Apple has counted its failures, those among them that have not begun as
-  /// well.
+  /// Returns the number of failures whose retry has not ended. With Apple's count, this includes retries that have not
+  /// started.
   public func left(_ completion: Campaign.Completion?) -> Int64 {
     max(waiting, (completion?.failed ?? 0) - (failures - waiting))
   }

@@ -1,44 +1,46 @@
-// Campaigns as records of `millrace.campaigns`, a compacted topic. What has different writers has different keys, so that
-// nobody overwrites what another wrote at the same time: the operator's command writes the campaign, its cancellation and
-// resolutions, whoever hears of it first the completion.
+// Records of `millrace.campaigns`, a compacted topic. Data with different writers has different keys, so that writers
+// do not overwrite each other. The operator's command writes the campaign, its cancellation and resolutions. The first
+// process that learns of the completion writes it.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
-/// One record of the topic of campaigns.
+/// A record of the topic of campaigns.
 public enum CampaignRecord: Sendable, Hashable {
-  /// A campaign as it was asked for.
+  /// A campaign as requested.
   case campaign(Campaign)
-  /// Apple is done.
+  /// Apple completed the extension.
   case completion(campaign: String, Campaign.Completion)
-  /// No retries any more.
+  /// The extension was in progress at this time.
+  case status(campaign: String, inProgressAt: Timestamp)
+  /// An operator cancelled the retries.
   case cancellation(campaign: String, Campaign.Cancellation)
-  /// These notifications belong to this campaign, an operator says.
+  /// An operator assigned notifications to the campaign.
   case resolution(CampaignResolution)
 
   /// The topic's name, without the deployment's prefix.
   public static let topic = "millrace.campaigns"
 }
 
-/// What an operator decided about failures that belong to no campaign or to several.
+/// An operator's decision about failures that match no campaign or several.
 public struct CampaignResolution: Sendable, Hashable {
-  /// The most notifications in one record.
+  /// The largest number of notifications in one record.
   public static let maximumCount = 1_000
 
-  /// Names the decision.
+  /// The id of the decision.
   public var id: String
   /// The campaign.
   public var campaign: String
   /// `notificationUUID` of each failure.
   public var notifications: [String]
-  /// When.
+  /// When the operator decided.
   public var at: Timestamp
-  /// Who.
+  /// The operator.
   public var by: String
-  /// Why.
+  /// The operator's reason.
   public var why: String
 
-  /// A decision.
+  /// Creates a decision.
   public init(id: String, campaign: String, notifications: [String], at: Timestamp, by: String, why: String) {
     self.id = id
     self.campaign = campaign
@@ -49,9 +51,9 @@ public struct CampaignResolution: Sendable, Hashable {
   }
 }
 
-/// Why a record of the topic cannot be read.
+/// A record of the topic cannot be read.
 public struct CampaignRecordError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The problem.
   public var description: String
 }
 
@@ -61,6 +63,7 @@ extension CampaignRecord {
     switch self {
     case .campaign(let campaign): "campaign/\(campaign.id)"
     case .completion(let campaign, _): "completion/\(campaign)"
+    case .status(let campaign, _): "status/\(campaign)"
     case .cancellation(let campaign, _): "cancellation/\(campaign)"
     case .resolution(let resolution): "resolution/\(resolution.id)"
     }
@@ -75,6 +78,8 @@ extension CampaignRecord {
         "kind": "completion", "campaign": .string(campaign), "at": completion.at.jsonValue,
         "succeeded": .integer(completion.succeeded), "failed": .integer(completion.failed),
       ]
+    case .status(let campaign, let time):
+      ["kind": "status", "campaign": .string(campaign), "inProgressAt": time.jsonValue]
     case .cancellation(let campaign, let cancellation):
       [
         "kind": "cancellation", "campaign": .string(campaign), "at": cancellation.at.jsonValue,
@@ -89,15 +94,16 @@ extension CampaignRecord {
     }
   }
 
-  /// The record on its way to Kafka.
-  /// - Parameter prefix: The deployment's.
+  /// Creates the Kafka record.
+  /// - Parameter prefix: The prefix of every topic's name.
   public func record(prefix: String) -> ProducerRecord {
     ProducerRecord(
       topic: prefix + Self.topic, partition: 0, key: Array(key.utf8), value: json.serialized(),
       headers: [RecordHeader("content-type", "application/json")])
   }
 
-  /// Reads a record's value. Fields that this version does not know are left alone.
+  /// Parses a record's value. Ignores unknown fields.
+  /// - Throws: ``CampaignRecordError`` if the value is malformed or of an unknown kind.
   public init(_ value: [UInt8]) throws(CampaignRecordError) {
     let json: JSONObject
     do { json = try JSONObject(parsing: value) } catch { throw CampaignRecordError(description: "\(error)") }
@@ -110,6 +116,8 @@ extension CampaignRecord {
         Campaign.Completion(
           at: try fields.required("at"), succeeded: try fields.required("succeeded"),
           failed: try fields.required("failed")))
+    case "status":
+      self = .status(campaign: try fields.campaign(), inProgressAt: try fields.required("inProgressAt"))
     case "cancellation":
       self = .cancellation(
         campaign: try fields.campaign(),
@@ -121,18 +129,18 @@ extension CampaignRecord {
           id: try fields.required("resolution"), campaign: try fields.campaign(),
           notifications: try fields.required("notifications"), at: try fields.required("at"), by: fields.text("by"),
           why: fields.text("why")))
-    case let kind: throw CampaignRecordError(description: "a record of kind \(kind.prefix(40))")
+    case let kind: throw CampaignRecordError(description: "unknown record kind \(kind.prefix(40))")
     }
   }
 }
 
-/// Typed reading of one object.
+/// Typed access to the fields of an object.
 private struct Fields {
   var json: JSONObject
 
   func required<Value: JSONRepresentable>(_ name: String) throws(CampaignRecordError) -> Value {
     guard let value: Value = optional(name) else {
-      throw CampaignRecordError(description: "\(name) is missing or of another type")
+      throw CampaignRecordError(description: "\(name) is missing or has another type")
     }
     return value
   }
@@ -151,13 +159,14 @@ extension Campaign {
     ]
     json["storefrontCountryCodes"] = storefronts?.jsonValue
     json["requestedAt"] = requestedAt.jsonValue
+    json["resumedAt"] = resumedAt?.jsonValue
     json["by"] = .string(by)
     json["code"] = code.map { .integer($0) }
     return json
   }
 
   fileprivate init(_ fields: Fields) throws(CampaignRecordError) {
-    // A storefront that cannot be read must not become "all".
+    // Unreadable storefronts must not become nil, which means all storefronts.
     let storefronts: [String]? =
       fields.json["storefrontCountryCodes"] == nil ? nil : try fields.required("storefrontCountryCodes")
     self.init(
@@ -167,9 +176,10 @@ extension Campaign {
       storefronts: storefronts, requestedAt: try fields.required("requestedAt"), by: fields.text("by"))
     let name: String = try fields.required("state")
     guard let state = State(rawValue: name) else {
-      throw CampaignRecordError(description: "a campaign in state \(name.prefix(40))")
+      throw CampaignRecordError(description: "unknown campaign state \(name.prefix(40))")
     }
     self.state = state
+    resumedAt = fields.json["resumedAt"] == nil ? nil : try fields.required("resumedAt")
     code = fields.optional("code")
   }
 }

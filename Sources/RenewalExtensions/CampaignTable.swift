@@ -1,23 +1,24 @@
-// All campaigns there are, as the topic says: a value that records are folded into.
+// The state of all campaigns, built from the records of their topic. A value.
 
 internal import AppStore
-public import Kafka
+public import KafkaClient
 
-/// The topic of campaigns in memory.
+/// An in-memory table of the topic of campaigns.
 public struct CampaignTable: Sendable, Hashable {
   private var requested: [String: Campaign] = [:]
   private var completions: [String: Campaign.Completion] = [:]
+  private var seen: [String: Timestamp] = [:]
   private var cancellations: [String: Campaign.Cancellation] = [:]
   private var resolved: [String: String] = [:]
   private var resolutions: [String: [String]] = [:]
-  /// Keys of records that this version cannot read. While there are any nothing is known for certain: what cannot be
-  /// read may be the campaign that a failure belongs to.
+  /// Keys of records that this version cannot read. While there are any, matches are uncertain, because a failure may
+  /// belong to an unreadable campaign.
   public private(set) var unreadable: Set<String> = []
 
-  /// No campaigns.
+  /// Creates an empty table.
   public init() {}
 
-  /// Every campaign, the one that was started first at the beginning.
+  /// All campaigns, in order of their start.
   public var campaigns: [Campaign] {
     requested.keys.compactMap { self[$0] }.sorted { ($0.requestedAt, $0.id) < ($1.requestedAt, $1.id) }
   }
@@ -26,14 +27,15 @@ public struct CampaignTable: Sendable, Hashable {
   public subscript(id: String) -> Campaign? {
     guard var campaign = requested[id] else { return nil }
     campaign.completion = completions[id]
+    campaign.seenAt = seen[id]
     campaign.cancellation = cancellations[id]
     return campaign
   }
 
-  /// The campaign that an operator said a failure belongs to.
+  /// Returns the campaign that an operator assigned to a failure.
   public func resolution(of notification: String) -> String? { resolved[notification] }
 
-  /// Takes a record in; the same one may come again.
+  /// Applies a record. Applying it again has no effect.
   public mutating func fold(_ record: ConsumerRecord) {
     let key = String(decoding: record.key ?? [], as: UTF8.self)
     unreadable.remove(key)
@@ -49,6 +51,7 @@ public struct CampaignTable: Sendable, Hashable {
     switch record {
     case .campaign(let campaign): requested[campaign.id] = campaign
     case .completion(let id, let completion): completions[id] = completion
+    case .status(let id, let time): seen[id] = time
     case .cancellation(let id, let cancellation): cancellations[id] = cancellation
     case .resolution(let resolution):
       resolutions[resolution.id] = resolution.notifications
@@ -62,6 +65,7 @@ public struct CampaignTable: Sendable, Hashable {
     switch parts[0] {
     case "campaign": requested[parts[1]] = nil
     case "completion": completions[parts[1]] = nil
+    case "status": seen[parts[1]] = nil
     case "cancellation": cancellations[parts[1]] = nil
     case "resolution":
       for notification in resolutions.removeValue(forKey: parts[1]) ?? [] { resolved[notification] = nil }

@@ -1,28 +1,28 @@
-// What Apple's answer to one extension means, and how it is kept in the ledger. An answer is final: what is not (no turn,
-// no answer, an error that passes) stays an error, and the notification is tried again.
+// Apple's final answer to an extension of one subscription, and its encoding in the ledger. Temporary conditions, such
+// as a missing rate-limit slot or response, are errors, and the worker retries the notification.
 
 public import AppStore
 public import AppStoreServerAPI
 
-/// The end of one extension.
+/// The final result of one extension.
 public enum ExtensionAnswer: Sendable, Hashable {
-  /// The renewal date moved; to this date, where it is known.
+  /// The renewal date moved, with the new date if known.
   case applied(effectiveDate: Timestamp?)
-  /// It did not, and will not.
+  /// The renewal date did not move and will not.
   case refused(Refusal)
-  /// Nobody can tell, and nothing will be sent any more.
+  /// The result is unknown. The worker sends nothing further.
   case unclear(String)
 
   /// Apple's refusal.
   public struct Refusal: Sendable, Hashable {
-    /// Why, as a stable word.
+    /// The stable code of the reason.
     public var reason: Reason
     /// Apple's error code.
     public var code: Int64?
-    /// Apple's words.
+    /// Apple's error message.
     public var message: String?
 
-    /// A refusal.
+    /// Creates a refusal.
     public init(_ reason: Reason, code: Int64?, message: String?) {
       self.reason = reason
       self.code = code
@@ -34,21 +34,21 @@ public enum ExtensionAnswer: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// In a free offer, in billing retry, expired, or never paid for.
     case ineligible
-    /// Extended twice in 365 days already.
+    /// Already extended twice in 365 days.
     case maxExtensions = "max-extensions"
-    /// Shared by a family member: the purchaser's is extended instead.
+    /// Shared by a family member. Only the purchaser's subscription can be extended.
     case familyShared = "family-shared"
     /// Apple knows no such subscription.
     case notFound = "not-found"
-    /// Apple says that it did not succeed, without an error.
+    /// Apple reports no success, without an error.
     case unsuccessful
-    /// Any other refusal for good.
+    /// Any other permanent refusal.
     case rejected
   }
 }
 
 extension ExtensionAnswer {
-  /// What a success says. Apple documents the field `success`, and not when it is false.
+  /// Creates the answer from a successful call. Apple documents the field `success`, but not when it is false.
   public init(_ response: ExtendRenewalDateResponse) {
     self =
       response.success == true
@@ -56,9 +56,10 @@ extension ExtensionAnswer {
       : .refused(Refusal(.unsuccessful, code: nil, message: nil))
   }
 
-  /// What an error says for good; nil where trying again may help, a person has to do something, or nothing is known.
+  /// Creates the answer from a permanent error; nil if a retry may succeed, a person has to act, or the result is
+  /// unknown.
   ///
-  /// Only an error code of Apple's is final: a bare status may be a gateway's.
+  /// Only an error code from Apple is permanent: a status without one may come from a gateway.
   public init?(_ error: APIError) {
     guard case .refused = error.kind, error.errorClass == .never, !error.isUnclear, let code = error.code else {
       return nil
@@ -79,7 +80,7 @@ extension ExtensionAnswer {
 
 // In the ledger.
 extension ExtensionAnswer {
-  /// What is kept as the effect's result.
+  /// The effect's result in the ledger.
   var bytes: [UInt8] {
     var json = JSONObject()
     switch self {
@@ -98,7 +99,7 @@ extension ExtensionAnswer {
     return json.serialized()
   }
 
-  /// Reads a result that this or an earlier version kept; nil for anything else.
+  /// Decodes a result from this or an earlier version; nil for anything else.
   public init?(_ bytes: [UInt8]) {
     let json: JSONObject
     do { json = try JSONObject(parsing: bytes) } catch { return nil }

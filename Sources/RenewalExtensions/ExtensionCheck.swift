@@ -1,61 +1,63 @@
-// Whether an extension whose answer was lost took effect, told from the subscription as it is now. What was extended by
-// somebody else meanwhile, or by a day where renewals come up to a day early, cannot be told: then nothing is sent.
+// Determines from the subscription's present state whether an extension whose response was lost took effect. This is
+// impossible if another party extended it meanwhile, or if the extension is one day and the renewal may be a day early.
+// Then nothing is sent.
 
 public import AppStore
 
-/// What the subscription says about an extension of unknown outcome.
+/// The outcome of an extension, derived from the subscription.
 public enum ExtensionCheck: Sendable, Hashable {
-  /// It took effect: the period ends then, or ended.
+  /// The extension took effect, with the end of the period if it is the same period.
   case applied(Timestamp?)
-  /// It did not: the same request may be sent again.
+  /// The extension did not take effect, so the same request may be sent again.
   case notApplied
-  /// Either may be; says why.
+  /// The outcome cannot be determined. Holds the reason.
   case cannotTell(String)
 
   /// Apple renews up to a day before the period ends.
   static let renewalLead = Duration.seconds(86_400)
-  /// How much two months can differ.
+  /// The largest difference between the lengths of two months.
   static let monthSlack = Duration.seconds(3 * 86_400)
-  /// Periods as long as that are months.
+  /// Periods of at least this length are counted in months.
   static let shortestMonth = Duration.seconds(27 * 86_400)
-  /// How far moments that mean the same may be apart.
+  /// The tolerance when comparing times.
   static let slack = Duration.seconds(3_600)
 
-  /// Judges.
+  /// Compares the subscription before and after the request.
   ///
   /// - Parameters:
-  ///   - before: The transaction in the failure's notification, signed before we asked for anything.
-  ///   - present: The subscription's newest transaction; nil where Apple shows none.
-  ///   - days: What was asked for.
+  ///   - before: The transaction in the failure's notification, signed before the request.
+  ///   - present: The subscription's newest transaction; nil if Apple returns none.
+  ///   - days: The requested number of days.
   public static func judge(
     before: JWSTransactionDecodedPayload, present: JWSTransactionDecodedPayload?, days: Int
   ) -> ExtensionCheck {
     guard let oldEnd = before.expiresDate, let oldID = before.transactionId else {
-      return .cannotTell("the failure's transaction names no period")
+      return .cannotTell("the failure's transaction has no period")
     }
     guard let present, let end = present.expiresDate, let id = present.transactionId else {
-      return .cannotTell("Apple shows no period of the subscription")
+      return .cannotTell("Apple returned no period of the subscription")
     }
     let shift = Duration.seconds(86_400 * days)
     if id == oldID {
       let moved = end - oldEnd
       if isNear(moved, .zero) { return .notApplied }
       if isNear(moved, shift) { return .applied(end) }
-      return .cannotTell("the period's end moved by another time than the \(days) days asked for")
+      return .cannotTell("the period's end moved, but not by the requested \(days) days")
     }
-    guard let begin = present.purchaseDate else { return .cannotTell("the present period has no beginning") }
-    // The next period begins where the last one ended, or up to a day before.
+    guard let begin = present.purchaseDate else { return .cannotTell("the present period has no start date") }
+    // The next period begins at the end of the last one, or up to a day before.
     let isPlain = isRenewal(begin, of: oldEnd)
     let isShifted = isRenewal(begin, of: oldEnd + shift)
-    // It may have renewed more than once. How long its periods are is told by either, should the other have been extended.
+    // It may have renewed more than once. Use both period lengths, because one of the periods may have been extended.
     let lengths = [before.purchaseDate.map { oldEnd - $0 }, end - begin].compactMap(\.self)
     if isShifted, lengths.contains(where: { isLaterRenewal(begin, of: oldEnd, every: $0) }) {
-      return .cannotTell("the subscription renewed since, perhaps more than once, and its dates fit both outcomes")
+      return .cannotTell(
+        "the subscription has renewed since, perhaps more than once, and its dates match both outcomes")
     }
     switch (isPlain, isShifted) {
     case (true, false): return .notApplied
     case (false, true): return .applied(nil)
-    default: return .cannotTell("the subscription renewed since, and its dates fit both outcomes or neither")
+    default: return .cannotTell("the subscription has renewed since, and its dates match both outcomes or neither")
     }
   }
 
@@ -67,12 +69,12 @@ public enum ExtensionCheck: Sendable, Hashable {
     begin >= end - renewalLead - slack && begin <= end + slack
   }
 
-  /// Whether a period may begin then after one plain period or several that followed `end`.
+  /// Whether a period may begin at `begin` after one or more unextended periods that followed `end`.
   private static func isLaterRenewal(_ begin: Timestamp, of end: Timestamp, every length: Duration) -> Bool {
     guard length > .zero else { return false }
     let spread = length >= shortestMonth ? monthSlack : .zero
     let gap = begin - end
-    // Of the numbers of periods that reach so far the smallest begins first.
+    // The smallest possible number of periods gives the earliest start.
     let number = max(1, ((gap - slack) / (length + spread)).rounded(.up))
     return gap >= (length - spread) * number - renewalLead - slack
   }

@@ -1,22 +1,21 @@
-// What the worker tells the world. Each has a JSON Schema in topics/schemas; moments are RFC 3339.
+// The worker's events. Each has a JSON Schema in topics/schemas. Times are in RFC 3339.
 
 internal import AppStore
 internal import Millrace
 
-/// What an event is about: its members stand beside the event's own.
+/// The common members of events, encoded next to an event's own members.
 struct EventFacts: Encodable, Sendable, Hashable {
   var campaign: String
   var bundleId: String
   var environment: String
   var productId: String
-  /// Of events about one subscription.
+  /// In events about one subscription.
   var originalTransactionId: String?
-  /// Of events about a request to Apple.
+  /// In events about a request to Apple.
   var requestIdentifier: String?
-  /// Of events about a request to Apple.
+  /// In events about a request to Apple.
   var extendByDays: Int?
 
-  /// A campaign as a whole.
   init(_ campaign: Campaign) {
     self.campaign = campaign.id
     bundleId = campaign.bundleId
@@ -24,13 +23,13 @@ struct EventFacts: Encodable, Sendable, Hashable {
     productId = campaign.productId
   }
 
-  /// One subscription that Apple was not asked about.
+  /// Creates the members for a subscription without a request to Apple.
   init(_ campaign: Campaign, _ subject: ExtensionSubject) {
     self.init(campaign)
     originalTransactionId = subject.originalTransactionId
   }
 
-  /// One subscription's retry.
+  /// Creates the members for the retry of one subscription.
   static func request(_ campaign: Campaign, _ subject: ExtensionSubject) -> EventFacts {
     var facts = EventFacts(campaign, subject)
     facts.requestIdentifier = ExtensionRequest.identifier(
@@ -40,7 +39,7 @@ struct EventFacts: Encodable, Sendable, Hashable {
   }
 }
 
-/// An event whose JSON has the members of both of its parts.
+/// An event whose JSON contains the common members and its own.
 protocol CampaignEvent: WorkerEvent {
   associatedtype Details: Encodable
   var about: EventFacts { get }
@@ -54,12 +53,12 @@ extension CampaignEvent {
   }
 }
 
-/// `extension.applied`: the renewal date of one subscription moved by our retry.
+/// `extension.applied`: the worker's retry moved the renewal date of one subscription.
 struct ExtensionApplied: CampaignEvent, Hashable {
   static let eventName = "extension.applied"
 
   struct Details: Encodable, Sendable, Hashable {
-    /// The new renewal date; absent where Apple's answer was lost and the subscription renewed since.
+    /// The new renewal date; absent if Apple's response was lost and the subscription has renewed since.
     var effectiveDate: String?
   }
 
@@ -74,9 +73,9 @@ struct ExtensionRefused: CampaignEvent, Hashable {
   struct Details: Encodable, Sendable, Hashable {
     /// ``ExtensionAnswer/Reason``.
     var reason: String
-    /// Apple's error code; absent where Apple gave none.
+    /// Apple's error code; absent if there is none.
     var code: Int64?
-    /// Apple's words.
+    /// Apple's error message.
     var message: String?
   }
 
@@ -84,12 +83,12 @@ struct ExtensionRefused: CampaignEvent, Hashable {
   var details: Details
 }
 
-/// `extension.unclear`: nobody can tell whether the renewal date moved, and nothing will be sent any more.
+/// `extension.unclear`: it is unknown whether the renewal date moved, and the worker sends nothing further.
 struct ExtensionUnclear: CampaignEvent, Hashable {
   static let eventName = "extension.unclear"
 
   struct Details: Encodable, Sendable, Hashable {
-    /// Why nobody can tell.
+    /// Why the result is unknown.
     var why: String
   }
 
@@ -97,14 +96,14 @@ struct ExtensionUnclear: CampaignEvent, Hashable {
   var details: Details
 }
 
-/// `extension.withheld`: an operator had cancelled the campaign's retries, so Apple was not asked.
+/// `extension.withheld`: the worker made no call because an operator had cancelled the campaign's retries.
 struct ExtensionWithheld: CampaignEvent, Hashable {
   static let eventName = "extension.withheld"
 
   struct Details: Encodable, Sendable, Hashable {
-    /// Who cancelled.
+    /// The operator who cancelled.
     var by: String
-    /// Why.
+    /// The operator's reason.
     var why: String
   }
 
@@ -112,15 +111,15 @@ struct ExtensionWithheld: CampaignEvent, Hashable {
   var details: Details
 }
 
-/// `campaign.completed`: Apple is done with a mass extension.
+/// `campaign.completed`: Apple completed a mass extension.
 struct CampaignCompleted: CampaignEvent, Hashable {
   static let eventName = "campaign.completed"
 
   struct Details: Encodable, Sendable, Hashable {
     var completedAt: String
-    /// Subscriptions that the mass extension reached.
+    /// Subscriptions that the mass extension extended.
     var succeeded: Int64
-    /// Subscriptions that it did not.
+    /// Subscriptions that it did not extend.
     var failed: Int64
   }
 
@@ -129,27 +128,27 @@ struct CampaignCompleted: CampaignEvent, Hashable {
   var eventKey: String? { about.campaign }
 }
 
-/// `campaign.differs`: seven days after its completion we have not seen what Apple counted.
+/// `campaign.differs`: seven days after the completion, the worker's counts differ from Apple's.
 struct CampaignDiffers: CampaignEvent, Hashable {
   static let eventName = "campaign.differs"
 
-  /// What Apple counted.
+  /// Apple's counts.
   struct Apple: Encodable, Sendable, Hashable {
     var succeeded: Int64
     var failed: Int64
   }
 
-  /// What notifications told us.
+  /// The worker's counts from notifications.
   struct Seen: Encodable, Sendable, Hashable {
-    /// RENEWAL_EXTENDED that belong to this campaign alone and answer no call of ours.
+    /// RENEWAL_EXTENDED notifications that match only this campaign and no call of the worker.
     var extended: Int64
-    /// The same of family members.
+    /// The same for family members.
     var shared: Int64
-    /// RENEWAL_EXTENDED that may belong to this campaign or to another.
+    /// RENEWAL_EXTENDED notifications that match this campaign and others.
     var ambiguous: Int64
-    /// Failures that were taken up; the ones below are among them.
+    /// Failures that the worker has handled or started to handle, including those that wait.
     var failures: Int64
-    /// Failures that still wait for an answer.
+    /// Failures that wait for an answer from Apple.
     var waiting: Int64
   }
 
@@ -164,7 +163,6 @@ struct CampaignDiffers: CampaignEvent, Hashable {
 }
 
 extension ExtensionAnswer {
-  /// The event that tells of the answer.
   func event(_ campaign: Campaign, _ subject: ExtensionSubject) throws -> Outcome {
     let about = EventFacts.request(campaign, subject)
     return switch self {

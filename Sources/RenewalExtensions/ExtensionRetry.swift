@@ -1,23 +1,23 @@
-// One subscription's retry: the turn first, then the intent, then the call, and where an earlier call's end is not known, a
-// look before it is sent again.
+// The retry for one subscription: it waits for a rate-limit slot, writes the intent and makes the call. If the result
+// of an earlier call is unknown for long, it checks the subscription before it sends the request again.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 
 /// The retry of one failure.
 struct ExtensionRetry {
   let campaign: Campaign
   let subject: ExtensionSubject
-  /// The transaction that the failure carried.
+  /// The transaction in the failure's notification.
   let before: JWSTransactionDecodedPayload
   let context: HandlerContext
 
-  /// How long the same bytes are sent again without a look at what they did.
+  /// How long the same bytes are sent again without checking the subscription.
   static let blindTime = Duration.seconds(3_600)
 
-  /// Brings it to its end, or throws what it has to wait for.
+  /// Runs the retry to a final answer, or throws the error that delays it.
   func run() async throws -> ExtensionAnswer {
     let client = try context.appStore(for: subject.bundleId)
     let original = subject.originalTransactionId
@@ -25,7 +25,7 @@ struct ExtensionRetry {
     let result = try await context.once(
       effect, body: body, calling: .extendSubscriptionRenewalDate, in: subject.environment, of: client
     ) { intent, client in
-      // Of an earlier run where there was one: the request that may have had its effect, and no other.
+      // If there was an earlier attempt, its request may have taken effect, so send the same one.
       let request = ExtendRenewalDateRequest(json: try JSONObject(parsing: intent.body))
       if intent.isRepeated, context.clock.wallTime - intent.intendedAt > Self.blindTime,
         let answer = try await look(request, with: client)
@@ -42,13 +42,13 @@ struct ExtensionRetry {
     return try Self.answer(result)
   }
 
-  /// Ends a retry of a cancelled campaign; nil where none was ever begun. Nothing is called.
+  /// Ends the retry of a cancelled campaign; returns nil if it never started. Makes no call.
   func end() async throws -> ExtensionAnswer? {
     switch await context.effect(effect) {
     case nil: return nil
     case .ended(let result)?: return try Self.answer(result)
     case .open?:
-      let unclear = ExtensionAnswer.unclear("its retries were cancelled before their end was known")
+      let unclear = ExtensionAnswer.unclear("an operator cancelled the retries before the result was known")
       return try Self.answer(try await context.once(effect, body: []) { _ in unclear.bytes })
     }
   }
@@ -59,25 +59,26 @@ struct ExtensionRetry {
 
   private static func answer(_ result: [UInt8]) throws -> ExtensionAnswer {
     guard let answer = ExtensionAnswer(result) else {
-      throw PermanentFailure("effect-unreadable", "the ledger holds an answer that this version cannot read")
+      throw PermanentFailure(
+        "effect-unreadable", "the ledger holds an answer that this version cannot read; run the version that wrote it")
     }
     return answer
   }
 
-  /// What an error says for good.
-  /// - Throws: the error, where it says nothing for good.
+  /// Converts a permanent error to an answer.
+  /// - Throws: The error if it is not permanent.
   private func final(
     _ error: APIError, _ request: ExtendRenewalDateRequest, isRepeated: Bool, with client: AppStoreServerClient
   ) async throws -> ExtensionAnswer {
     guard let answer = ExtensionAnswer(error) else { throw error }
-    // Our own call, whose answer was lost, may be the one that used up what Apple allows in a year.
+    // The worker's own call, whose response was lost, may have used up Apple's yearly maximum.
     guard isRepeated, case .refused(let refusal) = answer, refusal.reason == .maxExtensions else { return answer }
     if case .applied(let date)? = try await look(request, with: client) { return .applied(effectiveDate: date) }
     return answer
   }
 
-  /// Asks Apple how the subscription stands.
-  /// - Returns: nil where the request had no effect and may be sent.
+  /// Checks the subscription's present state at Apple.
+  /// - Returns: The answer, or nil if the request had no effect and may be sent.
   private func look(
     _ request: ExtendRenewalDateRequest, with client: AppStoreServerClient
   ) async throws -> ExtensionAnswer? {

@@ -1,24 +1,24 @@
-// Whether Apple's word that a subscription was extended answers a call of ours. It names neither campaign nor request.
+// Determines whether a RENEWAL_EXTENDED notification results from the worker's own call. It names neither campaign nor
+// request.
 
 internal import AppStore
 internal import Millrace
 
-/// Extensions that we asked for, one subscription at a time.
 enum OwnExtension {
-  /// Whether a RENEWAL_EXTENDED is what our retry brought about.
+  /// Whether a RENEWAL_EXTENDED notification results from the worker's retry.
   ///
   /// - Parameters:
-  ///   - subject: What it names.
-  ///   - end: The end of the period in it.
-  ///   - campaign: A campaign about the subject.
-  ///   - standing: How the retry stands that the campaign has of this subscription.
+  ///   - subject: The subscription in the notification.
+  ///   - end: The end of the period in the notification.
+  ///   - campaign: A campaign that matches the subject.
+  ///   - standing: The state of the campaign's retry for this subscription.
   static func explains(
-    _ subject: ExtensionSubject, until end: Timestamp?, _ campaign: Campaign, _ standing: EffectStanding
+    _ subject: ExtensionSubject, until end: Timestamp?, _ campaign: Campaign, _ standing: EffectStatus
   ) -> Bool {
-    // A subscription that failed is not extended by the campaign that it failed in.
+    // The mass extension does not extend a subscription for which it reported a failure.
     if campaign.isOpen(at: subject.signedDate) { return true }
     switch standing {
-    // Apple's word can be here before its answer.
+    // The notification can arrive before the response of the call.
     case .open(let since): return subject.signedDate >= since - Campaign.windowLead
     case .ended(let result):
       guard case .applied(let date)? = ExtensionAnswer(result) else { return false }

@@ -1,49 +1,50 @@
-// The worker: what becomes of each notification about extensions. Extensions cannot be undone and customers get an e-mail,
-// so in doubt nothing is called.
+// The handling of notifications about extensions. Extensions cannot be undone and customers get an e-mail, so the
+// worker makes no call in case of doubt.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 internal import Logging
 public import Millrace
 
-/// Tries again what a mass extension did not reach, with the days and the reason of its campaign.
+/// Retries the failures of mass extensions one subscription at a time, with the days and the reason of the campaign.
 public struct RenewalExtensionsWorker: NotificationWorker {
-  /// Names its topics and its group.
+  /// The name in topics, consumer group and ledger.
   public static let name = "renewal-extensions"
-  /// What it reads.
+  /// The families that the worker reads.
   public static let families: Set<NotificationFamily> = [.renewalExtensions]
-  /// What it writes besides its events: when a campaign was completed.
+  /// The topic of campaigns, to which the worker writes Apple's statuses and completions.
   public static let tables: Set<String> = [CampaignRecord.topic]
 
-  /// Apple has been away for a day; a failure is worth a try for longer.
+  /// Allows more attempts than the default, because the App Store Server API has been unavailable for a day before.
   public static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.maximumAttempts = 24
     return policy
   }
 
-  /// How long after its completion a campaign is compared with what was seen: Apple's last retry of a notification comes
-  /// after 157 hours.
+  /// The time after the completion at which the worker compares its counts with Apple's. Apple's last retry of a
+  /// notification comes after 157 hours.
   static let reconciliationDelay = Duration.seconds(7 * 86_400)
   private static let timerPrefix = "differs/"
   private static let comparedPrefix = "compared/"
 
   private let campaigns: TopicTable<CampaignTable>
+  private let statuses = CampaignStatuses()
 
-  /// Reads the campaigns once, so that a topic that is missing is found at start.
+  /// Creates the worker and reads the campaigns, to detect a missing topic at start.
   public init(_ setup: WorkerSetup) async throws {
     campaigns = try setup.table(CampaignRecord.topic, CampaignTable()) { $0.fold($1) }
     let table = try await campaigns.current()
     if !table.unreadable.isEmpty {
       setup.logger.error(
-        "campaigns that this version cannot read: failures wait until it can",
+        "this version cannot read some campaigns; failures are delayed until it is upgraded",
         metadata: ["keys": "\(table.unreadable.sorted().prefix(10))"])
     }
   }
 
-  /// Decides about a notification.
-  public func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  /// Handles one notification.
+  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .renewalExtension(.failure): try await failed(notification, context)
     case .renewalExtension(.summary): try await summed(notification, context)
@@ -52,14 +53,14 @@ public struct RenewalExtensionsWorker: NotificationWorker {
     }
   }
 
-  /// Compares a campaign with what Apple counted.
+  /// Compares the counts of a campaign with Apple's.
   public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     guard timer.name.hasPrefix(Self.timerPrefix) else { return .ignore }
     let id = String(timer.name.dropFirst(Self.timerPrefix.count))
     guard let campaign = try await campaigns.current()[id], let completion = campaign.completion else {
       return .ignore
     }
-    // Run again, a summary that comes out otherwise sets the timer again: it was compared in its time.
+    // A reapplied summary with a different result sets the timer again, but the comparison happens only once.
     let compared = Self.comparedPrefix + id
     guard try await context.state(compared) == nil else { return .ignore }
     let prefixes = CampaignProgress.prefixes(of: id)
@@ -79,42 +80,91 @@ public struct RenewalExtensionsWorker: NotificationWorker {
 
 // RENEWAL_EXTENSION/FAILURE.
 extension RenewalExtensionsWorker {
-  private func failed(_ notification: Notification, _ context: HandlerContext) async throws -> Outcome {
+  private func failed(_ notification: AppStoreNotification, _ context: HandlerContext) async throws -> Outcome {
     guard let transaction = notification.transaction, let subject = ExtensionSubject(notification) else {
-      return .deadLetter("subscription-not-named", "the failure names no subscription, or no app; ask Apple about it")
+      return .deadLetter(
+        "subscription-not-named", "the failure names no subscription or no app; contact Apple, then discard it")
     }
-    // Read to its end each time: a campaign or a cancellation that was written a moment ago counts.
+    // Read the topic to its end each time, so that new campaigns and cancellations apply at once.
     let table = try await campaigns.current()
     guard table.unreadable.isEmpty else { return .retry(after: .seconds(600), because: "campaigns-unreadable") }
-    switch try campaign(of: subject, notification.id, in: table) {
+    if let named = try named(for: subject, notification.id, in: table) {
+      return try await retry(named, subject, transaction, context)
+    }
+    let match = try await confirmedMatch(of: subject, in: table, context)
+    var outcome = try await outcome(of: match, subject, transaction, context)
+    for record in match.records {
+      outcome = outcome.writing(
+        OutputRecord(topic: CampaignRecord.topic, key: record.key, value: record.json.serialized()))
+    }
+    return outcome
+  }
+
+  private func outcome(
+    of match: ConfirmedMatch, _ subject: ExtensionSubject, _ transaction: JWSTransactionDecodedPayload,
+    _ context: HandlerContext
+  ) async throws -> Outcome {
+    // A campaign of unknown status may also match, which makes every match doubtful.
+    if !match.undetermined.isEmpty {
+      let reasons = match.undetermined.map { "\($0.campaign): \($0.why)" }.joined(separator: "; ")
+      return .deadLetter(
+        "campaign-status-unknown",
+        """
+        it is unknown whether Apple has the campaign, \(reasons); requeue it later, or name the campaign with \
+        millrace campaigns resolve
+        """)
+    }
+    switch CampaignMatch(match.fitting) {
     case .none:
+      let absent = match.absent.isEmpty ? "" : "; Apple has none of \(match.absent.joined(separator: ", "))"
       return .deadLetter(
         "campaign-not-found",
         """
-        no campaign for \(subject.productId) in \(subject.environment) that was under way at \
-        \(subject.signedDate.rfc3339); say which with millrace campaigns resolve
+        no campaign for \(subject.productId) in \(subject.environment) was in progress at \
+        \(subject.signedDate.rfc3339)\(absent); name the campaign with millrace campaigns resolve
         """)
     case .several(let campaigns):
       return .deadLetter(
         "campaign-ambiguous",
         """
-        fits \(campaigns.map(\.id).joined(separator: " and ")); say which with millrace campaigns resolve
+        matches \(campaigns.map(\.id).joined(separator: " and ")); name the campaign with millrace campaigns resolve
         """)
     case .one(let campaign):
       return try await retry(campaign, subject, transaction, context)
     }
   }
 
-  /// What an operator said goes before what fits.
-  private func campaign(
-    of subject: ExtensionSubject, _ notification: String, in table: CampaignTable
-  ) throws(PermanentFailure) -> CampaignMatch {
-    guard let id = table.resolution(of: notification) else { return table.match(subject) }
+  /// Returns the campaign that an operator assigned; nil if there is none.
+  private func named(
+    for subject: ExtensionSubject, _ notification: String, in table: CampaignTable
+  ) throws(PermanentFailure) -> Campaign? {
+    guard let id = table.resolution(of: notification) else { return nil }
     guard let campaign = table[id], campaign.state != .refused, campaign.isAbout(subject) else {
       throw PermanentFailure(
-        "campaign-mismatch", "an operator named campaign \(id), which is not about this subscription")
+        "campaign-mismatch",
+        "an operator assigned campaign \(id), which is not about this subscription; run millrace campaigns resolve again"
+      )
     }
-    return .one(campaign)
+    return campaign
+  }
+
+  /// Returns the campaigns that match, after requesting Apple's status of each campaign that is not proven to have been
+  /// in progress.
+  private func confirmedMatch(
+    of subject: ExtensionSubject, in table: CampaignTable, _ context: HandlerContext
+  ) async throws -> ConfirmedMatch {
+    var match = ConfirmedMatch()
+    for campaign in table.campaigns where campaign.fits(subject) {
+      guard !campaign.isProven(at: subject.signedDate) else {
+        match.add(campaign)
+        continue
+      }
+      let answer = try await statuses.answer(
+        about: campaign, signedAt: subject.signedDate, clock: context.clock,
+        try context.appStore(for: campaign.bundleId))
+      match.add(campaign, answer, about: subject)
+    }
+    return match
   }
 
   private func retry(
@@ -141,13 +191,13 @@ extension RenewalExtensionsWorker {
 
 // RENEWAL_EXTENDED and RENEWAL_EXTENSION/SUMMARY.
 extension RenewalExtensionsWorker {
-  /// Counts what the mass extension reached. What answers a call of ours is known by its effect: the intent is written
-  /// before the call, in this lane.
-  private func extended(_ notification: Notification, _ context: HandlerContext) async throws -> Outcome {
+  /// Counts extensions by the mass extension. The worker recognizes results of its own calls by their effects, whose
+  /// intent this lane wrote before the call.
+  private func extended(_ notification: AppStoreNotification, _ context: HandlerContext) async throws -> Outcome {
     guard let transaction = notification.transaction, let subject = ExtensionSubject(notification) else {
       return .ignore
     }
-    // A retry may come long after its campaign's window, and in another campaign's.
+    // A retry may run long after its campaign's window, even within another campaign's.
     let campaigns = try await campaigns.current().campaigns.filter { $0.isAbout(subject) }
     for campaign in campaigns {
       let name = ExtensionRequest.effect(
@@ -163,11 +213,11 @@ extension RenewalExtensionsWorker {
     return .ignore.counting(isShared ? CampaignProgress.shared(only.id) : CampaignProgress.extended(only.id))
   }
 
-  private func summed(_ notification: Notification, _ context: HandlerContext) async throws -> Outcome {
+  private func summed(_ notification: AppStoreNotification, _ context: HandlerContext) async throws -> Outcome {
     guard let summary = notification.summary, let id = summary.requestIdentifier?.lowercased(),
       let campaign = try await campaigns.current()[id]
     else {
-      context.logger.notice("a mass extension that no campaign is known of is complete")
+      context.logger.notice("Apple completed a mass extension for which there is no campaign")
       return .ignore
     }
     guard let completion = try await completion(of: campaign, summary, notification, context) else {
@@ -183,9 +233,11 @@ extension RenewalExtensionsWorker {
       .settingTimer(Self.timerPrefix + id, at: completion.at + Self.reconciliationDelay)
   }
 
-  /// Apple's own date of completion ends the window; the summary's is later. Nil where Apple says that it is not done.
+  /// Returns Apple's completion, whose date ends the window; the summary's date is later. Returns nil if Apple reports
+  /// the extension as in progress.
   private func completion(
-    of campaign: Campaign, _ summary: NotificationSummary, _ notification: Notification, _ context: HandlerContext
+    of campaign: Campaign, _ summary: NotificationSummary, _ notification: AppStoreNotification,
+    _ context: HandlerContext
   ) async throws -> Campaign.Completion? {
     let told = Campaign.Completion(
       at: notification.signedDate ?? context.clock.wallTime, succeeded: summary.succeededCount ?? 0,
@@ -200,15 +252,15 @@ extension RenewalExtensionsWorker {
     } catch let failure as PermanentFailure where failure.reason == "api-not-configured" {
       return told
     } catch let error as APIError where error.errorClass == .never {
-      // Apple has forgotten it; the summary is what is left.
+      // Apple no longer knows the campaign. Use the summary.
       return told
     }
   }
 }
 
 extension ExtensionSubject {
-  /// What a notification names; nil where it names no subscription.
-  init?(_ notification: Notification) {
+  /// Creates the subject of a notification; nil if it names no subscription.
+  init?(_ notification: AppStoreNotification) {
     guard let transaction = notification.transaction, let original = transaction.originalTransactionId,
       let bundleId = notification.bundleId ?? transaction.bundleId,
       let environment = notification.environment ?? transaction.environment, let productId = transaction.productId,

@@ -1,10 +1,10 @@
-// Every endpoint of the client, once, against the simulator over sockets: both know Apple's documentation, and neither
-// the other.
+// Calls every endpoint of the client against the simulator over sockets. The two implement Apple's documentation
+// independently.
 
 import AppStore
 import AppStoreSignature
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct SimulatorEndpointsTests {
   private typealias Endpoint = AppStoreServerAPI.APIEndpoint
 
-  @Test func `Every endpoint is called, and no rule of Apple's is broken`() async throws {
+  @Test func `every endpoint is called, and no rule of Apple's is broken`() async throws {
     try await SimulatedStore.running("server: { massExtension: { startDelay: 1m, duration: 10m, failureShare: 0 } }\n")
     {
       store in
@@ -93,7 +93,7 @@ import Testing
       storefrontCountryCodes: nil, productId: SimulatedStore.monthly)
     let started = try await client.extendRenewalDateForAllActiveSubscribers(all, in: .production)
     #expect(started.value.requestIdentifier == identifier)
-    // The world is another task: it does in its own time what became due at once.
+    // The simulation is another task, so it processes due events with a delay.
     store.manual.advance(by: .seconds(3_600))
     var status = try await client.getStatusOfSubscriptionRenewalDateExtensions(
       productId: SimulatedStore.monthly, requestIdentifier: identifier, in: .production)
@@ -113,7 +113,7 @@ import Testing
       do {
         status = try await client.getTestNotificationStatus(token, in: .production)
       } catch {
-        // Not sent yet.
+        // Apple has not sent it yet.
         guard error.code == .testNotificationNotFound else { throw error }
       }
     }
@@ -129,7 +129,7 @@ import Testing
     #expect(types.count { $0 == .test } == 1)
   }
 
-  @Test func `What production does not know is asked for in the sandbox`() async throws {
+  @Test func `a transaction that production does not know is looked up in the sandbox`() async throws {
     try await SimulatedStore.running { store in
       let client = try store.client()
       let error = await apiError { () async throws(APIError) in try await client.getTransactionInfo("2000000000000042")

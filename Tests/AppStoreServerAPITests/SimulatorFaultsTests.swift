@@ -1,9 +1,8 @@
-// Every fault that the simulator can inject, as a caller of our client meets it: over sockets, and what became of it at
-// the other end.
+// Injects every fault of the simulator and checks, over sockets, the caller's error and the effect in the simulator.
 
 import AppStore
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -12,7 +11,7 @@ import Testing
   private static let request = ExtendRenewalDateRequest(
     extendByDays: 7, extendReasonCode: .serviceIssueOrOutage, requestIdentifier: "campaign/1")
 
-  /// A subscription, and a client for it.
+  /// A subscription and a client.
   private struct Caller {
     let store: SimulatedStore
     let client: AppStoreServerClient
@@ -31,7 +30,7 @@ import Testing
         String(id), SimulatorFaultsTests.request, in: .production)
     }
 
-    /// The errors of one call that reads and of one that has an effect.
+    /// The errors of a reading call and of a call with an effect.
     func failures() async throws -> (read: APIError, extend: APIError) {
       (
         try #require(await apiError { () async throws(APIError) in try await read() }),
@@ -49,7 +48,7 @@ import Testing
   ]
 
   @Test(arguments: serverErrors)
-  func `A 5xx, with and without Apple's JSON, says when to try again`(
+  func `a 5xx, with or without Apple's JSON, says when to try again`(
     fault: JSONObject, status: Int, code: Int64?, expected: ErrorClass
   ) async throws {
     try await SimulatedStore.running { store in
@@ -69,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `An outage lasts from its beginning to its end`() async throws {
+  @Test func `an outage lasts from its start to its end`() async throws {
     try await SimulatedStore.running { store in
       let caller = try Caller(store)
       try store.inject(["effect": "outage", "after": "10m", "for": "20m"])
@@ -84,7 +83,7 @@ import Testing
   }
 
   @Test(arguments: ["milliseconds", "seconds", "date", "absent"])
-  func `A 429 pauses the budget until the time it names, in whatever form, and nothing is sent before`(
+  func `a 429 in any form pauses the budget until its time, and nothing is sent before`(
     form: String
   ) async throws {
     try await SimulatedStore.running { store in
@@ -100,7 +99,7 @@ import Testing
       let early = try #require(await apiError { () async throws(APIError) in try await caller.extend() })
       #expect(early.kind == .budget && early.retryAt == until)
       #expect(store.asked(.extendSubscriptionRenewalDate)?.count == 1)
-      // Another endpoint has a budget of its own.
+      // Another endpoint has its own budget.
       try await caller.read()
       store.manual.advance(by: until - store.clock.wallTime)
       try await caller.extend()
@@ -109,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `One 401 is answered with a fresh token; two say what to look at`() async throws {
+  @Test func `one 401 leads to a new token, and two to an error with the possible causes`() async throws {
     try await SimulatedStore.running { store in
       let caller = try Caller(store)
       try store.inject(["effect": "unauthorized", "count": 1])
@@ -130,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `A reset connection leaves open whether something happened, and it did not`() async throws {
+  @Test func `a reset connection leaves the effect unclear, although nothing happened`() async throws {
     try await SimulatedStore.running { store in
       let caller = try Caller(store)
       try store.inject(["effect": "connectionReset", "count": 2])
@@ -146,7 +145,7 @@ import Testing
   }
 
   @Test(arguments: [0.1, 0.5, 0.99])
-  func `A truncated body is no answer, and of a call with an effect it is unclear though Apple said yes`(
+  func `a truncated body is an error, and leaves an effect unclear although Apple accepted it`(
     keeping: Double
   ) async throws {
     try await SimulatedStore.running { store in
@@ -162,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [("everything", 1), ("successes", 1), ("nothing", 2)])
-  func `An answer that is lost after the effect: the same request again is safe if Apple remembers it`(
+  func `after a lost response, the same request is safe if Apple remembers it`(
     memory: String, extensions: Int
   ) async throws {
     try await SimulatedStore.running("server: { remembers: \(memory) }\n") { store in
@@ -178,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `Latency beyond the deadline ends the call, and leaves open what came of it`() async throws {
+  @Test func `latency beyond the deadline ends the call, and leaves its effect unclear`() async throws {
     try await SimulatedStore.running { store in
       let caller = try Caller(store)
       try store.inject(["effect": "latency", "delay": "60s"])
@@ -187,7 +186,7 @@ import Testing
       store.manual.advance(by: .seconds(30))
       let error = try #require(await failing)
       #expect(error.kind == .deadline && error.errorClass == .retryNow && error.isUnclear)
-      // Rightly so: Apple does at last what nobody waits for any more.
+      // Unclear is correct: Apple processes the request after the caller has given up.
       while try store.extensions(of: caller.id) == 0 {
         store.manual.advance(by: .seconds(60))
         await Task.yield()

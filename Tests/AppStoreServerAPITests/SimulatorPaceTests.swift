@@ -1,20 +1,20 @@
-// A crowd behind one client for hours of compressed time, over sockets. The simulator is the judge: it counts by the hour
-// as Apple does and knows nothing of our budget.
+// Many callers share one client for hours of compressed time, over sockets. The simulator counts by the hour as Apple
+// does, independently of the client's budget.
 
 import AppStore
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
 
 @Suite(.timeLimit(.minutes(15))) struct SimulatorPaceTests {
-  /// With a share of 1 there is no room between our budget and Apple's limit.
+  /// With a share of 1 there is no margin between the budget and Apple's limit.
   @Test(arguments: [0.8, 1])
-  func `A thousand callers break no limit in any hour and use 95 of a hundred of their budget`(share: Double)
+  func `a thousand callers stay within every hour's limit and use 95 % of their budget`(share: Double)
     async throws
   {
-    // A customer who came long ago, of whom nobody is told: only our callers sleep on the clock.
+    // The customer is an old one without notifications, so only the callers sleep on the clock.
     let settings = """
       world: { customers: [{ count: 1, products: [\(SimulatedStore.coins)], since: 30d }] }
       server: { limits: { divisor: 200 } }
@@ -38,7 +38,7 @@ import Testing
       let broken = store.simulator.report.api.broken
       #expect(asked.byStatus == [200: sent.count])
       #expect(broken.isEmpty, "\(broken)")
-      // 20 a second by Apple's documentation, and a two-hundredth of it here.
+      // Apple documents 20 per second. The limit here is a two-hundredth of it.
       let cap = 360 * share
       let fullest = try #require(asked.fullestHours.first)
       #expect(fullest.limit == 360 && Double(fullest.admitted) <= cap)

@@ -1,4 +1,3 @@
-// The bundled root is the one that Apple publishes.
 import AppStoreSignature
 import Crypto
 import Testing
@@ -11,7 +10,7 @@ struct AppleRootCertificateTests {
     #expect(chain.leafFingerprint == "63343abfb89a6a03ebb57e9b3f5fa7be7c4f5c756f3017b3a8c488c3653e9179")
   }
 
-  @Test("a verifier needs no configuration to trust it, and one without a readable root is refused")
+  @Test("a verifier trusts it by default, and a verifier without a readable root is refused")
   func configuration() throws {
     _ = try SignedDataVerifier()
     for roots in [[], [[]], [[0x30, 0x00]], [AppleRootCertificate.g3, [1, 2, 3]]] as [[[UInt8]]] {

@@ -1,4 +1,4 @@
-// What is remembered of chains, and that nobody without Apple's key can influence it.
+// Tests the cache of chains, and that it cannot be influenced without Apple's key.
 import AppStore
 import AppStoreSignature
 @testable import AppStoreSigning
@@ -11,7 +11,7 @@ struct ChainCacheTests {
     return try samples.next(SampleKind(.test), signedDate: testDate).jws
   }
 
-  @Test("one chain is built once, however many tokens come under it")
+  @Test("a chain is built once for any number of its tokens")
   func builtOnce() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -21,7 +21,7 @@ struct ChainCacheTests {
     #expect(verifier.chainCacheStatistics.built == 1)
   }
 
-  @Test("leaves may rotate past the capacity: memory stays bounded, every token is accepted")
+  @Test("with more leaves than the capacity, memory stays bounded and every token is accepted")
   func bounded() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain, capacity: 2)
@@ -42,7 +42,9 @@ struct ChainCacheTests {
   func thirdEntry() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
-    let payload = Array(#"{"data":{"environment":"Sandbox"},"signedDate":\#(testDate.millisecondsSince1970)}"#.utf8)
+    let payload = Array(
+      #"{"notificationType":"TEST","data":{"environment":"Sandbox"},"signedDate":\#(testDate.millisecondsSince1970)}"#
+        .utf8)
     for index in 0..<20 {
       let header = chain.header(x5c: [chain.leafDER, chain.intermediateDER, [UInt8(index)]])
       #expect(await verifier.verdict(try chain.sign(payload, header: header)) == .accepted(.verified))
@@ -53,7 +55,7 @@ struct ChainCacheTests {
     #expect(statistics.headers <= 8)
   }
 
-  @Test("forged chains are not remembered and push nothing out")
+  @Test("forged chains are not cached and evict nothing")
   func forgedChains() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain, capacity: 1)
@@ -69,13 +71,13 @@ struct ChainCacheTests {
     #expect(verifier.chainCacheStatistics == before)
   }
 
-  @Test("a bad signature never reaches chain building, whatever certificates come with it")
+  @Test("after a bad signature no chain is built, regardless of the certificates")
   func badSignature() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
     for _ in 0..<5 {
       var forged = try token(SigningChain.generate(at: testDate))
-      // Four characters back lie bits that all count; the last one has spare bits.
+      // All bits of the fourth character from the end count. The last character has unused bits.
       let index = forged.count - 4
       forged[index] = forged[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
       #expect(await verifier.verdict(forged).error?.reason == .signature)
@@ -83,7 +85,7 @@ struct ChainCacheTests {
     #expect(verifier.chainCacheStatistics == ChainCacheStatistics(chains: 0, headers: 0, built: 0))
   }
 
-  @Test("a genuine chain is remembered only with a token inside its dates")
+  @Test("a genuine chain is cached only with a token within its dates")
   func outOfDate() async throws {
     let chain = try SigningChain.generate(notBefore: testDate + .seconds(60), notAfter: testDate + .seconds(120))
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -91,7 +93,7 @@ struct ChainCacheTests {
     #expect(verifier.chainCacheStatistics.chains == 0)
   }
 
-  @Test("a leaf rotated by Apple needs no change here, and the old one stays good for its dates")
+  @Test("a new leaf of Apple needs no change here, and the old one remains valid for its dates")
   func rotation() async throws {
     let old = try SigningChain.generate(notBefore: testDate, notAfter: testDate + .seconds(100))
     let new = try old.rotatingLeaf(notBefore: testDate + .seconds(80), notAfter: testDate + .seconds(200))

@@ -1,4 +1,4 @@
-// What Apple really signed, under Apple's real root, and what somebody else did.
+// Verifies data that Apple signed, under Apple's real root, and data that others signed.
 import AppStore
 import AppStoreSignature
 import Testing
@@ -52,12 +52,12 @@ struct CorpusTests {
         #expect(found.payload.signedDate?.millisecondsSince1970 == expected.integer("signedDate"), comment)
         try compare(found.payload.json, expected, comment)
       default:
-        Issue.record("\(id) is of an unknown kind, \(kind)")
+        Issue.record("\(id) has an unknown kind, \(kind)")
       }
     }
   }
 
-  /// Every field that the corpus names is there with that value.
+  /// Checks that every field in the corpus has the given value.
   private func compare(_ payload: JSONObject?, _ expected: JSONObject?, _ comment: Comment) throws {
     guard let fields = expected?.object("fields") else {
       #expect(expected == nil || payload != nil, comment)
@@ -69,7 +69,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("nothing that Apple did not sign is accepted as anything, for whomever")
+  @Test("nothing that Apple did not sign is accepted under any policy")
   func forged() async throws {
     let verifier = try SignedDataVerifier()
     let items = try items(valid: false)
@@ -91,7 +91,7 @@ struct CorpusTests {
     }
   }
 
-  @Test("old leaves count for what they signed in their time: three generations, none of them needed now")
+  @Test("old leaves are valid for data of their time, for three generations")
   func judgedAtSignedDate() async throws {
     var configuration = SignedDataVerifier.Configuration()
     configuration.now = { Timestamp(millisecondsSince1970: 4_102_444_800_000) }

@@ -1,4 +1,3 @@
-// The numbers of a signature, at their edges.
 @testable import AppStoreSignature
 import Testing
 
@@ -11,7 +10,7 @@ struct ES256Tests {
 
   private func number(_ small: UInt8) -> [UInt8] { [UInt8](repeating: 0, count: 31) + [small] }
 
-  @Test("r and s are taken from 1 to n - 1 and from nowhere else")
+  @Test("r and s have to be from 1 to n - 1")
   func range() {
     var below = Self.order
     below[31] -= 1

@@ -1,4 +1,4 @@
-// Whose data is accepted: a table of claims against policies.
+// Table tests of policies on whose data is accepted.
 import AppStore
 @testable import AppStoreSignature
 import Testing
@@ -49,13 +49,13 @@ struct IdentityPolicyTests {
     return payload
   }
 
-  @Test("a notification is for an app and environment of the policy, or refused in the right class", arguments: cases)
+  @Test("a notification for another app or environment is refused with the right reason", arguments: cases)
   func notifications(claims: Case) {
     let policy = IdentityPolicy([Self.production, Self.both])
     #expect(policy.fault(in: IdentityClaims(notification(claims)))?.reason == claims.expected)
   }
 
-  @Test("no policy accepts Xcode or LocalTesting, not even the one that accepts everything")
+  @Test("no policy accepts Xcode or LocalTesting, not even the policy that accepts everything else")
   func localTokens() {
     for environment in [AppStoreEnvironment.xcode, .localTesting] {
       let claims = Case(bundleId: "com.a", appAppleId: 1, environment: environment.rawValue)
@@ -69,7 +69,7 @@ struct IdentityPolicyTests {
     }
   }
 
-  @Test("any accepts every bundle, unknown environments and payloads that name none")
+  @Test("any accepts every bundle, unknown environments and payloads without them")
   func any() {
     let claims = [
       Case(bundleId: "com.zzz", appAppleId: 5, environment: "Production"),
@@ -79,13 +79,13 @@ struct IdentityPolicyTests {
     for claims in claims { #expect(IdentityPolicy.any.fault(in: IdentityClaims(notification(claims))) == nil) }
   }
 
-  @Test("no apps accept nothing")
+  @Test("a policy without apps accepts nothing")
   func empty() {
     let claims = Case(bundleId: "com.a", appAppleId: 1, environment: "Production")
     #expect(IdentityPolicy([]).fault(in: IdentityClaims(notification(claims))) != nil)
   }
 
-  @Test("a transaction is judged by bundle and environment, renewal info by environment alone")
+  @Test("a transaction is checked by bundle and environment, renewal info by environment only")
   func otherKinds() {
     let policy = IdentityPolicy([Self.production])
     var transaction = JWSTransactionDecodedPayload()
@@ -102,7 +102,7 @@ struct IdentityPolicyTests {
     #expect(policy.fault(in: IdentityClaims(renewalInfo))?.reason == .environment)
   }
 
-  @Test("an app transaction is judged by receiptType, and by app id in Production")
+  @Test("an app transaction is checked by receiptType, and in Production by app id")
   func appTransactions() {
     let policy = IdentityPolicy([Self.both])
     var appTransaction = AppTransaction()

@@ -1,4 +1,4 @@
-// Inner tokens against the notification around them, without any cryptography.
+// Compares inner tokens with their notification, without cryptography.
 import AppStore
 @testable import AppStoreSignature
 import Testing
@@ -34,7 +34,7 @@ struct InnerComparisonTests {
     #expect(mismatches { $0.compare(transaction) } == [])
   }
 
-  @Test("each differing field of a transaction is named")
+  @Test("each differing field of a transaction is reported")
   func transactionFields() {
     var other = transaction
     other.bundleId = "com.b"
@@ -43,7 +43,7 @@ struct InnerComparisonTests {
     #expect(mismatches { $0.compare(other) } == ["bundleId", "environment"])
   }
 
-  @Test("a field that either side lacks is no mismatch: tokens of early 2022 name no environment")
+  @Test("a missing field is not a mismatch: tokens of early 2022 have no environment")
   func absentFields() {
     #expect(mismatches { $0.compare(JWSTransactionDecodedPayload()) } == [])
     #expect(mismatches { $0.compare(JWSRenewalInfoDecodedPayload(), beside: transaction) } == [])
@@ -53,7 +53,7 @@ struct InnerComparisonTests {
     #expect(comparison.mismatches == [])
   }
 
-  @Test("renewal info of another subscription than the transaction's is a mismatch; without a transaction it is none")
+  @Test("renewal info of a subscription other than the transaction's is a mismatch")
   func renewalInfo() {
     var renewalInfo = JWSRenewalInfoDecodedPayload()
     renewalInfo.originalTransactionId = "200"
@@ -66,7 +66,7 @@ struct InnerComparisonTests {
     #expect(mismatches { $0.compare(renewalInfo, beside: transaction) } == [])
   }
 
-  @Test("an app transaction is held against bundle, environment and, in Production, app id")
+  @Test("an app transaction is compared by bundle, environment and, in Production, app id")
   func appTransaction() {
     var appTransaction = AppTransaction()
     appTransaction.bundleId = "com.b"

@@ -1,4 +1,4 @@
-// A notification and the tokens inside it.
+// A notification and its inner tokens.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -11,7 +11,7 @@ struct NotificationVerifierTests {
     return try #require(forgeries.first { $0.label == label })
   }
 
-  @Test("an inner token of another app is a mismatch that names field and values, and the tokens stay readable")
+  @Test("a mismatch of an inner token names field and values, and the tokens stay readable")
   func mismatch() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -27,7 +27,7 @@ struct NotificationVerifierTests {
     #expect(found.renewalInfo != nil)
   }
 
-  @Test("a forged inner token is named with its fault and not handed out")
+  @Test("a forged inner token is reported with its error and not returned")
   func forged() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -42,7 +42,7 @@ struct NotificationVerifierTests {
     #expect(found.renewalInfo != nil)
   }
 
-  @Test("an inner token under a chain that is not trusted is forged, and its fault says it is only the chain's")
+  @Test("an inner token with an untrusted chain is forged, and only its chain is at fault")
   func innerChain() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -56,20 +56,20 @@ struct NotificationVerifierTests {
   }
 
   @Test(
-    "an inner token that is no text is forged, one that is null is absent",
+    "an inner token that is not a string is forged, and null counts as absent",
     arguments: [("1", "forged"), ("{}", "forged"), ("\"\"", "forged"), ("null", "verified")])
   func oddInnerToken(value: String, expected: String) async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
     let payload = """
-      {"data":{"bundleId":"com.example.app","environment":"Sandbox","signedTransactionInfo":\(value)},\
+      {"notificationType":"TEST","data":{"bundleId":"com.example.app","environment":"Sandbox","signedTransactionInfo":\(value)},\
       "signedDate":\(testDate.millisecondsSince1970)}
       """
     let found = try await verifier.verifyNotification(chain.sign(Array(payload.utf8)), identity: .any)
     #expect(found.inner.name == expected)
   }
 
-  @Test("the outer token alone can be verified, whatever is inside")
+  @Test("the outer token can be verified on its own, regardless of inner tokens")
   func outerOnly() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -78,7 +78,7 @@ struct NotificationVerifierTests {
     #expect(found.payload.notificationType == .didRenew)
   }
 
-  @Test("inner tokens are judged at their own dates, under their own leaf")
+  @Test("inner tokens are verified at their own dates, with their own leaves")
   func innerLeaf() async throws {
     let old = try SigningChain.generate(notBefore: testDate + .seconds(-1_000), notAfter: testDate + .seconds(-1))
     let new = try old.rotatingLeaf(notBefore: testDate, notAfter: testDate + .seconds(1_000))
@@ -86,7 +86,7 @@ struct NotificationVerifierTests {
     let transaction = try old.sign(
       Array(#"{"bundleId":"com.example.app","signedDate":\#(testDate.millisecondsSince1970 - 5_000)}"#.utf8))
     let payload = """
-      {"data":{"bundleId":"com.example.app","environment":"Sandbox",\
+      {"notificationType":"TEST","data":{"bundleId":"com.example.app","environment":"Sandbox",\
       "signedTransactionInfo":"\(String(decoding: transaction, as: UTF8.self))"},\
       "signedDate":\(testDate.millisecondsSince1970)}
       """

@@ -1,4 +1,5 @@
-// The verifier from outside: what is genuine is accepted, every forgery refused in its class, no bit may change.
+// Tests the verifier through its public API. It accepts genuine data, refuses every forgery with its reason, and
+// detects any changed bit.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -28,7 +29,7 @@ struct SignedDataVerifierTests {
     #expect(verifier.chainCacheStatistics == ChainCacheStatistics(chains: 1, headers: 1, built: 1))
   }
 
-  @Test("every forgery is refused in its class, and told apart from a changed chain", arguments: [false, true])
+  @Test("every forgery is refused with its reason, and distinguished from a changed chain", arguments: [false, true])
   func forgeries(warm: Bool) async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -45,7 +46,7 @@ struct SignedDataVerifierTests {
     #expect(mismatches.isEmpty, "seed \(seed)\n\(mismatches.joined(separator: "\n"))")
   }
 
-  @Test("only data for a foreign app or environment counts as genuine among what is refused")
+  @Test("of the refused data, only data for another app or environment counts as genuine")
   func genuine() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -57,7 +58,7 @@ struct SignedDataVerifierTests {
     }
   }
 
-  @Test("a foreign chain around data for a foreign app has two faults, so it is not only the chain's")
+  @Test("data for another app with a foreign chain has two faults, so not only its chain is wrong")
   func twoFaults() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let stranger = try SigningChain.generate(at: testDate)
@@ -70,7 +71,7 @@ struct SignedDataVerifierTests {
     #expect(error?.isOnlyChainFault == false)
   }
 
-  @Test("flipping any bit of a token refuses it", arguments: [false, true])
+  @Test("a token with any flipped bit is refused", arguments: [false, true])
   func bitFlips(warm: Bool) async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -88,7 +89,7 @@ struct SignedDataVerifierTests {
     }
   }
 
-  @Test("cut, grown, doubled and shuffled tokens are refused and nothing traps")
+  @Test("truncated, extended, doubled and shuffled tokens are refused without a crash")
   func mutations() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -126,10 +127,11 @@ struct SignedDataVerifierTests {
     #expect(try await verifier.verifyNotification(text.utf8, identity: .any).inner == .verified)
   }
 
-  @Test("without a signing date the present counts")
+  @Test("without a signing date the current time counts")
   func missingDate() async throws {
     let chain = try SigningChain.generate(notBefore: testDate, notAfter: testDate + .seconds(60))
-    let token = try chain.sign(Array(#"{"data":{"bundleId":"com.example.app","environment":"Sandbox"}}"#.utf8))
+    let payload = #"{"notificationType":"TEST","data":{"bundleId":"com.example.app","environment":"Sandbox"}}"#
+    let token = try chain.sign(Array(payload.utf8))
     let inside = try SignedDataVerifier.trusting(chain, now: testDate + .seconds(30))
     let outside = try SignedDataVerifier.trusting(chain, now: testDate + .seconds(90))
     #expect(await inside.verdict(token) == .accepted(.verified))
@@ -137,15 +139,16 @@ struct SignedDataVerifierTests {
   }
 
   @Test(
-    "a signing date beyond every calendar is a fault of the chain, not a trap", arguments: [Int64.min, -1, 0, .max])
+    "an extreme signing date is an error of the chain, not a crash", arguments: [Int64.min, -1, 0, .max])
   func absurdDates(date: Int64) async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
-    let token = try chain.sign(Array(#"{"data":{"environment":"Sandbox"},"signedDate":\#(date)}"#.utf8))
+    let payload = #"{"notificationType":"TEST","data":{"environment":"Sandbox"},"signedDate":\#(date)}"#
+    let token = try chain.sign(Array(payload.utf8))
     #expect(await verifier.verdict(token).error?.reason == .chain)
   }
 
-  @Test("what was signed in its time is accepted decades later")
+  @Test("data that was valid when signed is accepted decades later")
   func longAfterwards() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain, now: testDate + .seconds(40 * 365 * 86_400))
@@ -154,7 +157,7 @@ struct SignedDataVerifierTests {
     #expect(await verifier.verdict(token, identity: .example) == .accepted(.verified))
   }
 
-  @Test("transactions, renewal info and app transactions are verified by themselves")
+  @Test("transactions, renewal info and app transactions are verified on their own")
   func singleTokens() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)
@@ -183,7 +186,7 @@ struct SignedDataVerifierTests {
     }
   }
 
-  @Test("many tasks on one verifier agree on genuine and forged tokens alike")
+  @Test("concurrent tasks on one verifier agree on genuine and forged tokens")
   func concurrency() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let verifier = try SignedDataVerifier.trusting(chain)

@@ -1,4 +1,4 @@
-// Taking tokens apart without believing them.
+// Decoding tokens without verification.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Unverified token")
 struct UnverifiedTokenTests {
-  @Test("header and payload of a token are readable, whoever signed it")
+  @Test("header and payload of a token are readable, regardless of the signer")
   func reading() throws {
     let chain = try SigningChain.generate(at: testDate)
     let token = try UnverifiedToken(parsing: chain.sign(Array(#"{"a":1}"#.utf8)))
@@ -15,13 +15,13 @@ struct UnverifiedTokenTests {
   }
 
   @Test(
-    "what is no token is an error",
+    "data that is not a token is an error",
     arguments: ["", ".", "..", "a.b", "e30.e30", "e30.e30.e30.e30", "e30=.e30.", "W10.e30.", "e30.W10.", "e30.e30.!"])
   func garbage(text: String) {
     #expect(throws: VerificationError.self) { try UnverifiedToken(parsing: text.utf8) }
   }
 
-  @Test("an empty signature is none of its business")
+  @Test("an empty signature is not checked")
   func emptySignature() throws {
     #expect(try UnverifiedToken(parsing: "e30.e30.".utf8).payload == JSONObject())
   }

@@ -1,4 +1,4 @@
-// The window of dates in which a chain holds, at its edges.
+// The limits of a chain's validity window.
 import AppStore
 @testable import AppStoreSignature
 import AppStoreSigning
@@ -8,7 +8,7 @@ import X509
 
 @Suite("Validity window")
 struct ValidityWindowTests {
-  @Test("a window holds both its ends and nothing beyond")
+  @Test("a window includes both ends and nothing beyond")
   func edges() {
     let begin = Timestamp(millisecondsSince1970: 1_000)
     let end = Timestamp(millisecondsSince1970: 2_999)
@@ -18,7 +18,7 @@ struct ValidityWindowTests {
     }
   }
 
-  @Test("the window of a chain is what its certificates have in common, to the end of the last second")
+  @Test("the window of a chain is the intersection of its certificates, to the end of the last second")
   func intersection() throws {
     let chain = try SigningChain.generate(notBefore: testDate, notAfter: testDate + .seconds(60))
     let certificates = try [chain.leafDER, chain.intermediateDER, chain.rootDER].map {
@@ -30,7 +30,7 @@ struct ValidityWindowTests {
   }
 
   @Test(
-    "a token is judged at its signedDate, to the millisecond, on a first sight and on a cached chain alike",
+    "a token is checked at its signedDate, to the millisecond, on first sight and on a cached chain",
     arguments: [(-1, false), (0, true), (60_999, true), (61_000, false)])
   func tokensAtTheEdges(offset: Int, isAccepted: Bool) async throws {
     let chain = try SigningChain.generate(notBefore: testDate, notAfter: testDate + .seconds(60))

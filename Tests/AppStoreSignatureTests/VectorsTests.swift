@@ -1,15 +1,15 @@
-// Signed data under a foreign chain, each with the verdict it must get; the class of a refusal is advice we follow.
+// Verifies signed data under a foreign chain with its expected results. The refusal reasons are recommendations.
 import AppStore
 import AppStoreSignature
 import Testing
 
 @Suite("Vectors", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
 struct VectorsTests {
-  @Test("every vector is accepted or refused as it says, and refused in the advised class")
+  @Test("every vector is accepted or refused as expected, with the recommended reason")
   func everyVector() async throws {
     let document = try JSONObject(parsing: try #require(SharedMaterial.bytes("vectors/vectors.json")))
     guard case .array(let vectors)? = document["vectors"] else {
-      Issue.record("vectors.json holds no vectors")
+      Issue.record("vectors.json is empty")
       return
     }
     var mismatches: [String] = []

@@ -1,4 +1,4 @@
-// The collection of forgeries itself; what verifiers make of it is tested where they are.
+// Tests the collection of forgeries. Other tests verify them.
 import AppStore
 import AppStoreSigning
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct ForgeriesTests {
   private let date = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 
-  @Test("labels are unique, and every class of refusal has at least one forgery")
+  @Test("labels are unique, and every refusal reason has a forgery")
   func coverage() throws {
     let forgeries = try Forgeries(chain: try SigningChain.generate(at: date), signedDate: date, seed: 11).all()
     #expect(Set(forgeries.map(\.label)).count == forgeries.count)

@@ -1,4 +1,4 @@
-// What the responder refuses; that its answers are believed is tested with the verifier.
+// Tests the responder's refusals. The verifier's tests cover its answers.
 import AppStore
 import AppStoreSigning
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("OCSP responder")
 struct OCSPResponderTests {
   @Test(
-    "what is no OCSP request is refused with an error",
+    "data that is not an OCSP request is refused with an error",
     arguments: [[], [0x30, 0x00], [0x30, 0x02, 0x30, 0x00], [0xFF, 0x01], Array("GET / HTTP/1.1".utf8)] as [[UInt8]])
   func garbage(request: [UInt8]) throws {
     let date = Timestamp(millisecondsSince1970: 1_767_225_600_000)

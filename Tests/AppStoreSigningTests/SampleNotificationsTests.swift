@@ -1,4 +1,4 @@
-// Samples look like Apple's: every type, the right part, members in order, realistic size.
+// Compares samples with Apple's notifications: types, the right part, the order of members, and a realistic size.
 import AppStore
 import AppStoreSigning
 import Testing
@@ -14,14 +14,14 @@ struct SampleNotificationsTests {
     return try ResponseBodyV2DecodedPayload(parsing: try #require(Base64.decodeURL(segments[1])))
   }
 
-  @Test("every type that Apple documents has a sample, and no sample has an unknown type or subtype")
+  @Test("every documented type has a sample, and no sample has an unknown type or subtype")
   func everyType() throws {
     #expect(Set(SampleKind.all.map(\.type)) == Set(NotificationTypeV2.allKnown))
     #expect(SampleKind.all.allSatisfy { $0.type.isKnown && ($0.subtype?.isKnown ?? true) })
     #expect(Set(SampleKind.all).count == SampleKind.all.count)
   }
 
-  @Test("every sample says what it should and has no field of an undocumented type")
+  @Test("every sample has its values and no undocumented field")
   func content() throws {
     let chain = try SigningChain.generate(at: date)
     for environment in [AppStoreEnvironment.production, .sandbox] {
@@ -42,7 +42,7 @@ struct SampleNotificationsTests {
     }
   }
 
-  @Test("each type carries the one part that Apple gives it")
+  @Test("each type has the part that Apple gives it")
   func parts() throws {
     var samples = SampleNotifications(chain: try SigningChain.generate(at: date), seed: seed)
     let parts = ["data", "summary", "externalPurchaseToken", "appData"]
@@ -68,7 +68,7 @@ struct SampleNotificationsTests {
     #expect((4_000...5_500).contains(test.jws.count), "\(test.jws.count) bytes")
   }
 
-  @Test("members come in Apple's order")
+  @Test("members are in Apple's order")
   func order() throws {
     var samples = SampleNotifications(chain: try SigningChain.generate(at: date), seed: seed)
     let payload = try payload(try samples.next(SampleKind(.subscribed, .resubscribe), signedDate: date).jws)
@@ -83,7 +83,7 @@ struct SampleNotificationsTests {
         ])
   }
 
-  @Test("one seed gives one sequence of identifiers")
+  @Test("a seed determines the sequence of identifiers")
   func determinism() throws {
     let chain = try SigningChain.generate(at: date)
     var first = SampleNotifications(chain: chain, seed: seed)

@@ -1,4 +1,4 @@
-// Version 1 samples: all types, the secret where it belongs, the ordering key on top.
+// Version 1 samples: all types, the place of the secret, and the ordering key at the top.
 import AppStore
 import AppStoreSigning
 import Testing

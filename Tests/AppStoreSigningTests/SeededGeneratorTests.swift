@@ -1,10 +1,10 @@
-// What a seed promises: the same sequence, well-formed identifiers.
+// A seed determines the sequence and yields well-formed identifiers.
 import AppStoreSigning
 import Testing
 
 @Suite("Seeded generator")
 struct SeededGeneratorTests {
-  @Test("the sequence of seed 0 is SplitMix64's")
+  @Test("seed 0 gives the sequence of SplitMix64")
   func knownSequence() {
     var generator = SeededGenerator(seed: 0)
     #expect(generator.next() == 0xE220_A839_7B1D_CDAF)
@@ -24,7 +24,7 @@ struct SeededGeneratorTests {
     }
   }
 
-  @Test("numbers have the digits asked for and keep their prefix")
+  @Test("numbers have the requested digits and keep their prefix")
   func digits() {
     var generator = SeededGenerator(seed: 42)
     #expect(generator.digits(16, startingWith: "2000000").utf8.count == 16)

@@ -1,4 +1,4 @@
-// A chain survives export and import, and rotating it keeps its issuers.
+// A chain survives export and import, and a rotation keeps its issuers.
 import AppStore
 import AppStoreSigning
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct SigningChainTests {
   private let instant = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 
-  @Test("a chain read back from PEM has the same certificates and signs")
+  @Test("a chain imported from PEM has the same certificates and can sign")
   func pemRoundTrip() throws {
     let chain = try SigningChain.generate(at: instant)
     let copy = try SigningChain(pem: chain.pem)
@@ -15,6 +15,18 @@ struct SigningChainTests {
     #expect(copy.intermediateDER == chain.intermediateDER)
     #expect(copy.leafDER == chain.leafDER)
     #expect(try copy.sign(Array("{}".utf8)).split(separator: UInt8(ascii: ".")).count == 3)
+  }
+
+  @Test("no common name is longer than RFC 5280 allows")
+  func commonNames() throws {
+    let chain = try SigningChain.generate(at: instant)
+    for der in [chain.leafDER, chain.intermediateDER, chain.rootDER] {
+      // 2.5.4.3 as DER, then the tag and the length of its text.
+      let name: [UInt8] = [0x06, 0x03, 0x55, 0x04, 0x03]
+      let places = der.indices.dropLast(name.count + 1).filter { der[$0...].starts(with: name) }
+      #expect(places.count == 2)
+      for place in places { #expect(der[place + name.count + 1] <= 64) }
+    }
   }
 
   @Test("a chain with a P-384 leaf survives PEM too")
@@ -25,7 +37,7 @@ struct SigningChainTests {
     #expect(try SigningChain(pem: chain.pem).leafDER == chain.leafDER)
   }
 
-  @Test("a PEM file that is cut short, damaged or shuffled is refused with a reason")
+  @Test("a truncated, damaged or shuffled PEM file is refused with a reason")
   func damagedPEM() throws {
     let chain = try SigningChain.generate(at: instant)
     let other = try SigningChain.generate(at: instant)
@@ -40,7 +52,7 @@ struct SigningChainTests {
     }
   }
 
-  @Test("one seed gives one set of keys, another seed others")
+  @Test("a seed determines the keys")
   func seeds() throws {
     let chain = try SigningChain.generate(at: instant, seed: 7)
     let again = try SigningChain.generate(at: instant, seed: 7)
@@ -75,7 +87,7 @@ struct SigningChainTests {
 }
 
 extension String {
-  /// Foundation's splitting by a text, which the standard library does by regular expressions only.
+  /// Splits by a string like Foundation. The standard library does that only with regular expressions.
   fileprivate func components(separatedBy separator: String) -> [String] {
     var parts: [String] = []
     var rest = self[...]

@@ -3,7 +3,7 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct SigningBenchmarkTests {
-  @Test func `The benchmark signs as many as it was asked for and looks ten times`() throws {
+  @Test func `the benchmark signs the requested number and samples ten times`() throws {
     var reported = 0
     let result = try SigningBenchmark.run(count: 50) { _ in reported += 1 }
     #expect(reported == 10)

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import HTTPTypes
 import Logging
 import Synchronization
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(15)))
-  func `A scenario runs to its end, sends what happens in it and reports it`() async throws {
+  func `a scenario runs to its end, sends its notifications and reports them`() async throws {
     let posted = Mutex<[[UInt8]]>([])
     let arrivals = AsyncStream<Void>.makeStream()
     let listening = AsyncStream<SimulatorPorts>.makeStream()
@@ -49,7 +49,7 @@ import Testing
       var ports = listening.stream.makeAsyncIterator()
       let found = try #require(await ports.next())
       #expect(found.production != nil && found.production != 0)
-      // The end of the scenario and the world's next event; the courier has nothing to wait for.
+      // The end of the scenario and the next event of the simulation. The scheduler has nothing to wait for.
       await time.waitForSleepers(2)
       time.advance(by: .seconds(600))
       var iterator = arrivals.stream.makeAsyncIterator()
@@ -69,7 +69,7 @@ import Testing
     #expect(report.json["notifications"] != nil && report.json["asked"] != nil)
 
     var configuration = SignedDataVerifier.Configuration()
-    configuration.trustedRoots = [simulator.signatory.leaves.rootDER]
+    configuration.trustedRoots = [simulator.signer.leaves.rootDER]
     let verifier = try SignedDataVerifier(configuration)
     for body in posted.withLock({ $0 }) {
       let jws = try #require(try ResponseBodyV2(parsing: body).signedPayload)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `An event can be caused by hand, and what is no event is refused by name`() throws {
+  @Test func `an event can be started manually, and an unknown one is refused by name`() throws {
     let simulator = try Simulator(
       scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
     #expect(try simulator.cause(["do": "test"]) == "test")
@@ -103,7 +103,7 @@ import Testing
       (["do": "cancel", "environment": "Sandbox"], "environment", nil),
       (["do": "waltz"], "do", nil),
     ] as [(JSONObject, String, String?)])
-  func `A control request with a name that does not exist is 400 and names the nearest`(
+  func `a control request with an unknown name is 400 and suggests the nearest name`(
     body: JSONObject, key: String, nearest: String?
   ) throws {
     let simulator = try Simulator(
@@ -123,23 +123,23 @@ import Testing
     #expect(refused.json["key"] == .string(key))
     #expect(refused.json["nearest"] == nearest.map { .string($0) }, "\(refused.json)")
     #expect(try post(["do": "cancel", "count": 1]).status == 200)
-    // What was refused has not begun.
+    // Refused events have not started.
     #expect(simulator.report.events.map(\.name) == ["cancel", "purchase", "cancel"])
   }
 
   @Test(arguments: ScenarioAction.names)
-  func `Every action that is listed is one`(name: String) throws {
+  func `every listed action is accepted`(name: String) throws {
     let simulator = try Simulator(
       scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
     do {
       try simulator.cause(["do": .string(name)])
     } catch let error as ScenarioError {
-      // Some need more than their name.
+      // Some actions need further members.
       #expect(error.problem == "missing", "\(error)")
     }
   }
 
-  @Test func `A mass extension can be an event, and its notifications and its summary agree`() throws {
+  @Test func `a mass extension can be an event, and its notifications and its summary agree`() throws {
     let simulator = try Simulator(
       scenario(), chain: SimulatorFixture.chain.get(), clock: time.clock, logger: Logger(label: "test"))
     try simulator.cause(["do": "massExtend", "product": "monthly", "days": 30])
@@ -157,11 +157,11 @@ import Testing
     #expect(told.filter { $0 == "RENEWAL_EXTENSION/FAILURE" }.count == Int(summary.failed))
   }
 
-  @Test func `One scenario and one seed are one run, whenever it is started`() throws {
+  @Test func `the scenario and the seed determine the run, regardless of the start`() throws {
     func run(startedAt start: Timestamp) throws -> (origin: Timestamp, told: [String]) {
       var scenario = try scenario()
       scenario.origin = Timestamp(rfc3339: "2026-03-02T08:00:00Z")
-      // The clock of a rehearsal has gone on a little when the simulator is made.
+      // The clock of a rehearsal has already advanced when the simulator is created.
       let simulator = try Simulator(
         scenario, chain: SimulatorFixture.chain.get(), clock: ManualClock(start: start).clock,
         logger: Logger(label: "test"))

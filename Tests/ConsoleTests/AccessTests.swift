@@ -18,7 +18,7 @@ import Testing
 
   private func headers(_ fields: (String, String)...) -> HTTPRequest { headers(fields) }
 
-  /// A request as the server hands it on: `Host` is its authority.
+  /// A request with its `Host` as authority, as the server passes it.
   private func headers(_ fields: [(String, String)]) -> HTTPRequest {
     var headers = HTTPFields()
     for (name, value) in fields where name != "Host" {
@@ -37,12 +37,12 @@ import Testing
 
   // MARK: - Who asks
 
-  @Test func `behind a proxy the user is whom it names`() throws {
+  @Test func `behind a proxy, the header names the user`() throws {
     #expect(try policy().visitor(headers(("X-Forwarded-User", "ada"))) == Visitor(name: "ada", mayAct: true))
     #expect(try policy(actions: false).visitor(headers(("X-Forwarded-User", "ada"))).mayAct == false)
   }
 
-  @Test func `nobody, two users, an empty and an endless name are refused`() {
+  @Test func `a missing user, two users, and an empty or overlong name are refused`() {
     let none = Denial.noUser(header: "X-Forwarded-User")
     #expect(refusal { () throws(Denial) in _ = try policy().visitor(headers()) } == none)
     for fields in [
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `without a proxy only this machine's own names lead here`() throws {
+  @Test func `without a proxy only the names of the local machine are accepted`() throws {
     let policy = policy(proxy: .none)
     for host in ["localhost:8088", "127.0.0.1", "[::1]:8088"] {
       #expect(try policy.visitor(headers(("Host", host))).name == "me")
@@ -66,7 +66,7 @@ import Testing
 
   // MARK: - Forms
 
-  @Test func `a form is ours by its token and its origin`() {
+  @Test func `a form needs a valid token and the console's origin`() {
     let policy = policy()
     let visitor = Visitor(name: "ada", mayAct: true)
     let token = policy.tokens.token(for: "ada")
@@ -95,7 +95,24 @@ import Testing
     }
   }
 
-  @Test func `a console that is read-only takes no form at all`() {
+  @Test func `the origin of a request follows from the browser's headers`() {
+    let policy = policy()
+    let link = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+    let cases: [([(String, String)], RequestOrigin)] = [
+      ([("Sec-Fetch-Site", "same-origin")], .console), ([("Sec-Fetch-Site", "none")] + link, .user),
+      ([("Sec-Fetch-Site", "cross-site")] + link, .foreignLink),
+      ([("Sec-Fetch-Site", "same-site")] + link, .foreignLink),
+      ([("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")], .foreignLoad),
+      ([("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")], .foreignLoad),
+      ([("Sec-Fetch-Site", "cross-site")], .foreignLoad),
+      ([("Referer", "http://ops.example/story"), ("Host", "ops.example")], .console),
+      ([("Referer", "http://evil.example/"), ("Host", "ops.example")], .foreignLink),
+      ([("Host", "ops.example")], .unknown),
+    ]
+    for (fields, expected) in cases { #expect(policy.origin(of: headers(fields)) == expected, "\(fields)") }
+  }
+
+  @Test func `a read-only console accepts no forms`() {
     let policy = policy(actions: false)
     let visitor = Visitor(name: "ada", mayAct: false)
     let found = refusal { () throws(Denial) in
@@ -104,7 +121,7 @@ import Testing
     #expect(found == .readOnly)
   }
 
-  @Test func `a token is good for half a day to a day, for one user, from one process`() {
+  @Test func `a token is valid for half a day to a day, for one user and one process`() {
     let now = Mutex<Int64>(FormTokens.windowSeconds * 100)
     let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
     let tokens = FormTokens(seconds: clock)
@@ -121,7 +138,7 @@ import Testing
     #expect(!tokens.isValid(token, for: "ada"))
   }
 
-  @Test func `fields of forms are read as browsers write them, and nonsense is data`() {
+  @Test func `form fields are decoded as browsers encode them, and malformed ones are literal`() {
     let fields = FormFields("why=it+was%20%C3%BC&item=a%2F1&item=b&empty=&%zz=%4&&=x&late%")
     #expect(fields["why"] == "it was ü")
     #expect(fields.all("item") == ["a/1", "b"])

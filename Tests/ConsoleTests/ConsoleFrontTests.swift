@@ -1,7 +1,7 @@
 import AppStore
 import AsyncHTTPClient
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import NIOCore
@@ -18,9 +18,9 @@ import Testing
 
   // MARK: - Reading
 
-  @Test func `every page says who may load what, and nothing comes from elsewhere`() async throws {
+  @Test func `every page restricts what may load it, and loads nothing from other sites`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       for path in [
         "/", "/dead-letters", "/dead-letters/refunds/0/0", "/dead-letters/decide?do=requeue&item=\(Self.item)",
         "/story",
@@ -31,7 +31,7 @@ import Testing
         let policy = answer.headers.first(name: "Content-Security-Policy")
         #expect(policy == Answers.contentSecurityPolicy, "\(path)")
         #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
-        // What is written piece by piece ends its connection, and says so.
+        // A streamed response closes its connection.
         #expect(answer.headers.first(name: "Connection") == (path.hasPrefix("/story?id=") ? "close" : nil), "\(path)")
         let text = String(buffer: try await answer.body.collect(upTo: 1 << 20))
         #expect(!text.isEmpty, "\(path)")
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `nobody named, nothing shown`() async throws {
+  @Test func `without a user nothing is shown`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       for path in ["/", "/live", "/console.css", "/dead-letters", "/nowhere"] {
         let answer = try await stage.ask(path, headers: [])
@@ -53,11 +53,11 @@ import Testing
     }
   }
 
-  @Test func `without a proxy it answers to this machine's own names, and knows its own forms by them`() async throws {
+  @Test func `without a proxy it answers to the local machine's names and accepts forms from them`() async throws {
     try await ConsoleStage.run(proxy: .none) { (stage) async throws in
       #expect(try await stage.ask("/", headers: []).status == .ok)
       #expect(try await stage.ask("/", headers: [("Host", "evil.example")]).status == .forbidden)
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
       for (origin, status) in [("http://evil.example", HTTPResponseStatus.forbidden), (stage.address, .ok)] {
         let answer = try await stage.ask(
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `what is not there is 404, and what is not read is 405`() async throws {
+  @Test func `an unknown path is 404, and another method is 405`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       for path in [
         "/nowhere", "/dead-letters/refunds/0/7", "/dead-letters/refunds/99/0", "/dead-letters/other/0/0",
@@ -80,13 +80,13 @@ import Testing
     }
   }
 
-  @Test func `payloads are not on a page unless they are to be shown`() async throws {
+  @Test func `pages contain payloads only if that is enabled`() async throws {
     let letter = ProducerRecord(
       topic: Self.letters[0].topic, partition: 0, key: Self.letters[0].key, value: Array("{\"email\": \"a@b.c\"}".utf8),
       headers: Self.letters[0].headers, timestamp: Self.letters[0].timestamp)
     for showsPayloads in [false, true] {
       try await ConsoleStage.run(showsPayloads: showsPayloads) { (stage) async throws in
-        try await stage.bury([letter])
+        try await stage.produce([letter])
         let page = try await stage.text("/dead-letters/refunds/0/0")
         #expect(page.contains("the database said no"))
         #expect(page.contains("first it was slow"))
@@ -96,25 +96,25 @@ import Testing
     }
   }
 
-  @Test func `a story is told as it is found, and ends where it cannot be read on`() async throws {
+  @Test func `a story is streamed as it is read, and a read error ends it`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
+      try await stage.produce([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
       let page = try await stage.text("/story?id=2000000000000001")
       #expect(page.contains("<li class=\"dead\">"))
       #expect(page.hasSuffix("</html>\n"))
     }
     try await ConsoleStage.run(isLogAway: true) { (stage) async throws in
       let broken = try await stage.text("/story?id=2000000000000001")
-      #expect(broken.contains("could not be read further"))
+      #expect(broken.contains("incomplete because reading failed"))
       #expect(broken.hasSuffix("</html>\n"))
     }
   }
 
-  @Test func `a story ends with its reader`() async throws {
+  @Test func `a story ends when its reader disconnects`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      // Nothing is answered any more, so that the story of what is there goes on for ever.
+      // The log does not respond, so reading the story never ends.
       let key = "2000000000000000"
-      try await stage.bury([Written.deadLetter("n", key: key, at: Deployment.now - .seconds(60))])
+      try await stage.produce([Written.deadLetter("n", key: key, at: Deployment.now - .seconds(60))])
       stage.log.pause()
       let (heard, hear) = AsyncStream<Void>.makeStream()
       let reading = Task {
@@ -124,7 +124,96 @@ import Testing
       for await _ in heard { break }
       reading.cancel()
       _ = await reading.result
-      // A story that went on would keep the server from ending, and with it this test.
+      // If the story continued, the server and this test would not end.
+    }
+  }
+
+  @Test func `four stories are streamed at a time, and a disconnected reader frees its slot`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      let path = "/story?id=2000000000000000"
+      try await stage.produce([Written.deadLetter("n", key: "2000000000000000", at: Deployment.now - .seconds(60))])
+      // The log does not respond, so reading the stories never ends.
+      stage.log.pause()
+      let (heard, hear) = AsyncStream<Void>.makeStream()
+      let readers = (0..<4).map { _ in
+        Task {
+          let answer = try await stage.ask(path)
+          hear.yield()
+          for try await _ in answer.body {}
+        }
+      }
+      var open = 0
+      for await _ in heard {
+        open += 1
+        if open == readers.count { break }
+      }
+      let refused = try await stage.ask(path)
+      #expect(refused.status == .serviceUnavailable)
+      #expect(refused.headers.first(name: "Retry-After") == "5")
+      #expect(String(buffer: try await refused.body.collect(upTo: 1 << 20)).contains("Busy"))
+      // Other pages are not affected.
+      #expect(try await stage.ask("/").status == .ok)
+
+      readers[0].cancel()
+      _ = await readers[0].result
+      let last = Task {
+        // The server notices the closed connection with a delay.
+        while true {
+          let answer = try await stage.ask(path)
+          if answer.status == .ok {
+            hear.yield()
+            for try await _ in answer.body {}
+            return
+          }
+          _ = try await answer.body.collect(upTo: 1 << 20)
+        }
+      }
+      for await _ in heard { break }
+      for reader in readers + [last] { reader.cancel() }
+      for reader in readers + [last] { _ = await reader.result }
+    }
+  }
+
+  @Test func `at most eight records are looked up at a time`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      for letter in Self.letters { try stage.log.append(letter) }
+      stage.log.pause()
+      let path = "/dead-letters/refunds/0/0"
+      // Eight requests wait for the log, and one is asked to retry.
+      let statuses = try await withThrowingTaskGroup(of: HTTPResponseStatus.self) { group in
+        for _ in 0..<9 { group.addTask { try await stage.ask(path).status } }
+        let first = try await group.next()
+        stage.log.resume()
+        var all = [first].compactMap(\.self)
+        for try await status in group { all.append(status) }
+        return all
+      }
+      #expect(statuses.first == .serviceUnavailable)
+      #expect(statuses.dropFirst().allSatisfy { $0 == .ok } && statuses.count == 9)
+    }
+  }
+
+  @Test func `a request from another site reads nothing, and its link leads to the form`() async throws {
+    try await ConsoleStage.run { (stage) async throws in
+      try await stage.produce([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
+      let user = ("X-Forwarded-User", "ada")
+      let path = "/story?id=2000000000000001&days=7"
+      let image = [user, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")]
+      for path in [path, "/", "/live", "/dead-letters", "/dead-letters/refunds/0/0"] {
+        let answer = try await stage.ask(path, headers: image)
+        #expect(answer.status == .forbidden, "\(path)")
+        _ = try await answer.body.collect(upTo: 1 << 20)
+      }
+      let link = [
+        user, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"),
+      ]
+      for headers in [link, [user], [user, ("Referer", "https://evil.example/")]] {
+        let page = try await stage.text(path, headers: headers)
+        #expect(!page.contains("class=\"dead\""), "\(headers)")
+        #expect(page.contains("value=\"2000000000000001\"") && page.contains("value=\"7\" selected"), "\(headers)")
+      }
+      let typed = [user, ("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
+      #expect(try await stage.text(path, headers: typed).contains("<li class=\"dead\">"))
     }
   }
 
@@ -134,9 +223,9 @@ import Testing
     "token=\(token)&why=\(why)&item=\(item)"
   }
 
-  @Test func `a decision is a command with the user's name, on record before and after`() async throws {
+  @Test func `a decision is a command in the user's name, audited before and after`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
       let answer = try await stage.ask("/dead-letters/discard", .POST, form: form(token, why: "not+ours"))
       #expect(answer.status == .ok)
@@ -153,9 +242,9 @@ import Testing
     }
   }
 
-  @Test func `all that were found are settled at once, and one is settled once`() async throws {
+  @Test func `all dead letters found are settled together, and each of them once`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       let path = "/dead-letters/decide?do=requeue&all=1&worker=refunds&q=database"
       let page = try await stage.text(path)
       #expect(page.contains("3 dead letters"))
@@ -169,22 +258,22 @@ import Testing
     }
   }
 
-  @Test func `what is too many at a time is said before, and stays as it is`() async throws {
+  @Test func `the page announces which dead letters exceed the limit and leaves them out`() async throws {
     try await ConsoleStage.run(deadLetters: 2_000) { (stage) async throws in
-      let count = DeadLetterDesk.limit + 7
-      try await stage.bury(
+      let count = DeadLetterService.limit + 7
+      try await stage.produce(
         (0..<count).map { Written.deadLetter("n\($0)", key: "1", lane: 0, at: Deployment.now + .seconds($0)) })
       let list = try await stage.text("/dead-letters")
-      #expect(list.contains("the newest \(Words.count(DeadLetterDesk.limit)) of \(Words.count(count)) found"))
+      #expect(list.contains("the newest \(Words.count(DeadLetterService.limit)) of \(Words.count(count)) found"))
       let page = try await stage.text("/dead-letters/decide?do=discard&all=1")
-      #expect(page.contains("Discard \(Words.count(DeadLetterDesk.limit)) dead letters?"))
-      #expect(page.contains("7 more were found and stay as they are"))
+      #expect(page.contains("Discard \(Words.count(DeadLetterService.limit)) dead letters?"))
+      #expect(page.contains("7 more were found and are not included"))
       #expect(!page.contains("value=\"refunds/0/6\"") && page.contains("value=\"refunds/0/7\""))
       #expect(try await stage.text("/dead-letters?q=0/3").contains("all 1 found"))
     }
   }
 
-  @Test func `a letter that is not kept in memory is shown as it stands, without buttons`() async throws {
+  @Test func `a dead letter that is not in memory is shown with its state, without buttons`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       for letter in Self.letters { try stage.log.append(letter) }
       let path = "/dead-letters/refunds/0/0"
@@ -197,7 +286,7 @@ import Testing
       let command = OperationCommand(
         id: "c", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "refunds", lane: 0, action: .discard,
         why: "", by: "grace", at: Deployment.now)
-      try await stage.bury([OperationsRecord.command(command).producerRecord("millrace.operations")])
+      try await stage.produce([OperationsRecord.command(command).producerRecord("millrace.operations")])
       #expect(try await stage.text(path).contains("not executed yet by grace"))
       let failed = OperationResult(command, .failed("no such topic"), at: Deployment.now)
       try stage.log.append(OperationsRecord.result(failed).producerRecord("millrace.operations"))
@@ -207,9 +296,9 @@ import Testing
     }
   }
 
-  @Test func `a form from elsewhere, without its token, or of another user does nothing`() async throws {
+  @Test func `a form from another site, without its token, or with another user's token is rejected`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
       #expect(!token.isEmpty)
       let user = ("X-Forwarded-User", "ada")
@@ -223,7 +312,7 @@ import Testing
         let answer = try await stage.ask("/dead-letters/discard", .POST, headers: headers, form: form)
         #expect(answer.status == .forbidden, "\(headers)")
       }
-      // Not so at all.
+      // GET has no such path.
       #expect(try await stage.ask("/dead-letters/discard?token=\(token)&why=x&item=\(Self.item)").status == .notFound)
       #expect(try await stage.ask("/dead-letters/discard", .POST, form: form(token, why: "")).status == .badRequest)
       #expect(
@@ -236,9 +325,9 @@ import Testing
     }
   }
 
-  @Test func `a read-only console offers no action and takes none`() async throws {
+  @Test func `a read-only console offers and accepts no actions`() async throws {
     try await ConsoleStage.run(allowsActions: false) { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       for path in ["/dead-letters", "/dead-letters/refunds/0/0"] {
         let page = try await stage.text(path)
         #expect(!page.contains("<button name=\"do\""), "\(path)")
@@ -251,9 +340,9 @@ import Testing
     }
   }
 
-  @Test func `where nothing can be put on record nothing is done`() async throws {
+  @Test func `without the audit topic nothing is done`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       let token = try await stage.token("/dead-letters/decide?do=discard&item=\(Self.item)")
       stage.log.fail(
         .send, with: [KafkaError(code: .closed, operation: "send", reason: "refused")], in: AuditRecord.topic)
@@ -262,14 +351,14 @@ import Testing
     }
   }
 
-  @Test func `a run waits, goes on and ends on a user's word, on record`() async throws {
+  @Test func `a user can pause, resume and stop a run, and each step is audited`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       let run = """
         {"kind": "run", "run": "r1", "state": "running", "by": "grace", "owner": "o", "sliceMilliseconds": 3600000,
          "startedAt": 1767225000000, "updatedAt": 1767225600000, "slicesDone": 1,
          "selection": {"targets": [{"bundleId": "a", "environment": "Production"}], "from": 0, "to": 36000000}}
         """
-      try await stage.bury([
+      try await stage.produce([
         ProducerRecord(topic: "millrace.backfills", key: Array("run/r1".utf8), value: Array(run.utf8))
       ])
       let page = try await stage.text("/runs/r1")
@@ -293,7 +382,7 @@ import Testing
 
   // MARK: - Live
 
-  @Test func `a live page is sent what changed, and only that`() async throws {
+  @Test func `a live page receives only what changed`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       let answer = try await stage.ask("/live")
       #expect(answer.headers.first(name: "Content-Type") == "text/event-stream")
@@ -308,7 +397,7 @@ import Testing
       }
       #expect(!heard.contains("handler-error"))
       heard = ""
-      try await stage.bury(Self.letters)
+      try await stage.produce(Self.letters)
       await stage.manual.waitForSleepers()
       stage.manual.advance(by: LiveUpdates.interval)
       try await hear(until: "\"id\":\"dead-letters\"")
@@ -317,7 +406,7 @@ import Testing
     }
   }
 
-  @Test func `sections are sent when they differ, in one line each`() {
+  @Test func `only changed sections are sent, each on one line`() {
     var live = LiveSections()
     let first = live.changes(in: [("a", "<p>\n1</p>"), ("b", "<p>2</p>")])
     #expect(first.split(separator: "\n\n").count == 2)

@@ -1,6 +1,6 @@
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Logging
 import Millrace
 import Operations
@@ -29,7 +29,7 @@ import Testing
     try await running.value
   }
 
-  /// Commits, as a worker does that has read so far.
+  /// Commits as a worker that has read up to these offsets.
   private func commit(_ offsets: [TopicPartition: Int64], group: String) async throws {
     var configuration = kafka
     configuration.properties = [
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `what stands in a cluster is shown, what comes is added, and nobody is disturbed`() async throws {
+  @Test func `the contents and the changes of a cluster are shown, without joining a group`() async throws {
     let lane = TopicPartition(topic: "appstore.notifications.refunds", partition: 1)
     let now = MillraceClock.system.wallTime
     var records = (0..<5).map { number in

@@ -1,6 +1,6 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Foundation
 import Operations
@@ -9,7 +9,7 @@ import Testing
 @testable import Console
 
 @Suite struct HTMLTests {
-  @Test func `what is put into a literal is escaped, what is markup stays`() {
+  @Test func `interpolated text is escaped, markup is not`() {
     let name = "<b onclick=\"x\">&'"
     let part: HTML = "<i>\(name)</i>"
     let whole: HTML = "<p title=\"\(name)\">\(part)\([part, part])\(7)\(nil as HTML?)</p>"
@@ -18,7 +18,7 @@ import Testing
     #expect(whole.text == "<p title=\"\(escaped)\"><i>\(escaped)</i><i>\(escaped)</i><i>\(escaped)</i>7</p>")
   }
 
-  @Test func `characters that turn the direction of writing or have no place on a page are replaced`() {
+  @Test func `bidirectional controls and characters that HTML does not allow are replaced`() {
     let html: HTML = "\("a\u{202E}b\u{0}c\u{2066}d\u{85}e\u{7F}\tf\n")"
     #expect(html.text == "a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}\tf\n")
   }
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(arguments: 1...12 as ClosedRange<UInt64>)
-  func `no record can bring markup into a page`(seed: UInt64) throws {
+  func `no record can add markup to a page`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for page in try HostilePages(&random).all {
       let tags = Markup.tags(page.text)
@@ -48,7 +48,7 @@ import Testing
   }
 }
 
-/// Strings that somebody would try.
+/// Typical injection attempts.
 enum Hostile {
   private static let pieces = [
     "<script>alert(1)</script>", "\"", "'", ">", "<", "&", "&lt;", "javascript:alert(1)",
@@ -63,7 +63,7 @@ enum Hostile {
   }
 }
 
-/// As much of a tokenizer as tells tags and the names of their attributes apart (HTML Living Standard 13.2.5).
+/// The part of a tokenizer that finds tags and their attribute names (HTML Living Standard 13.2.5).
 enum Markup {
   struct Tag: Hashable {
     var name: String

@@ -1,16 +1,16 @@
 import AppStore
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
 
 @testable import Console
 
-@Suite(.timeLimit(.minutes(15))) struct StoryMergeTests {
+@Suite(.timeLimit(.minutes(15))) struct TimelineMergeTests {
   @Test(arguments: 1...30 as ClosedRange<UInt64>)
-  func `whatever lies where, all of it is told, the newest first, and nothing is read twice`(seed: UInt64) {
+  func `all entries are merged newest first, and each offset is read once`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var logs: [TopicPartition: [(at: Int64, isOurs: Bool)]] = [:]
     for number in 0..<Int32.random(in: 1...6, using: &random) {
@@ -21,7 +21,7 @@ import Testing
       }
     }
     let since = Int64.random(in: 0...60_000, using: &random)
-    var merge = StoryMerge(
+    var merge = TimelineMerge(
       logs.mapValues { 0..<Int64($0.count) }, since: Timestamp(millisecondsSince1970: since))
     var told: [Int64] = []
     var read: Set<RecordPosition> = []
@@ -34,7 +34,7 @@ import Testing
           #expect(isNew)
         }
         let entries = step.offsets.filter { log[Int($0)].isOurs }.map { offset in
-          StoryEntry(
+          TimelineEntry(
             kind: .event, at: Timestamp(millisecondsSince1970: log[Int(offset)].at), title: "", place: "",
             position: RecordPosition(topic: "t", partition: step.partition.partition, offset: offset), facts: [])
         }
@@ -50,13 +50,13 @@ import Testing
     #expect(told == expected)
   }
 
-  @Test func `the newest is told before the past is read`() {
+  @Test func `the newest entries are returned before older offsets are read`() {
     let lane = TopicPartition(topic: "t", partition: 0)
-    var merge = StoryMerge([lane: 0..<100_000], since: Timestamp(millisecondsSince1970: 0))
+    var merge = TimelineMerge([lane: 0..<100_000], since: Timestamp(millisecondsSince1970: 0))
     let step = merge.step
     #expect(step?.offsets == 99_500..<100_000)
     if let step {
-      let entry = StoryEntry(
+      let entry = TimelineEntry(
         kind: .event, at: Timestamp(millisecondsSince1970: 99_800), title: "", place: "",
         position: RecordPosition(topic: "t", partition: 0, offset: 99_800), facts: [])
       merge.take(step, [entry], oldest: Timestamp(millisecondsSince1970: 99_500))
@@ -66,7 +66,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(15))) struct StoryReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct TimelineReaderTests {
   private let time = ManualClock(start: Deployment.now)
   private let log: InMemoryLog
   private let topics: ConsoleTopics
@@ -80,11 +80,11 @@ import Testing
 
   private func story(
     since: Timestamp = Deployment.now - .seconds(86_400), showsPayloads: Bool = false
-  ) async throws -> (entries: [StoryEntry], scanned: Int64) {
-    var entries: [StoryEntry] = []
+  ) async throws -> (entries: [TimelineEntry], scanned: Int64) {
+    var entries: [TimelineEntry] = []
     var scanned: Int64 = 0
-    let reader = StoryReader(
-      log: log, teller: StoryTeller(topics: topics, subject: key, showsPayloads: showsPayloads))
+    let reader = TimelineReader(
+      log: log, teller: TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads))
     let isWhole = try await reader.tell(since: since) { news in
       switch news {
       case .entry(let entry): entries.append(entry)
@@ -97,7 +97,7 @@ import Testing
 
   private func append(_ records: [ProducerRecord]) throws { for record in records { try log.append(record) } }
 
-  @Test func `notifications, events, waits and dead letters of one purchase are told, and no other's`() async throws {
+  @Test func `a story has the notifications, events, delays and dead letters of its purchase only`() async throws {
     func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
     try append([
       Written.notification("n1", key: key, type: "SUBSCRIBED", family: "subscriptions", at: at(1)),
@@ -113,17 +113,17 @@ import Testing
     #expect(entries.map(\.kind) == [.dead, .event, .parked, .notification, .notification])
     #expect(entries.map(\.title) == ["handler-error", "entitlement.revoked", "REFUND", "REFUND", "SUBSCRIBED"])
     #expect(entries.allSatisfy { $0.payload == nil })
-    // Only the key's lane of each topic.
+    // Only the key's lane of each topic was scanned.
     #expect(scanned < 200, "\(scanned)")
   }
 
-  @Test func `payloads are told only to those who may see them`() async throws {
+  @Test func `payloads are shown only to users who may see them`() async throws {
     try append([Written.event("entitlement.revoked", worker: "refunds", key: key, about: "n", at: Deployment.now)])
     #expect(try await story().entries.first?.payload == nil)
     #expect(try await story(showsPayloads: true).entries.first?.payload?.contains("a@b.c") == true)
   }
 
-  @Test func `of each call it is told what became of it since, of one that was taken back as well`() async throws {
+  @Test func `each call shows its later state, including a withdrawal`() async throws {
     func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
     let calls: [(name: String, code: UInt8?)] = [
       ("extend/a/\(key)", 1), ("extend/b/\(key)", 1), ("extend/a/\(key)", nil), ("extend/b/\(key)", 2),
@@ -144,7 +144,7 @@ import Testing
     #expect(entries.reversed().map(\.payload) == [nil, nil, nil, "told", nil, nil])
   }
 
-  @Test func `a reader that is gone ends the reading`() async throws {
+  @Test func `a reader that disconnects ends the reading`() async throws {
     for number in 0..<30_000 {
       try log.append(
         ProducerRecord(
@@ -152,7 +152,7 @@ import Testing
           timestamp: Deployment.now.millisecondsSince1970 + Int64(number)))
     }
     struct Gone: Error {}
-    let reader = StoryReader(log: log, teller: StoryTeller(topics: topics, subject: key, showsPayloads: false))
+    let reader = TimelineReader(log: log, teller: TimelineBuilder(topics: topics, subject: key, showsPayloads: false))
     var scanned: Int64 = 0
     await #expect(throws: Gone.self) {
       _ = try await reader.tell(since: Deployment.now - .seconds(60)) { news in
@@ -166,7 +166,6 @@ import Testing
     let telling = Task {
       try await reader.tell(since: Deployment.now - .seconds(60)) { _ in
         begin.yield()
-        // Until it is cancelled.
         try await time.clock.sleep(for: .seconds(3_600))
       }
     }

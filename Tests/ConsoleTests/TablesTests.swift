@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 import Testing
@@ -11,7 +11,7 @@ import Testing
 
   // MARK: - Flow
 
-  @Test func `what flows is counted by the minute for an hour`() {
+  @Test func `records are counted by the minute for an hour`() {
     var flow = FlowTable()
     let key = FlowTable.Key(outcome: .received, place: "refunds", label: "REFUND")
     for minute in [0, 0, 3, 59, 60, 61] { flow.count(key, at: now - .seconds(Int64(minute) * 60), now: now) }
@@ -35,7 +35,7 @@ import Testing
 
   // MARK: - Lag
 
-  @Test func `a lane is behind by what is not committed, and by the age of its oldest record`() {
+  @Test func `the lag of a lane is its uncommitted records and the age of the oldest`() {
     var facts = ClusterFacts()
     facts.topics = ["a": 2, "b": 2, "c": 2]
     func place(_ topic: String, _ number: Int32) -> TopicPartition { TopicPartition(topic: topic, partition: number) }
@@ -45,7 +45,8 @@ import Testing
     facts.committed["w"] = [place("a", 0): 10, place("a", 1): 2, place("b", 0): 1]
     facts.oldest = [place("a", 1): [5: .some(now - .seconds(90))], place("b", 0): [1: nil]]
     let lag = WorkerLag("w", inputs: ["a", "b", "c"], facts: facts) { $0.uppercased() }
-    // Lane 0: nothing of a; of b only the ends of transactions. Lane 1: what retention left of a, all of b. c is not read.
+    // Lane 0: no records of a, and only transaction markers of b. Lane 1: the part of a that retention has left, and
+    // all of b. c is not read.
     #expect(lag.lanes.map(\.records) == [0, 7])
     #expect(lag.lanes.map(\.oldest) == [nil, now - .seconds(90)])
     #expect(lag.lanes.map(\.worst) == [nil, "A"])
@@ -53,7 +54,7 @@ import Testing
     #expect(!WorkerLag("x", inputs: ["a"], facts: facts) { $0 }.hasRun)
   }
 
-  @Test func `a lane whose oldest record could not be read is behind, and not up to date`() throws {
+  @Test func `a lane whose oldest record could not be read is behind, not up to date`() throws {
     let topics = try Deployment.topics()
     var tables = ConsoleTables(topics, deadLetters: 10)
     var facts = ClusterFacts()
@@ -68,14 +69,14 @@ import Testing
       let worker = page.split(separator: "id=\"lag-refunds\"").dropFirst().first.map(String.init) ?? ""
       return worker.split(separator: "</summary>").first.map(String.init) ?? ""
     }
-    #expect(words([:]).contains("not known since when"))
-    #expect(words([4: nil]).contains("up to date"), "only ends of transactions are behind it")
+    #expect(words([:]).contains("age unknown"))
+    #expect(words([4: nil]).contains("up to date"), "only transaction markers remain")
     #expect(words([4: now - .seconds(90)]).contains("behind</span>"))
   }
 
   // MARK: - Retries
 
-  @Test func `what waits is told by when it is due, and forgotten when it is committed`() {
+  @Test func `a delayed record is shown with its due time, and removed when it is committed`() {
     var retries = RetryTable()
     let lane = TopicPartition(topic: "t", partition: 0)
     for (offset, seconds) in [-15, 30, 300, 1_800, 7_200, 90_000].enumerated() {
@@ -93,7 +94,7 @@ import Testing
 
   // MARK: - Deadlines
 
-  @Test func `a request waits until an event ends it, whichever comes first, and a warning ends nothing`() {
+  @Test func `a request is open until an event ends it, in either order, and a warning does not end it`() {
     var deadlines = DeadlineTable()
     func request(_ id: String) -> DeadlineTable.Request {
       .init(notification: id, subject: "1", bundleId: nil, due: now + .seconds(60))
@@ -103,7 +104,7 @@ import Testing
     deadlines.end("a", event: "consumption.at-risk", now: now)
     #expect(deadlines.requests.map(\.notification) == ["a", "b"])
     deadlines.end("a", event: "consumption.sent", now: now)
-    // Apple posts it again.
+    // Apple posts the notification again.
     deadlines.add(request("a"), now: now)
     deadlines.end("c", event: "consumption.withheld", now: now)
     deadlines.add(request("c"), now: now)
@@ -122,8 +123,8 @@ import Testing
     return try #require(DeadLetterSummary(record, worker: "refunds"))
   }
 
-  @Test func `the newest are kept, the rest is counted`() throws {
-    var shelf = DeadLetterShelf(capacity: 100)
+  @Test func `the newest dead letters are kept, the rest are counted`() throws {
+    var shelf = DeadLetterIndex(capacity: 100)
     for offset in 0..<1_000 { shelf.add(try letter(Int64(offset))) }
     #expect(shelf.count <= 112)
     #expect(shelf.count + shelf.dropped == 1_000)
@@ -132,8 +133,8 @@ import Testing
     #expect(page.hasMore)
   }
 
-  @Test func `they are found by every field, and by what was done about them`() throws {
-    var shelf = DeadLetterShelf(capacity: 100)
+  @Test func `dead letters are found by every field and by their state`() throws {
+    var shelf = DeadLetterIndex(capacity: 100)
     shelf.add(try letter(0, reason: "handler-error", key: "1000000111"))
     shelf.add(try letter(1, reason: "crashed-the-process", key: "1000000222", app: "b"))
     func find(_ query: String) -> [Int64] {
@@ -159,7 +160,7 @@ import Testing
     #expect(shelf.page(DeadLetterQuery(FormFields("state=settled")), from: 0, count: 1).letters.first?.by == "ada")
     #expect(shelf.openCount == 1)
     #expect(shelf.groups().map(\.reason) == ["crashed-the-process"])
-    // What could not be done leaves it open, and says whose try it was.
+    // A failed command leaves the letter open, and names its author.
     shelf.fold(.result(OperationResult(command, .failed("no such topic"), at: now)))
     #expect(find("") == [1, 0])
     #expect(shelf[.init(worker: "refunds", id: DeadLetterID(lane: 0, offset: 0))]?.failure?.hasPrefix("ada's") == true)
@@ -168,7 +169,7 @@ import Testing
     shelf.fold(.command(third))
     #expect(find("") == [1])
     #expect(shelf[.init(worker: "refunds", id: DeadLetterID(lane: 0, offset: 0))]?.failure == nil)
-    // Read again, it is still settled.
+    // It stays settled when it is read again.
     shelf.add(try letter(0))
     #expect(find("state=all").count == 2)
     #expect(find("") == [1])
@@ -176,7 +177,7 @@ import Testing
 
   // MARK: - Runs
 
-  @Test func `a replay is one run, whatever its parts, and says what may be wished of it`() throws {
+  @Test func `a replay is one run with all its parts, and lists its possible actions`() throws {
     var tables = ConsoleTables(try Deployment.topics(), deadLetters: 100)
     func take(_ operation: OperationsRecord) {
       tables.take(
@@ -199,7 +200,7 @@ import Testing
     #expect(runs.first?.wishes == [.resume, .stop])
   }
 
-  @Test func `what was not heard of for a minute says since when in the audit trail`() throws {
+  @Test func `the audit trail shows a silent run with the time of its last record`() throws {
     let topics = try Deployment.topics()
     var tables = ConsoleTables(topics, deadLetters: 100)
     tables.begin(reading: [], at: now)
@@ -208,7 +209,7 @@ import Testing
       record.timestamp = time.millisecondsSince1970
       tables.take([record.read()], now: time, wallTime: time)
     }
-    // The command comes first: topics are read beside each other.
+    // The command arrives first, because topics are read in parallel.
     let command = OperationsRecord.command(
       OperationCommand(
         id: "c", run: "r1", item: "dead-letters/0/7", worker: "refunds", lane: 0, action: .requeue, why: "", by: "ada",
@@ -230,12 +231,12 @@ import Testing
     let page = OverviewView(
       state: state, context: PageContext(visitor: visitor, allowsActions: false, showsPayloads: false)
     ).page.text
-    #expect(page.contains("no word since"))
+    #expect(page.contains("silent since"))
   }
 
   // MARK: - All together
 
-  @Test func `records become what the page shows`() throws {
+  @Test func `records become rows of the pages`() throws {
     let topics = try Deployment.topics()
     var tables = ConsoleTables(topics, deadLetters: 100)
     let whole = TopicPartition(topic: "millrace.refunds.dead-letters", partition: 0)
@@ -267,7 +268,7 @@ import Testing
     #expect(overview.deadlines?.next.map(\.notification) == ["n2"])
     #expect(overview.tiers.filter { $0.waiting > 0 }.map(\.delay) == ["1m"])
     #expect(overview.audit?.isEmpty == true)
-    // Reading begins anew: nothing counts twice.
+    // After a restart of the reading, nothing counts twice.
     tables.begin(reading: [], at: now)
     #expect(tables.overview(now: now, wallTime: now).deadLetters.open == 0)
   }

@@ -25,7 +25,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     var answer: String
     var type: ProductType
-    /// What is sent, or nil where nothing may be.
+    /// The request to Apple, or nil if nothing may be sent.
     var sent: String?
     var testDescription: String { "\(type): \(answer)" }
   }
@@ -96,24 +96,24 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `an answer is sent as Apple wants it, or not at all`(_ each: Case) throws {
+  func `an answer becomes a valid request, or no request`(_ each: Case) throws {
     let found = try request(each.answer, each.type)
     if let sent = each.sent { #expect(found == sent) } else { #expect(found.hasPrefix("broken: ")) }
   }
 
-  @Test func `a fault names fields and rules and no value of a customer`() throws {
+  @Test func `a problem names fields and rules but no value of a customer`() throws {
     let answer = try ConsumptionAnswer(
       parsing: Array(
         #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"v1":{"appAccountToken":"jane@example.com"}}"#
           .utf8))
     guard case .failure(let fault) = answer.request(for: question(.consumable, .v1)) else {
-      Issue.record("an account that is no UUID was accepted")
+      Issue.record("an account token that is not a UUID was accepted")
       return
     }
     #expect(!"\(fault)".contains("jane"))
   }
 
-  @Test func `nor one of a purchase`() throws {
+  @Test func `no problem names a value of a purchase`() throws {
     for text in [#""consumptionPercentage":424242"#, #""refundPreference":"JANE""#] {
       let answer = try ConsumptionAnswer(
         parsing: Array(
@@ -136,7 +136,7 @@ import Testing
     (#""deliveryStatus":"UNDELIVERED_OTHER""#, [5, 0, 0]),
     (#""deliveryStatus":"DELIVERED","v1":{"refundPreference":3,"consumptionStatus":1}"#, [0, 1, 3]),
   ])
-  func `the older endpoint is told the same in its own numbers`(_ fields: String, _ numbers: [Int]) throws {
+  func `the older endpoint receives the same answer with its own codes`(_ fields: String, _ numbers: [Int]) throws {
     let answer = try ConsumptionAnswer(
       parsing: Array("{\"customerConsented\":true,\"sampleContentProvided\":false,\(fields)}".utf8))
     guard case .success(.v1(let request)) = answer.request(for: question(.consumable, .v1)) else {
@@ -150,14 +150,14 @@ import Testing
     #expect(request.appAccountToken == "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11")
   }
 
-  /// Apple's page `ConsumptionRequestV1`, field by field: what is on no list is not sent, and not quoted.
+  /// Apple's page `ConsumptionRequestV1`, field by field. Unlisted values are neither sent nor quoted.
   @Test(arguments: [
     #""accountTenure":8"#, #""playTime":8"#, #""lifetimeDollarsRefunded":8"#, #""lifetimeDollarsPurchased":8"#,
     #""userStatus":5"#, #""consumptionStatus":4"#, #""platform":3"#, #""deliveryStatus":9"#,
     #""refundPreference":4"#, #""appAccountToken":"jane"#, #""sampleContentProvided":"jane"#,
     #""accountTenure":"jane"#, #""customerConsented":true"#, #""email":"jane"#,
   ])
-  func `the older endpoint is told nothing that its page does not list`(_ field: String) throws {
+  func `the older endpoint receives no value that its page does not list`(_ field: String) throws {
     let field = field.contains("jane") ? field + "\"" : field
     let answer = try ConsumptionAnswer(
       parsing: Array(
@@ -167,7 +167,7 @@ import Testing
       return
     }
     #expect(!fault.rules.isEmpty && !"\(fault)".contains("jane"))
-    // The newer endpoint is not told of it at all.
+    // The newer endpoint does not receive it at all.
     #expect(throws: Never.self) {
       if answer.oddFields.isEmpty { _ = try answer.request(for: question(.consumable)).get() }
     }
@@ -182,7 +182,7 @@ import Testing
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"consumptionPercentage":-1}"#,
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"consumptionPercentage":100001}"#,
   ])
-  func `the older endpoint wants consent, delivery and samples too`(_ text: String) throws {
+  func `the older endpoint also requires consent, delivery status and samples`(_ text: String) throws {
     let answer = try ConsumptionAnswer(parsing: Array(text.utf8))
     guard case .failure = answer.request(for: question(.consumable, .v1)) else {
       Issue.record("accepted")

@@ -1,14 +1,14 @@
-// A consumption day: requests all day long, a provider that is slow, away for hours and sometimes wrong, Apple away for
-// six hours, notifications that come when half of the time is over, or nearly all. Needs no memory of Apple's: nothing is
-// repeated whose answer was lost.
+// Simulates a day of consumption requests. The provider is slow, unavailable for hours and sometimes wrong. Apple is
+// unavailable for six hours. Some notifications arrive after half of the time, or close to its end. The checks do not
+// depend on Apple's deduplication, because no response is lost.
 //
-// MILLRACE_CONSUMPTION_DAY says how many requests; scripts/consumption-day plays the same day with real processes.
+// MILLRACE_CONSUMPTION_DAY sets the number of requests. scripts/consumption-day runs the same day with real processes.
 
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import TestSupport
@@ -22,12 +22,12 @@ private let dayRequests = ProcessInfo.processInfo.environment["MILLRACE_CONSUMPT
 
 @Suite(
   .timeLimit(.minutes(10)), .serialized,
-  .enabled(if: dayRequests > 0, "MILLRACE_CONSUMPTION_DAY says how many requests the day has"))
+  .enabled(if: dayRequests > 0, "MILLRACE_CONSUMPTION_DAY sets the number of requests"))
 struct ConsumptionDayTests {
-  /// What a customer is to the team.
+  /// The team's answer about a customer.
   private enum Customer: Sendable {
     case consents, refuses, isUnknown
-    /// The team's system fails whenever it is asked about them.
+    /// The team's system fails on every question about the customer.
     case breaksTheSystem
   }
 
@@ -35,12 +35,12 @@ struct ConsumptionDayTests {
     var id: Int64
     var customer: Customer
     var asked: Duration
-    /// From the signature to the receipt.
+    /// The time from the signature to the receipt.
     var travel: Duration
     var version1: Bool
   }
 
-  /// The same day for the same seed, whoever works.
+  /// The same requests for the same seed, regardless of the number of workers.
   private static func requests(_ seed: UInt64, on stage: ConsumptionStage) throws -> [Request] {
     var random = SeededGenerator(seed: seed)
     let products = [ConsumptionStage.coins, ConsumptionStage.coins, ConsumptionStage.premium, ConsumptionStage.level]
@@ -54,7 +54,8 @@ struct ConsumptionDayTests {
         case ..<15: .isUnknown
         default: .consents
         }
-      // Apple's first attempt as a rule; its second an hour later, its third after twelve, when it is nearly too late.
+      // Usually Apple's first attempt. The second is an hour later, and the third after twelve hours, which is almost
+      // too late.
       let travel: Duration =
         switch Int.random(in: 0..<100, using: &random) {
         case _ where number % 25 == 24: .zero
@@ -68,7 +69,7 @@ struct ConsumptionDayTests {
     }.sorted { $0.asked < $1.asked }
   }
 
-  /// The team's system: slow always, away from the third hour to the eighth, wrong now and then.
+  /// The team's system is always slow, unavailable from the third hour to the eighth, and sometimes wrong.
   private static func serve(_ requests: [Request], _ seed: UInt64, on stage: ConsumptionStage) {
     let customers = Dictionary(uniqueKeysWithValues: requests.map { ("\($0.id)", $0.customer) })
     let (clock, began) = (stage.clock, stage.now)
@@ -83,12 +84,12 @@ struct ConsumptionDayTests {
       case .breaksTheSystem?: return .status(500, after: slow)
       case .consents?: break
       }
-      // Wrong twice at most: what is looked at is what comes of being wrong, not of being wrong for ever.
+      // At most two wrong answers per question, because the test covers recovery and not permanent failure.
       switch post.tries < 2 ? Int.random(in: 0..<20, using: &random) : 20 {
       case 0: return .status(200, "<html>oops</html>", after: slow)
       case 1: return .status(200, #"{"customerConsented":true,"deliveryStatus":"SOON"}"#, after: slow)
       case 2: return .status(429, after: slow)
-      // Slower than it may be.
+      // Slower than the provider's timeout.
       case 3: return .status(200, TeamSystem.consented, after: .seconds(30))
       default: return .status(200, TeamSystem.consented, after: slow)
       }
@@ -119,7 +120,7 @@ struct ConsumptionDayTests {
       seconds: start.duration(to: ContinuousClock.now) / .seconds(1))
   }
 
-  /// What is due of the day.
+  /// Delivers each request when it is due.
   private final class Day: Sendable {
     private let stage: ConsumptionStage
     private let began: Timestamp
@@ -146,7 +147,7 @@ struct ConsumptionDayTests {
   }
 
   @Test(arguments: [UInt64(20_261_121)])
-  func `every consented request is answered in time, none without consent, each late one was foretold`(
+  func `consented requests are answered in time, no other is sent, and every risk is announced`(
     seed: UInt64
   ) async throws {
     let one = try await Self.day(seed, workers: 1)
@@ -159,7 +160,7 @@ struct ConsumptionDayTests {
     #expect(try Self.ends(one) == Self.ends(two), "seed \(seed)")
   }
 
-  /// Each purchase's end.
+  /// The result of each purchase.
   private static func ends(_ result: Result) throws -> [String: String] {
     let ends = try result.stage.events().filter { $0.name != "consumption.at-risk" }
     return Dictionary(ends.map { ($0.transaction, $0.name) }) { "\($0), \($1)" }
@@ -184,29 +185,29 @@ struct ConsumptionDayTests {
         let received = result.began + request.asked + request.travel
         switch event.name {
         case "consumption.sent":
-          // Apple counts from receiving.
+          // Apple counts from its receipt.
           #expect(event.at <= received + .seconds(43_200), "\(name): \(request)")
           guard event.data["lateBySeconds"] != nil else { continue }
           late += 1
           #expect(request.travel > .seconds(3_600), "\(name): late without a reason: \(request)")
           fallthrough
         case "consumption.expired":
-          // Of one key, so in the order in which they were told.
+          // All have one key, so the events are in order.
           let risks = story.prefix(place).filter { $0.name == "consumption.at-risk" }
-          #expect(risks.count == 1, "\(name): \(request) was not foretold, or more than once")
-          #expect(risks.allSatisfy(Self.isForetold), "\(name): \(request) was foretold when it was too late")
+          #expect(risks.count == 1, "\(name): \(request) was not announced exactly once")
+          #expect(risks.allSatisfy(Self.isForetold), "\(name): \(request) was announced too late")
         default: break
         }
       }
     }
     let consenting = Set(result.requests.filter { $0.customer == .consents }.map { "\($0.id)" })
     let sent = Set(result.stage.apple.asked.compactMap { $0.split(separator: "/").last.map(String.init) })
-    #expect(sent == consenting, "\(name): somebody's consumption was sent without consent")
+    #expect(sent == consenting, "\(name): data was sent without consent")
     let broken = result.stage.services.report.broken
     #expect(broken.allSatisfy { $0.rule == .consumptionLate && $0.count == late }, "\(name): \(broken)")
   }
 
-  /// Whether there was time left, or the worker itself was so far behind that there was none.
+  /// Whether there was time left, or the worker was so far behind that there was none.
   private static func isForetold(_ risk: ConsumptionStage.Event) -> Bool {
     if risk.data["reason"] == "lag" { return true }
     guard case .integer(let left)? = risk.data["remainingSeconds"] else { return false }

@@ -1,12 +1,12 @@
-// The worker over the simulated App Store and a team's own system.
+// Tests the worker with the simulated App Store and a team's own system.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Crypto
 import Foundation
-import Kafka
+import KafkaClient
 import MillraceTesting
 import TestSupport
 import Testing
@@ -17,7 +17,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)
 
-  /// One purchase whose money is asked back, told to a worker.
+  /// Buys a product, requests a refund, and delivers the notification to a worker.
   private func asked(
     _ stage: ConsumptionStage, _ product: String = ConsumptionStage.coins, token: String? = nil, version1: Bool = false
   ) throws -> Int64 {
@@ -37,7 +37,7 @@ import Testing
   // MARK: - Answers
 
   @Test(arguments: [ConsumptionStage.coins, ConsumptionStage.premium, ConsumptionStage.level])
-  func `a request of any product type is answered`(product: String) async throws {
+  func `a request of every product type is answered`(product: String) async throws {
     let stage = try ConsumptionStage()
     let token = "0F9C6F0E-6F39-4A0B-9DF4-3A6A0B3A2C11"
     try await stage.running { workers in
@@ -52,7 +52,7 @@ import Testing
       #expect(try SchemaCheck("consumption-question").problems(.object(post.question)).isEmpty)
       #expect(post.question["appAccountToken"]?.text?.lowercased() == token.lowercased())
       #expect(post.question["consumptionRequestReason"] == "UNINTENDED_PURCHASE")
-      // What a receiver does with the specification and its secret.
+      // The verification that a receiver implements from the specification, with its secret.
       let key = SymmetricKey(data: try #require(Data(base64Encoded: String(ConsumptionStage.secret.dropFirst(6)))))
       let (message, time) = (post.headers["webhook-id"] ?? "", post.headers["webhook-timestamp"] ?? "")
       let signed = Data("\(message).\(time).".utf8) + Data(post.body)
@@ -64,7 +64,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a version 1 request is answered by the older endpoint, about the purchase it names`() async throws {
+  @Test func `a version 1 request is answered by the older endpoint, for the purchase that it names`() async throws {
     let stage = try ConsumptionStage()
     try await stage.running { workers in
       let id = try asked(stage, token: "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11", version1: true)
@@ -78,7 +78,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a version 1 body that could mean two purchases is for a person to decide`() async throws {
+  @Test func `a version 1 body that could name two purchases becomes a dead letter`() async throws {
     let stage = try ConsumptionStage()
     let row = #"{"transaction_id":"N","original_transaction_id":"N","product_id":"coins"}"#
     let rows = ["7", "8"].map { row.replacing("N", with: $0) }.joined(separator: ",")
@@ -95,7 +95,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a request that comes twice is answered once, and one that Apple repeats once more`() async throws {
+  @Test func `a duplicate is answered once, and a new request of Apple is answered again`() async throws {
     let stage = try ConsumptionStage()
     try await stage.running { workers in
       let id = try stage.buy()
@@ -143,7 +143,7 @@ import Testing
     (429, ""), (500, ""), (503, ""), (302, ""), (401, ""), (200, "<html>"), (200, "{}"),
     (200, #"{"customerConsented":true,"deliveryStatus":"DELIVERED"}"#), (-1, ""),
   ])
-  func `whatever is no answer is asked for again, with the same id and the same bytes`(
+  func `an invalid answer is requested again, with the same id and the same bytes`(
     _ status: Int, _ body: String
   ) async throws {
     let stage = try ConsumptionStage()
@@ -162,7 +162,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a provider that is not there all day: a warning an hour before the end, then the end`() async throws {
+  @Test func `if the provider is down all day, there is a warning an hour before the end, then the end`() async throws {
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(503) }
     let began = stage.now
@@ -181,7 +181,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a warning that was told is not told again, though its timer stands once more`() async throws {
+  @Test func `a warning is published once, even if its timer is set again`() async throws {
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(503) }
     try await stage.running { workers in
@@ -190,7 +190,7 @@ import Testing
     }
     let told = try stage.events()
     #expect(told.map(\.name) == ["consumption.at-risk"])
-    // What a run of the request leaves that began before the warning and ended after it.
+    // A run of the request that began before the warning and ended after it leaves this timer.
     let question = try #require(told.first?.notification)
     let key = LedgerRecord(.timer("at-risk/\(question)", nil)).key
     let timer = try #require(stage.log.records(in: stage.topics.ledger).last { $0.key == key && $0.value != nil })
@@ -198,11 +198,11 @@ import Testing
       ProducerRecord(topic: stage.topics.ledger, partition: timer.partition, key: key, value: timer.value))
     try await stage.running { try await stage.pass(.seconds(300), $0) }
     #expect(try stage.events().map(\.id) == told.map(\.id))
-    #expect(stage.log.records(in: stage.topics.ledger).last { $0.key == key }?.value == nil, "it has fired")
+    #expect(stage.log.records(in: stage.topics.ledger).last { $0.key == key }?.value == nil, "the timer has not fired")
     try finish(stage)
   }
 
-  @Test func `providers are asked in their order, a later one only of what the first does not know`() async throws {
+  @Test func `providers are asked in order, a later one only if the earlier ones have no answer`() async throws {
     let stage = try ConsumptionStage { configuration in
       var rule = ConsumptionRule()
       rule.product = ConsumptionStage.premium
@@ -221,7 +221,7 @@ import Testing
       _ = try asked(stage, ConsumptionStage.level)
       _ = try asked(stage, ConsumptionStage.premium)
       try await stage.calm(workers)
-      // What is said of a transaction goes before what is said of its customer, a tombstone is nothing.
+      // An answer for a transaction takes precedence over one for its customer. A tombstone is no answer.
       let other = try stage.buy(token: token)
       try stage.write(#"{"customerConsented":false}"#, for: "\(other)")
       try stage.askBack(other)
@@ -240,7 +240,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `what stands in the topic and is no answer is looked at again`() async throws {
+  @Test func `an invalid answer in the topic is read again later`() async throws {
     let stage = try ConsumptionStage { $0.consumption.providers = [.topic] }
     try await stage.running { workers in
       let id = try stage.buy()
@@ -258,27 +258,66 @@ import Testing
 
   // MARK: - Apple
 
-  @Test func `while Apple is away the same bytes are sent again, and nobody is asked again`() async throws {
+  @Test func `during an outage of Apple the same bytes are retried, as long as the customer consents`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: 503, body: .html), for: .seconds(3 * 3_600))
     try await stage.running { workers in
       _ = try asked(stage)
       try await stage.calm(workers)
-      stage.team.answers { _ in .status(409) }
+      // The team's new answer must not reach Apple, because the first one may have.
+      stage.team.answers { _ in .status(200, TeamSystem.consented.replacing("DECLINE", with: "GRANT_FULL")) }
       try await stage.pass(.seconds(4 * 3_600), step: .seconds(120), workers)
     }
-    #expect(stage.team.posts.count == 1 && stage.calls > 10)
-    #expect(try names(stage) == ["consumption.sent"])
+    #expect(stage.calls > 10 && stage.team.posts.count == stage.calls)
+    let event = try #require(try stage.events().first)
+    #expect(event.name == "consumption.sent" && event.data["refundPreference"] == "DECLINE")
     #expect(stage.services.report.broken.isEmpty)
     try finish(stage)
   }
 
-  @Test func `an answer whose turn has not come is not kept: consent that is withdrawn meanwhile counts`() async throws
-  {
+  @Test(arguments: [409, 204])
+  func `consent withdrawn after an attempt with an unknown result prevents the next attempt`(status: Int) async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.answerLost, for: .seconds(5))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      #expect(stage.calls == 1)
+      stage.team.answers { _ in .status(status) }
+      try await stage.pass(.seconds(3_600), step: .seconds(120), workers)
+      #expect(stage.calls == 1)
+      let event = try #require(try stage.events().first)
+      #expect(event.name == "consumption.withheld" && event.data["reason"] == "answer-withdrawn")
+      // The request has ended. Renewed consent and an operator's replay send nothing.
+      stage.team.answers { _ in .status(200, TeamSystem.consented) }
+      try stage.replay(reapply: true)
+      try await stage.calm(workers)
+    }
+    #expect(try stage.calls == 1 && stage.events().count == 1)
+    try finish(stage)
+  }
+
+  @Test func `while the team cannot confirm the consent, nothing is sent again`() async throws {
+    let stage = try ConsumptionStage()
+    stage.fault(.answerLost, for: .seconds(5))
+    try await stage.running { workers in
+      _ = try asked(stage)
+      try await stage.calm(workers)
+      stage.team.answers { _ in .status(503) }
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
+    }
+    #expect(stage.calls == 1)
+    let events = try stage.events()
+    #expect(events.map(\.name) == ["consumption.at-risk", "consumption.expired"])
+    #expect(events.last?.data["reason"] == "outcome-unknown")
+    try finish(stage)
+  }
+
+  @Test func `an answer that waits for a slot is not stored, so a withdrawn consent counts`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), for: .seconds(10))
     try await stage.running { workers in
-      // One meets the limit itself, the other the pause that follows from it.
+      // The first request gets the 429, and the second waits for the pause that it causes.
       _ = try asked(stage)
       try await stage.calm(workers)
       try await stage.pass(.seconds(300), workers)
@@ -295,7 +334,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an answer that found no way to Apple is not kept, and nobody calls it unclear`(isAsked: Bool) async throws {
+  func `an answer that did not reach Apple is not stored, and its result is not unknown`(isAsked: Bool) async throws {
     let stage = try ConsumptionStage()
     stage.team.isAppleBeyondReach = true
     try await stage.running { workers in
@@ -304,7 +343,7 @@ import Testing
       #expect(stage.team.posts.count > 1)
     }
     #expect(try stage.events().isEmpty)
-    #expect(!stage.keepsAnswers, "what was not sent stands in the ledger")
+    #expect(!stage.keepsAnswers, "an answer that was not sent is in the ledger")
     stage.team.isAppleBeyondReach = false
     stage.team.answers { _ in .status(409) }
     if !isAsked { stage.time.advance(by: .seconds(43_260)) }
@@ -316,7 +355,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `what Apple will never take is told with its code`() async throws {
+  @Test func `a permanent refusal by Apple is published with its code`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: 400, body: .json(code: 4_000_047, message: "not supported")), for: .seconds(3_600))
     try await stage.running { workers in
@@ -330,7 +369,7 @@ import Testing
   }
 
   @Test(arguments: [400, 413, 422])
-  func `a refusal without Apple's code may be a gateway's: there is another attempt`(status: Int) async throws {
+  func `a refusal without Apple's code may be a gateway's and is retried`(status: Int) async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: status, body: .html), for: .seconds(600))
     try await stage.running { workers in
@@ -346,7 +385,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `a limit that ends after the deadline is reported at once`() async throws {
+  @Test func `a rate limit that ends after the deadline is reported at once`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.tooManyRequests(.milliseconds(from: .seconds(13 * 3_600))), for: .seconds(60))
     try await stage.running { workers in
@@ -360,7 +399,7 @@ import Testing
 
   // MARK: - Time
 
-  @Test func `an answer that is late by its signature and in time by its receipt is sent, marked, and was foretold`()
+  @Test func `an answer after the planned and before the final deadline is sent, marked and announced`()
     async throws
   {
     let stage = try ConsumptionStage()
@@ -378,7 +417,7 @@ import Testing
     let events = try stage.events()
     #expect(events.map(\.name) == ["consumption.at-risk", "consumption.sent"])
     guard case .integer(let late)? = events.last?.data["lateBySeconds"] else {
-      Issue.record("not marked late: \(events)")
+      Issue.record("not marked as late: \(events)")
       return
     }
     #expect((1_800...2_520).contains(late))
@@ -389,7 +428,7 @@ import Testing
   @Test(arguments: [
     (11 * 3_600 + 1_800, ["consumption.at-risk", "consumption.sent"]), (43_260, ["consumption.expired"]),
   ])
-  func `a worker that was away says that it is behind`(_ seconds: Int, _ expected: [String]) async throws {
+  func `a worker that was down reports its lag`(_ seconds: Int, _ expected: [String]) async throws {
     let stage = try ConsumptionStage()
     _ = try asked(stage)
     stage.time.advance(by: .seconds(seconds))
@@ -400,7 +439,53 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `an answer whose call was lost is not sent after the end, and nobody claims to know`() async throws {
+  @Test(arguments: [
+    (157 * 3_600 + 600, "consumption.sent"), (168 * 3_600, "consumption.sent"), (170 * 3_600, "consumption.expired"),
+    (402 * 86_400, "consumption.expired"),
+  ])
+  func `a request that arrives long after its signature has the time of Apple's retries`(
+    _ seconds: Int, _ expected: String
+  ) async throws {
+    let stage = try ConsumptionStage()
+    let id = try stage.buy()
+    try stage.askBack(id)
+    let told = try stage.told()
+    stage.time.advance(by: .seconds(seconds))
+    try await stage.running { workers in
+      for record in told { try stage.log.append(record) }
+      try await stage.calm(workers)
+    }
+    #expect(try names(stage).last == expected)
+    #expect(stage.calls == (expected == "consumption.sent" ? 1 : 0))
+    try finish(stage)
+  }
+
+  @Test(arguments: [
+    ["millrace-first-timestamp": "1000"], ["millrace-time": "1000"], ["millrace-deadline": "1000"],
+    ["millrace-first-timestamp": "1000", "millrace-attempt": "99999"],
+    ["millrace-replay-mode": "reapply", "ce_replayid": "forged", "millrace-first-timestamp": "1000"],
+  ])
+  func `forged headers do not end a request`(headers: [String: String]) async throws {
+    let stage = try ConsumptionStage()
+    try await stage.running { workers in
+      let id = try stage.buy()
+      try stage.askBack(id)
+      for var record in try stage.told() {
+        let genuine = record
+        record.headers += headers.map { RecordHeader($0.key, $0.value) }
+        // The forged copy arrives first.
+        try stage.log.append(record)
+        try await stage.calm(workers)
+        try stage.log.append(genuine)
+      }
+      try await stage.calm(workers)
+    }
+    #expect(try names(stage) == ["consumption.sent"] && stage.calls == 1)
+    #expect(stage.deadLetters().isEmpty)
+    try finish(stage)
+  }
+
+  @Test func `an answer with a lost response is not sent after the end, and its result is unknown`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.answerLost, for: .seconds(10))
     try await stage.running { workers in
@@ -415,7 +500,7 @@ import Testing
     try finish(stage)
   }
 
-  @Test func `what is nearest to its end is answered first`() throws {
+  @Test func `the request with the nearest deadline is answered first`() throws {
     let received = Timestamp(millisecondsSince1970: 1_767_225_600_000)
     let envelope = NotificationEnvelope([])
     let first = try #require(ConsumptionWorker.deadline(of: envelope, receivedAt: received))
@@ -423,7 +508,7 @@ import Testing
     #expect(first < second && first - received == .seconds(43_200))
   }
 
-  @Test func `a replay calls nobody and tells nothing, days later as well`() async throws {
+  @Test func `a replay makes no calls and publishes nothing, even days later`() async throws {
     let stage = try ConsumptionStage()
     stage.team.answers { post in
       switch post.question["productId"] {

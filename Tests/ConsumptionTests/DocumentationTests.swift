@@ -1,4 +1,4 @@
-// The samples of `docs/consumption.md` are what teams build their endpoint upon.
+// Checks the samples of `docs/consumption.md`, because teams build their endpoint from them.
 
 import AppStore
 import TestSupport
@@ -12,7 +12,7 @@ import Testing
     ConsumptionExpired.eventName, ConsumptionAtRisk.eventName,
   ]
 
-  @Test func `question, answers and events are what their schemas say, and each event has a sample`() throws {
+  @Test func `question, answers and events match their schemas, and each event has a sample`() throws {
     let samples = try DocumentedSample.all(in: "docs/consumption.md")
     let http = samples.filter { $0.title == "http" }
     #expect(http.count == 3)

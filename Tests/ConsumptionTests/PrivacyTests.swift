@@ -1,10 +1,9 @@
-// What is said of a customer reaches Apple and nobody else: not a log, a metric, a trace, a dead letter's reason, nor an
-// event.
+// Checks that a customer's data reaches only Apple, and no log, metric, trace, event or dead letter.
 
 import AppStore
-import Clocks
+import MillraceTime
 import InMemoryTracing
-import Kafka
+import KafkaClient
 import Logging
 import MillraceTesting
 import Synchronization
@@ -16,7 +15,7 @@ import Tracing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct PrivacyTests {
-  /// Every line that a run logs, at every level.
+  /// Collects every log line of a run, at every level.
   private final class Lines: Sendable {
     let all = Mutex<[String]>([])
 
@@ -44,7 +43,7 @@ import Tracing
   }
 
   private static let token = "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11"
-  /// Values that stand nowhere else.
+  /// Values that occur nowhere else.
   private static let words = [
     token, "31337", "9999999", "MARKER", "UNDELIVERED_WRONG_ITEM", String(ConsumptionStage.secret.dropFirst(6)),
   ]
@@ -52,7 +51,7 @@ import Tracing
   private static let answers = [
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"consumptionPercentage":31337}"#,
     #"{"customerConsented":true,"deliveryStatus":"UNDELIVERED_WRONG_ITEM","sampleContentProvided":true}"#,
-    // Wrong in ways that a message could quote.
+    // Invalid in ways that an error message could quote.
     #"{"customerConsented":true,"deliveryStatus":"MARKER","sampleContentProvided":true}"#,
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"consumptionPercentage":9999999}"#,
     #"{"customerConsented":"MARKER"}"#, #"MARKER"#,
@@ -60,7 +59,7 @@ import Tracing
     #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"v1":{"appAccountToken":"MARKER"}}"#,
   ]
 
-  @Test func `a whole run says nothing of a customer but to Apple`() async throws {
+  @Test func `a whole run passes a customer's data to Apple only`() async throws {
     let stage = try ConsumptionStage()
     let lines = Lines()
     let registry = PrometheusRegistry()
@@ -87,7 +86,7 @@ import Tracing
     #expect(!calls.isEmpty)
     #expect(
       calls.allSatisfy { call in runs.contains { $0.spanID == call.parentSpanID && $0.traceID == call.traceID } },
-      "a call to Apple is in no run's trace")
+      "a call to Apple is not in its run's trace")
     said += spans.finishedSpans.map { span in
       var attributes: [String] = []
       span.attributes.forEach { name, value in attributes.append("\(name)=\(value.toSpanAttribute())") }
@@ -99,16 +98,16 @@ import Tracing
     }
     said += events.map { "\($0.data)" }
     for topic in stage.topics.retries {
-      // What waits carries the reasons of its failures.
+      // Delayed records carry the reasons of their failures.
       said += stage.log.records(in: topic).flatMap { record in
         record.headers.map { String(decoding: $0.value ?? [], as: UTF8.self) }
       }
     }
     for word in Self.words {
       let found = said.filter { $0.lowercased().contains(word.lowercased()) }
-      #expect(found.isEmpty, "\(word) stands in \(found.prefix(3))")
+      #expect(found.isEmpty, "found \(word) in \(found.prefix(3))")
     }
-    // The words did go where they belong.
+    // The words did reach the team's system and Apple.
     let posted = stage.team.posts.map { String(decoding: $0.body, as: UTF8.self).lowercased() }
     #expect(posted.contains { $0.contains(Self.token) })
     try stage.checkEvents()
@@ -124,7 +123,7 @@ import Tracing
         try stage.askBack(id)
         try stage.deliver(version1: number.isMultiple(of: 2))
       }
-      // One that becomes a dead letter for what it says, and one whose timer fires.
+      // One notification becomes a dead letter because of its content, and one has a timer that fires.
       let body = """
         {"notification_type":"CONSUMPTION_REQUEST","environment":"PROD","bid":"\(ConsumptionStage.bundleId)",\
         "unified_receipt":{"latest_receipt_info":[{"transaction_id":"1","app_account_token":"\(token)"},\
@@ -136,7 +135,7 @@ import Tracing
   }
 }
 
-/// The process's tracer: where a task has one of its own it records, everywhere else nothing is kept.
+/// The tracer of the process. It records in tasks that have their own tracer, and discards all other spans.
 private struct TaskTracer: Tracer {
   @TaskLocal static var tracer: InMemoryTracer?
 

@@ -1,6 +1,6 @@
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Millrace
 import Synchronization
 import Testing
@@ -33,7 +33,7 @@ import Testing
     (404, "", "unknown"), (409, "", "no-consent"), (429, "", "provider-limit"), (500, "", "provider-error"),
     (503, good, "provider-error"), (302, "", "provider-refused"), (401, "", "provider-refused"),
   ])
-  func `a status says what becomes of the question`(_ status: Int, _ body: String, _ meaning: String) async throws {
+  func `the status determines a response's meaning`(_ status: Int, _ body: String, _ meaning: String) async throws {
     let exchange = Answering { _ in ExchangeAnswer(status: status, body: Array(body.utf8)) }
     let reply = try await http(exchange).answer(question())
     switch reply {
@@ -44,20 +44,20 @@ import Testing
     }
   }
 
-  @Test func `an answer that broke off is none`() async throws {
+  @Test func `a truncated response is not an answer`() async throws {
     let reply = try await http(
       Answering { _ in ExchangeAnswer(status: 200, body: Array(Self.good.utf8), isComplete: false) }
     ).answer(question())
     #expect(reply == .later("answer-unreadable", after: nil))
   }
 
-  @Test func `Retry-After is kept to`() async throws {
+  @Test func `Retry-After is respected`() async throws {
     let reply = try await http(Answering { _ in ExchangeAnswer(status: 503, headers: ["Retry-After": "90"]) })
       .answer(question())
     #expect(reply == .later("provider-error", after: .seconds(90)))
   }
 
-  @Test func `who does not answer in time is asked again`() async throws {
+  @Test func `a provider that does not respond in time is asked again`() async throws {
     let never = AsyncStream<Void> { _ in }
     let provider = try http(
       Answering { _ in
@@ -70,7 +70,7 @@ import Testing
     #expect(await reply == .later("provider-timeout", after: nil))
   }
 
-  @Test func `the question is posted with its identity and the time of asking`() async throws {
+  @Test func `the question is posted with its id and the current time`() async throws {
     let seen = Mutex<[ExchangeRequest]>([])
     let provider = try http(
       Answering { request in
@@ -91,7 +91,21 @@ import Testing
     #expect(body["appAccountToken"] == nil)
   }
 
-  @Test func `the first rule that fits answers`() async throws {
+  @Test func `in a rehearsal the question carries the real time, which the receiver checks`() async throws {
+    let seen = Mutex<[String]>([])
+    let provider = try HTTPProvider(
+      url: "https://crm.example.com/consumption", secrets: [[1, 2, 3]], timeout: .seconds(3_600),
+      exchange: Answering { request in
+        seen.withLock { $0.append(request.headers["webhook-timestamp"] ?? "") }
+        return ExchangeAnswer(status: 204)
+      }, clock: MillraceClock(origin: Timestamp(millisecondsSince1970: 1_700_000_000_000), rate: 1))
+    let before = MillraceClock.system.wallTime.millisecondsSince1970 / 1_000
+    _ = await provider.answer(question())
+    let time = try #require(seen.withLock { $0.first }.flatMap { Int64($0) })
+    #expect(time >= before && time < before + 60)
+  }
+
+  @Test func `the first matching rule answers`() async throws {
     func rule(_ change: (inout ConsumptionRule) -> Void) -> ConsumptionRule {
       var rule = ConsumptionRule()
       rule.customerConsented = true
@@ -121,13 +135,13 @@ import Testing
     #expect(await rules.answer(question("coin")) == .unknown)
   }
 
-  @Test func `the first that has an answer decides, and one that cannot answer now is not passed over`() async throws {
+  @Test func `the first provider with an answer decides, and an unavailable one is not skipped`() async throws {
     func chain(_ replies: ProviderReply...) -> ProviderChain {
       ProviderChain(replies.enumerated().map { Fixed(name: "p\($0.offset)", reply: $0.element) })
     }
     let good = ProviderReply.answer(try ConsumptionAnswer(parsing: Array(Self.good.utf8)))
     guard case .send(_, by: "p1") = await chain(.unknown, good).find(question()) else {
-      Issue.record("the second was not asked")
+      Issue.record("the second provider was not asked")
       return
     }
     #expect(await chain(.noConsent, good).find(question()) == .withhold(reason: "no-consent", by: "p0"))
@@ -141,7 +155,7 @@ import Testing
       case .later(reason: "answer-invalid", let detail?, _, by: "p0") =
         await chain(.answer(ConsumptionAnswer(json: ["customerConsented": true])), good).find(question())
     else {
-      Issue.record("a wrong answer was passed over")
+      Issue.record("a wrong answer was skipped")
       return
     }
     #expect(detail.contains("deliveryStatus"))
@@ -154,7 +168,7 @@ private struct Fixed: ConsumptionProvider {
   func answer(_ question: ConsumptionQuestion) async -> ProviderReply { reply }
 }
 
-/// Answers from memory.
+/// Answers from a closure.
 struct Answering: HTTPExchange {
   let answer: @Sendable (ExchangeRequest) async -> ExchangeAnswer
 

@@ -8,7 +8,7 @@ import Testing
   private let secret = Array("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".utf8)
   private let body = Array(#"{"test": 2432232314}"#.utf8)
 
-  @Test func `a message is signed as the specification's example`() throws {
+  @Test func `the signature of the specification's example matches`() throws {
     let headers = try WebhookSignature(secrets: [secret]).headers(
       id: "msg_p5jXN8AQM9LWM0D4loKWxJek", time: 1_614_265_330, body: body)
     #expect(headers.map(\.name) == ["webhook-id", "webhook-timestamp", "webhook-signature"])
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["whsec_", "whsec_not Base64!"])
-  func `a secret that says it is Base64 and is not is refused at start`(secret: String) {
+  func `a secret with the Base64 prefix and invalid Base64 is refused at start`(secret: String) {
     #expect(throws: MillraceError.self) { try WebhookSignature(secrets: [Array(secret.utf8)]) }
   }
 }

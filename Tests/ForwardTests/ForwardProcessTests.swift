@@ -1,10 +1,10 @@
-// The built `millrace-forward` on the embedded cluster: two receivers, of which one is not there.
+// Runs the built `millrace-forward` on the embedded cluster with two receivers. One does not respond.
 
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
@@ -19,7 +19,7 @@ import Testing
   private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("millrace-forward")
 
-  @Test func `a receiver that is not there holds up no other, and SIGTERM ends the process in order`() async throws {
+  @Test func `an unreachable receiver does not delay others, and SIGTERM stops the process cleanly`() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("forward-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     defer { do { try FileManager.default.removeItem(at: directory) } catch { Issue.record(error) } }

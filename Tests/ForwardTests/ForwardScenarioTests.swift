@@ -1,11 +1,11 @@
-// The old receiver, slow and failing, over real sockets and in real time, with one worker and with two of which one is
-// killed: it ends with every notification, byte for byte, in the order of its key.
+// A slow and failing receiver, over real sockets and in real time. It runs with one worker, and with two while one is
+// killed. In the end the receiver has every notification, byte for byte and in the order of its key.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Logging
 @testable import Millrace
 import MillraceTesting
@@ -21,7 +21,7 @@ import Testing
   private static let lanes = 4
 
   @Test(arguments: [(seed: UInt64(1), workers: 1), (2, 2)])
-  func `an old receiver, slow and failing, ends with everything, byte for byte, in order`(
+  func `a slow and failing receiver ends with every notification, byte for byte and in order`(
     seed: UInt64, workers: Int
   ) async throws {
     let world = try await World(seed: seed)
@@ -35,7 +35,7 @@ import Testing
       let began = clock.now
       try world.write()
       if workers == 2 {
-        // One dies in the middle of it, without a word.
+        // One worker crashes halfway.
         await receiver.wait { $0.count > Self.notifications / 4 }
         processes[0].log.crash()
         processes[0].task.cancel()
@@ -52,8 +52,8 @@ import Testing
       var taken: [String: [String]] = [:]
       var seen: Set<String> = []
       for post in receiver.taken {
-        let expected = try #require(world.byID[post.id], "seed \(seed): nobody sent \(post.id)")
-        #expect(post.body == expected.body, "seed \(seed): other bytes")
+        let expected = try #require(world.byID[post.id], "seed \(seed): unknown notification \(post.id)")
+        #expect(post.body == expected.body, "seed \(seed): different bytes")
         if seen.insert(post.id).inserted { taken[expected.key, default: []].append(post.id) }
       }
       for (key, sent) in Dictionary(grouping: world.expected, by: \.key) {
@@ -67,14 +67,15 @@ import Testing
     }
   }
 
-  /// Slow always, failing often, seeded by the notification, so that nothing depends on which comes first.
+  /// Always slow and often failing. The seed is per notification, so the result does not depend on the order of
+  /// arrival.
   private struct Faults {
     let seed: UInt64
 
     func reply(to post: OldReceiver.Post, _ tries: Int) -> OldReceiver.Reply {
       var random = SeededGenerator(seed: post.id.utf8.reduce(seed &+ UInt64(tries)) { $0 &* 31 &+ UInt64($1) })
       let slow = Duration.milliseconds(Int64.random(in: 5...20, using: &random))
-      // Nobody is unlucky for ever: what is looked at is what comes of bad luck.
+      // After six failures a notification succeeds, because the test covers recovery and not permanent failure.
       switch tries < 6 ? Int.random(in: 0..<100, using: &random) : 100 {
       case ..<10: return .answer(500, after: slow)
       case ..<15: return .answer(503, retryAfter: "0", after: slow)
@@ -87,11 +88,11 @@ import Testing
     }
   }
 
-  /// Notifications of several families and both versions, and workers that forward them.
+  /// Notifications of several families and both versions, and the workers that forward them.
   private final class World: Sendable {
     struct Expected: Sendable {
       var id: String
-      /// The lane's key: order is kept inside of it and inside of a family.
+      /// The record key. Order is kept per key and family.
       var key: String
       var body: String
     }

@@ -1,10 +1,10 @@
-// One receiver at a time, over real sockets; the worker's time is turned by hand.
+// Tests one receiver at a time over real sockets, with virtual time in the worker.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
@@ -12,7 +12,7 @@ import Testing
 @testable import Forward
 
 @Suite(.timeLimit(.minutes(15))) struct ForwarderTests {
-  /// Runs a forwarder to `receiver` in a harness.
+  /// Runs a forwarder to the receiver at `url` in a harness.
   private func forwarding(
     to url: String, _ change: (inout ForwardSettings, inout MillraceConfiguration) -> Void = { _, _ in },
     _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
@@ -38,7 +38,7 @@ import Testing
     "{\"signedPayload\":\"" + String(decoding: fixture.bytes, as: UTF8.self) + "\"}"
   }
 
-  @Test func `a notification is posted as Apple would have, once, with what receivers need`() async throws {
+  @Test func `a notification is posted once, as Apple posts it, with additional headers for receivers`() async throws {
     try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
       try await forwarding(to: receiver.url, { settings, _ in settings.headers = ["X-Team": "a"] }) { harness in
         let fixture = try await harness.receive(.didRenew)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `everything again posts nothing; reapplied, each notification once more`() async throws {
+  @Test func `a plain replay posts nothing, and a reapplied one posts each notification once`() async throws {
     try await OldReceiver.serving({ _, tries in .answer(tries == 0 ? 500 : 200) }) { receiver in
       try await forwarding(to: receiver.url) { harness in
         for type in [NotificationTypeV2.didRenew, .refund, .test] { try await harness.receive(type) }
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `the trace of the request that Apple made goes along`() async throws {
+  @Test func `the trace context of Apple's request is passed on`() async throws {
     try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
       try await forwarding(to: receiver.url) { harness in
         var record = try await harness.receive(.didRenew).producerRecord
@@ -82,14 +82,14 @@ import Testing
         record.headers.append(RecordHeader("traceparent", trace))
         record.headers.append(RecordHeader("ce_id", "another"))
         try await harness.receive(record)
-        // Another id than the signed one: nobody may pass one notification off as another.
+        // The id differs from the signed one. A record must not pass as another notification.
         #expect(try await harness.deadLetters().map(\.reason) == ["headers"])
         #expect(receiver.posts.count == 1)
       }
     }
   }
 
-  @Test func `every family and kind arrives, types nobody knows included`() async throws {
+  @Test func `every family and type is forwarded, including unknown types`() async throws {
     try await OldReceiver.serving({ _, _ in .answer(204) }) { receiver in
       try await forwarding(to: receiver.url) { harness in
         var bodies: Set<String> = []
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `a receiver gets the apps, types and environments it is configured for`() async throws {
+  @Test func `a receiver gets the apps, types and environments in its configuration`() async throws {
     try await OldReceiver.serving({ _, _ in .answer(200) }) { receiver in
       let changes: [(Int, @Sendable (inout ForwardSettings) -> Void)] = [
         (1, { $0.types = ["REFUND"] }), (2, { $0.bundleIds = [SampleApp().bundleId] }), (0, { $0.bundleIds = ["b"] }),
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(arguments: [(false, false), (true, false), (true, true)])
-  func `version 1 comes without its secret unless that was asked for, then where it stood`(
+  func `version 1 is posted without its secret, or on request with the secret in its place`(
     isRestored: Bool, hasPlace: Bool
   ) async throws {
     let secret = FileManager.default.temporaryDirectory.appendingPathComponent("secret-\(UUID().uuidString)")
@@ -139,7 +139,7 @@ import Testing
       }
       try await forwarding(to: receiver.url, change) { harness in
         var record = fixture.producerRecord
-        // What the ingress writes for `…,"password":"s3cret"}`.
+        // The ingress's header for `…,"password":"s3cret"}`.
         let place = "\(fixture.bytes.count - 1) 2c2270617373776f7264223a22 22"
         if hasPlace { record.headers.append(RecordHeader("ce_passwordplace", place)) }
         try await harness.receive(record)
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal is tried as often as configured, then it is a dead letter and its key goes on`() async throws {
+  @Test func `a refusal is retried as configured, then becomes a dead letter, and its key continues`() async throws {
     try await OldReceiver.serving({ post, _ in .answer(post.headers["x"] == nil ? 400 : 200) }) { receiver in
       try await forwarding(to: receiver.url, { settings, _ in settings.refusedAttempts = 3 }) { harness in
         let fixture = try await harness.receive(.didRenew)
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a receiver that is busy is asked again when it said`() async throws {
+  @Test func `a busy receiver is retried at the time that it asked for`() async throws {
     try await OldReceiver.serving({ _, tries in tries == 0 ? .answer(429, retryAfter: "600") : .answer(200) }) {
       receiver in
       try await forwarding(to: receiver.url) { harness in
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test func `a receiver that is down for a day, or loses its answers, gets everything in the order of its key`()
+  @Test func `a receiver that is down for a day or loses responses gets everything in key order`()
     async throws
   {
     try await OldReceiver.serving({ _, tries in tries < 8 ? .answer(503) : tries == 8 ? .hangUp : .answer(200) }) {
@@ -198,18 +198,18 @@ import Testing
         var order: [String] = []
         for post in receiver.taken where !order.contains(post.id) { order.append(post.id) }
         #expect(order == ids)
-        // A successor is not tried while the one before it waits.
+        // A successor is not posted while its predecessor waits.
         #expect(receiver.posts.map(\.id) == ids.flatMap { id in (0..<10).map { _ in id } })
       }
     }
   }
 
-  @Test func `nobody listening is tried again, for longer than Apple would`() async throws {
+  @Test func `an unreachable receiver is retried for longer than Apple would`() async throws {
     let url = try await OldReceiver.serving({ _, _ in .answer(200) }) { $0.url }
     try await forwarding(to: url) { harness in
       try await harness.receive(.didRenew)
       for _ in 0..<26 { try await harness.advance(by: .seconds(21_600)) }
-      #expect(try await harness.deadLetters().isEmpty, "Apple's last try comes after 157 hours")
+      #expect(try await harness.deadLetters().isEmpty, "Apple's last retry comes after 157 hours")
       for _ in 0..<10 { try await harness.advance(by: .seconds(21_600)) }
       let letter = try #require(try await harness.deadLetters().first)
       #expect(letter.reason == "attempts-exhausted")
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test func `each receiver is a worker of its own, and none is an error`() throws {
+  @Test func `each receiver is a worker, and a configuration without receivers is an error`() throws {
     #expect(throws: MillraceError.self) { try Forwarder.identities(in: MillraceConfiguration()) }
     var configuration = MillraceConfiguration()
     for name in ["old", "audit"] {

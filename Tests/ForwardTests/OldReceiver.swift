@@ -1,5 +1,5 @@
-// The receiver a team had before: an HTTP server on the loopback interface that remembers every byte of a request, and
-// answers, dawdles or hangs up as a test tells it.
+// A team's existing receiver: an HTTP server on the loopback interface. It records every byte of a request. A test
+// decides whether it answers, delays or disconnects.
 
 import NIOCore
 import NIOPosix
@@ -8,20 +8,20 @@ import Synchronization
 final class OldReceiver: Sendable {
   struct Post: Sendable {
     var line: String
-    /// Names in lower case.
+    /// The headers, with names in lower case.
     var headers: [String: String]
     var body: String
 
     var id: String { headers["webhook-id"] ?? "" }
   }
 
-  /// What it does with a post.
+  /// The reaction to a post.
   enum Reply: Sendable {
-    /// Answers; 2xx says that it has the notification.
+    /// Responds with a status. 2xx means that it accepted the notification.
     case answer(Int, retryAfter: String? = nil, after: Duration = .zero)
-    /// Takes the notification and hangs up before it said so.
+    /// Accepts the notification and closes the connection without a response.
     case hangUp
-    /// Takes the notification and says nothing.
+    /// Accepts the notification and does not respond.
     case silence
 
     var takes: Bool {
@@ -46,15 +46,15 @@ final class OldReceiver: Sendable {
 
   var port: Int { channel.localAddress?.port ?? 0 }
   var url: String { "http://127.0.0.1:\(port)/apple/notifications?v=2" }
-  /// Everything that came.
+  /// All received posts.
   var posts: [Post] { state.withLock { $0.posts } }
-  /// What it has, in the order it came, repetitions included.
+  /// The accepted posts in order, including duplicates.
   var taken: [Post] { state.withLock { $0.taken } }
-  /// The most connections at one time.
+  /// The largest number of concurrent connections.
   var mostConnections: Int { state.withLock { $0.mostOpen } }
 
   /// Runs a receiver while `body` runs.
-  /// - Parameter reply: decides by the post and by how often its notification came before.
+  /// - Parameter reply: Returns the reaction to a post. The number counts earlier posts of its notification.
   static func serving<Result: Sendable>(
     _ reply: @escaping @Sendable (Post, Int) -> Reply, _ body: (OldReceiver) async throws -> Result
   ) async throws -> Result {
@@ -84,7 +84,7 @@ final class OldReceiver: Sendable {
     state = Mutex(State())
   }
 
-  /// Waits until what it has is enough.
+  /// Waits until the accepted posts satisfy a condition.
   func wait(until isEnough: ([Post]) -> Bool) async {
     let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     state.withLock { $0.watchers.append(change) }
@@ -111,7 +111,7 @@ final class OldReceiver: Sendable {
   }
 }
 
-/// From connections, which are there first, to the receiver.
+/// Connects the connections to the receiver, which is created after them.
 private final class Relay: Sendable {
   private let target = Mutex<(OldReceiver, @Sendable (OldReceiver.Post, Int) -> OldReceiver.Reply)?>(nil)
 
@@ -127,7 +127,7 @@ private final class Relay: Sendable {
   func connected(_ change: Int) { target.withLock { $0 }?.0.connected(change) }
 }
 
-/// One connection: requests with `content-length`, one after the other.
+/// A connection with sequential requests that have `content-length`.
 private final class Conversation: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -168,7 +168,7 @@ private final class Conversation: ChannelInboundHandler {
     case .hangUp: channel.close(promise: nil)
     case .answer(let status, let retryAfter, let delay):
       let field = retryAfter.map { "retry-after: \($0)\r\n" } ?? ""
-      // What follows a 204 would be read as the answer to the next post.
+      // The client would take a body after a 204 for the response to its next post.
       let content = status == 204 ? "\r\n" : "content-length: 2\r\n\r\nok"
       let text = "HTTP/1.1 \(status) Said\r\n\(field)\(content)"
       let (seconds, attoseconds) = delay.components

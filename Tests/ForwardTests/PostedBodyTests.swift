@@ -5,7 +5,7 @@ import Testing
 @testable import Forward
 
 @Suite struct PostedBodyTests {
-  @Test func `a token comes in the object that Apple posts it in`() throws {
+  @Test func `a token is posted in the JSON object that Apple uses`() throws {
     let body = PostedBody.v2(Array("a-b_c.d.e".utf8))
     #expect(body == Array(#"{"signedPayload":"a-b_c.d.e"}"#.utf8))
     #expect(try ResponseBodyV2(parsing: body).signedPayload == "a-b_c.d.e")
@@ -15,7 +15,7 @@ import Testing
     (#"{"a":1}"#, #"{"password":"s","a":1}"#), (" { \"a\":1}\n", " {\"password\":\"s\", \"a\":1}\n"),
     ("{}", #"{"password":"s"}"#), ("{ \n}", "{\"password\":\"s\" \n}"),
   ])
-  func `a secret without a place comes first and changes nothing else`(kept: String, posted: String) {
+  func `a secret without a known place is inserted first, and nothing else changes`(kept: String, posted: String) {
     #expect(PostedBody.v1(Array(kept.utf8), secret: Array("s".utf8), place: nil) == Array(posted.utf8))
     #expect(PostedBody.v1(Array(kept.utf8), secret: nil, place: nil) == Array(kept.utf8))
     let beyond = ResponseBodyV1.PasswordPlace(offset: 1_000, before: [], after: [])
@@ -28,23 +28,23 @@ import Testing
     "{ \"a\" : 1 ,\n  \"password\" : \"s3cret\" ,\n  \"b\":2 }\r\n",
     "{ \"a\" : 1 ,\n  \"password\" : \"s3cret\" }", #"{"p\u0061ssword":"s3cret","a":1}"#,
   ])
-  func `a secret goes back to where the ingress took it from`(posted: String) throws {
+  func `a secret is inserted where the ingress removed it`(posted: String) throws {
     let envelope = try ResponseBodyV1.Envelope(parsing: Array(posted.utf8))
     let place = try #require(envelope.passwordPlace)
     #expect(PostedBody.v1(envelope.bytes, secret: Array("s3cret".utf8), place: place) == Array(posted.utf8))
-    #expect(!(place.before + place.after).contains(UInt8(ascii: "3")), "the secret must not be in its place")
+    #expect(!(place.before + place.after).contains(UInt8(ascii: "3")), "the header must not contain the secret")
   }
 
   @Test(arguments: [
     #"{"a":1}"#, #"{"password":"a","password":"b"}"#, #"{"password":1,"a":1}"#, #"{"password":"s\u0033cret"}"#,
     #"{"password":"# + String(repeating: " ", count: 300) + #""s"}"#,
   ])
-  func `what cannot be put back byte for byte has no place`(posted: String) throws {
+  func `a body that cannot be restored byte for byte has no place`(posted: String) throws {
     #expect(try ResponseBodyV1.Envelope(parsing: Array(posted.utf8)).passwordPlace == nil)
   }
 
   @Test(arguments: [NotificationTypeV1.didRenew, .refund, .consumptionRequest])
-  func `what is put back is taken out again as the ingress takes it out`(type: NotificationTypeV1) throws {
+  func `the ingress removes an inserted secret in the same place`(type: NotificationTypeV1) throws {
     var samples = SampleNotificationsV1(password: nil, seed: 7)
     let kept = samples.next(type, at: Timestamp(millisecondsSince1970: 1_767_225_600_000)).body
     let secret = #"quoted " and \ and é"#

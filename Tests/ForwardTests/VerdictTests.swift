@@ -17,7 +17,7 @@ import Testing
   ]
 
   @Test(arguments: table)
-  func `every status means one thing`(status: Int, retryAfter: String?, verdict: Verdict) {
+  func `every status has one meaning`(status: Int, retryAfter: String?, verdict: Verdict) {
     #expect(Verdict(status: status, retryAfter: retryAfter) == verdict)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Ingress
 
 @Suite struct BodyBudgetTests {
-  @Test func `as many bytes are held as allowed, and none beyond`() {
+  @Test func `the budget grants bytes up to its limit and no more`() {
     let budget = BodyBudget(bytes: 100)
     #expect(budget.take(60))
     #expect(!budget.take(41))
@@ -19,11 +19,11 @@ import Testing
     (1, 5000, 5000), (1, 2 << 20, 8 << 10), (5000, 17_000, 10_000), (10_000, 17_000, 17_000), (300, 100, 300),
     (1 << 20, 2 << 20, 2 << 20),
   ])
-  func `room follows what has arrived, never beyond what was announced`(size: Int, announced: Int, room: Int) {
+  func `space grows with the bytes received, up to the announced length`(size: Int, announced: Int, room: Int) {
     #expect(BodyBudget.room(for: size, announced: announced) == room)
   }
 
-  @Test func `connections that only begin a body leave half of the budget, whatever is configured`() {
+  @Test func `connections that only begin a body leave half of the budget in any configuration`() {
     var generator = SeededGenerator(seed: 61)
     for _ in 0..<200 {
       var settings = IngressSettings()

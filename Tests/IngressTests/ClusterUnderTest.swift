@@ -1,21 +1,21 @@
-// The cluster a test runs against: embedded, or the real one that KAFKA_BOOTSTRAP_SERVERS names. Topics are the test's
-// own either way, so that suites may run side by side and again.
+// The cluster of a test: embedded, or the real cluster in KAFKA_BOOTSTRAP_SERVERS. Each test has its own topics, so
+// suites can run in parallel and repeatedly.
 
-import Foundation
-import Kafka
+import KafkaClient
 import Millrace
+import SharedCluster
 
-/// `KAFKA_BOOTSTRAP_SERVERS`, where it names a real Kafka: set and not empty.
-let realCluster = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap { $0.isEmpty ? nil : $0 }
+/// The value of `KAFKA_BOOTSTRAP_SERVERS`, nil if it is not set or empty.
+let realCluster = SharedCluster.servers
 
 /// A cluster with the topics of a catalog.
 struct ClusterUnderTest {
   let bootstrapServers: String
-  /// Nil where the cluster is a real one.
+  /// Nil if the cluster is a real one.
   let embedded: EmbeddedCluster?
 
-  /// A name before every topic's that no other test has.
-  static var topicPrefix: String { realCluster == nil ? "" : "test-\(UUID().uuidString.prefix(8).lowercased())." }
+  /// The prefix of every topic name. On a real cluster no other test uses it.
+  static var topicPrefix: String { realCluster == nil ? "" : "\(SharedCluster.uniqueName())." }
 
   init(_ catalog: TopicCatalog) async throws {
     guard let realCluster else {

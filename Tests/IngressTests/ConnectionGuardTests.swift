@@ -1,5 +1,5 @@
-// What a connection costs at most, through sockets: clients that begin and do not end, that do not read, that speak no
-// HTTP.
+// Limits the cost of a connection. The clients use sockets: some never finish a request, some never read, some do not
+// speak HTTP.
 
 import AppStore
 import AppStoreSigning
@@ -10,7 +10,7 @@ import Testing
 @testable import Ingress
 
 @Suite(.timeLimit(.minutes(15))) struct ConnectionGuardTests {
-  // Short enough to wait for, in a test that ends when the server closes the connection.
+  // Short, because the tests wait until the server closes the connection.
   private let idle = Duration.milliseconds(200)
 
   private func isMalformedHead(_ received: some StringProtocol) -> Bool {
@@ -23,7 +23,7 @@ import Testing
     #"millrace_ingress_refused_total{reason="malformed-head",status="400",version="none"}"#
 
   @Test(arguments: [("POST /x", "404"), ("PUT /v2", "405")])
-  func `a connection whose answer came before its body is closed when nothing follows`(
+  func `a connection that was answered before its body arrived is closed when it is idle`(
     start: String, status: String
   ) async throws {
     try await IngressFixture().run(details: { $0.idleTimeout = idle }) { (ingress) async throws in
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `a client that reads none of its answers is closed`() async throws {
+  @Test func `the connection of a client that reads no responses is closed`() async throws {
     try await IngressFixture().run(details: { $0.idleTimeout = idle }) { (ingress) async throws in
       let requests = String(repeating: "GET /x HTTP/1.1\r\nhost: a\r\n\r\n", count: 60_000)
       try await RawClient.sendAndReadNothing(requests, port: ingress.port)
@@ -44,7 +44,7 @@ import Testing
     "no HTTP at all\r\n\r\n", "POST /v2 HTTP/1.1\r\nhost: a\r\nx: \(String(repeating: "a", count: 40_000))\r\n\r\n",
     "POST /v2 HTTP/1.1\r\nhost: a\r\ncontent-length: x\r\n\r\n",
   ])
-  func `a head that is no HTTP, or too large, is answered with a problem and counted`(text: String) async throws {
+  func `a malformed or oversize head is answered with a problem document and counted`(text: String) async throws {
     try await IngressFixture().run { (ingress) async throws in
       let received = try await RawClient.sendAndWaitForTheEnd(text, port: ingress.port)
       #expect(isMalformedHead(received), "\(received)")
@@ -62,6 +62,61 @@ import Testing
     }
   }
 
+  @Test func `a client that expects 100-continue receives it and its answer`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.ingress.bodyTimeout = .seconds(20)
+    var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 53)
+    let bodies = try (0..<2).map { _ in
+      try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate).body
+    }
+    try await fixture.run { (ingress) async throws in
+      let steps = bodies.flatMap { body -> [RawClient.Step] in
+        let head = "POST /v2 HTTP/1.1\r\nhost: a\r\nexpect: 100-Continue\r\ncontent-length: \(body.count)\r\n\r\n"
+        return [(head, "HTTP/1.1 100 Continue\r\n\r\n"), (String(decoding: body, as: UTF8.self), "HTTP/1.1 200")]
+      }
+      // Twice over one connection: the first exchange must not affect the second.
+      let received = try await RawClient.exchange(
+        Array(steps.prefix(2)) + [("GET /x HTTP/1.1\r\nhost: a\r\n\r\n", "HTTP/1.1 404")] + Array(steps.suffix(2))
+          + [("no HTTP at all\r\n\r\n", "")], port: ingress.port)
+      #expect(received.components(separatedBy: "HTTP/1.1 100 Continue\r\n\r\n").count == 3, "\(received)")
+      #expect(received.components(separatedBy: "HTTP/1.1 200").count == 3, "\(received)")
+    }
+  }
+
+  @Test(arguments: [
+    ("POST /x", "5", "404"), ("PUT /v2", "5", "405"), ("POST /v2", "999999999", "413"), ("POST /v1", "2000000", "401"),
+  ])
+  func `a client that expects 100-continue is refused without it if its body would be refused`(
+    start: String, length: String, status: String
+  ) async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.apps[0].sharedSecretFiles = []
+    fixture.configuration.ingress.bodyTimeout = .seconds(20)
+    try await fixture.run { (ingress) async throws in
+      let received = try await RawClient.sendAndWaitForTheEnd(
+        "\(start) HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: \(length)\r\n\r\n",
+        port: ingress.port)
+      #expect(received.hasPrefix("HTTP/1.1 \(status)"), "\(received)")
+      #expect(received.lowercased().contains("connection: close"), "\(received)")
+      #expect(!ingress.metrics.render().contains(#"reason="incomplete-body""#))
+    }
+  }
+
+  @Test func `version 1 is refused before the body if no app has a shared secret`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.apps[0].sharedSecretFiles = []
+    fixture.configuration.ingress.bodyTimeout = .seconds(2)
+    try await fixture.run { (ingress) async throws in
+      // The client sends no body, so an answer that needed it would never come.
+      let received = try await RawClient.sendAndWaitForTheEnd(
+        "POST /v1 HTTP/1.1\r\nhost: a\r\ncontent-length: 2000000\r\n\r\n", port: ingress.port)
+      #expect(received.hasPrefix("HTTP/1.1 401"), "\(received)")
+      #expect(
+        ingress.metrics.render().contains(
+          #"millrace_ingress_refused_total{reason="no-shared-secret",status="401",version="v1"} 1"#))
+    }
+  }
+
   @Test func `a chunked body that is malformed is refused once`() async throws {
     try await IngressFixture().run { (ingress) async throws in
       let received = try await RawClient.sendAndWaitForTheEnd(
@@ -71,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `more bodies that never end than there are places take no place from a genuine one`() async throws {
+  @Test func `unfinished bodies beyond maxRequestsInFlight do not displace genuine notifications`() async throws {
     var fixture = try IngressFixture()
     fixture.configuration.ingress.maxRequestsInFlight = 2
     fixture.configuration.ingress.bodyTimeout = .seconds(2)
@@ -81,7 +136,7 @@ import Testing
     }
     try await fixture.run { (ingress) async throws in
       let port = ingress.port
-      // Each slow client has had an answer before it begins the body that it never ends.
+      // Each slow client receives one answer before it begins the body that it never finishes.
       let (begun, sink) = AsyncStream.makeStream(of: Void.self)
       try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<16 {
@@ -101,7 +156,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a body beyond the budget is answered 503, and gives back what it held`(isChunked: Bool) async throws {
+  func `a body beyond the budget is answered with 503 and releases its bytes`(isChunked: Bool) async throws {
     let fixture = try IngressFixture()
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 52)
     let sound = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate).body

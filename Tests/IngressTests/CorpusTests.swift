@@ -1,9 +1,9 @@
-// What Apple really signed, through HTTP. Reads ../shared and says so when it is not there.
+// Posts data that Apple signed, over HTTP. Reads ../shared; the suite is skipped if that is absent.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOHTTP1
@@ -36,17 +36,17 @@ private struct CorpusItem: Decodable, Sendable {
         .sorted { $0.path < $1.path }
         .map { (try JSONDecoder().decode(CorpusItem.self, from: Data(contentsOf: $0)), $0) }
     } catch {
-      Issue.record(error, "the corpus cannot be read")
+      Issue.record(error, "cannot read the corpus")
       return []
     }
   }()
 }
 
 @Suite(
-  .enabled(if: sharedDirectory != nil, "../shared is absent: what Apple really signed is not tested"),
+  .enabled(if: sharedDirectory != nil, "../shared is absent: data signed by Apple is not tested"),
   .timeLimit(.minutes(15)))
 struct CorpusTests {
-  @Test func `notifications that Apple signed are stored as they were signed, and nothing else is`() async throws {
+  @Test func `only notifications signed by Apple are stored, with unchanged bytes`() async throws {
     let items = CorpusItem.all.map(\.item).filter { $0.jws != nil && $0.expected.valid != nil }
     var fixture = try IngressFixture()
     fixture.configuration.trust.roots = []
@@ -84,7 +84,7 @@ struct CorpusTests {
     }
   }
 
-  @Test func `version 1 bodies with the right secret are stored without it, those without one are refused`()
+  @Test func `version 1 bodies with the right secret are accepted, all others are refused`()
     async throws
   {
     let bodies = try CorpusItem.all.filter { $0.item.kind == "v1" }.map { item, file in
@@ -109,7 +109,7 @@ struct CorpusTests {
     }
   }
 
-  @Test func `every vector of a notification gets its answer, and what is accepted is stored`() async throws {
+  @Test func `every notification vector gets the expected answer, and accepted ones are stored`() async throws {
     var counts = (accepted: 0, refused: 0)
     for (settings, vectors) in Dictionary(grouping: try Vector.notifications(), by: \.config) {
       var fixture = try IngressFixture()
@@ -126,7 +126,7 @@ struct CorpusTests {
           let jws = try vector.jws
           let answer = try await ingress.post(Array(#"{"signedPayload":""#.utf8) + jws + Array(#""}"#.utf8))
           switch vector.expect {
-          // Genuine outside; the token inside names another app.
+          // The outer token is genuine, but the inner token names another app.
           case .accept where vector.id == "nested-transaction-other-bundle":
             #expect(answer.status == 401, "\(vector.id): \(answer)")
           case .accept: #expect(answer.status == 200, "\(vector.id): \(answer)")
@@ -147,7 +147,7 @@ struct CorpusTests {
     #expect(counts.accepted >= 8 && counts.refused >= 30, "\(counts)")
   }
 
-  /// Signed data under a chain of its own, with what must become of it.
+  /// A test vector: data signed with a chain of its own, and the expected result.
   private struct Vector: Decodable {
     struct Config: Decodable, Hashable {
       var root: String

@@ -1,9 +1,9 @@
-// What the internet sends: broken bodies and slow clients, against the real process.
+// Sends hostile traffic to the real process: broken bodies and slow clients.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOHTTP1
@@ -14,7 +14,7 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
   static let mutations = 10_000
 
-  @Test func `ten thousand mutated notifications are refused, the process lives and its memory stays flat`()
+  @Test func `ten thousand mutated notifications are refused without a crash or memory growth`()
     async throws
   {
     let fixture = try IngressFixture()
@@ -26,7 +26,7 @@ import Testing
     var mutator = try NotificationMutator(fixture, seed: seed)
     let posts = (0..<Self.mutations).map { _ in mutator.next() }
 
-    // The first part fills caches and pools; what follows must not grow.
+    // The first part fills caches and pools. After it, memory must not grow.
     let warm = Self.mutations / 4
     let load = Load()
     await load.run(Array(posts[..<warm]), port: ingress.port, clients: 32)
@@ -47,7 +47,7 @@ import Testing
     let byStatus = Dictionary(grouping: statuses, by: { $0.status ?? 0 }).mapValues(\.count)
     print("mutations: \(byStatus.sorted { $0.key < $1.key }), resident \(before >> 10) kB then \(after >> 10) kB")
 
-    // Alive and well: a sound one still gets through.
+    // The process still accepts a valid notification.
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 1)
     let sound = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
     #expect(try await AppleClient.post(sound.body, port: ingress.port).status == 200)
@@ -55,7 +55,36 @@ import Testing
     #expect(await ingress.exitStatus() == 0)
   }
 
-  @Test func `clients that send slowly are cut off and hold up nobody`() async throws {
+  @Test func `the largest version 1 bodies without the secret use little more memory than their size`()
+    async throws
+  {
+    let fixture = try IngressFixture()
+    defer { fixture.removeFiles() }
+    let cluster = try await ClusterUnderTest(try TopicCatalog.load(fixture.configuration.topics))
+    let ingress = try await IngressProcess(fixture, bootstrapServers: cluster.bootstrapServers)
+    let size = 2 << 20
+    func body(_ start: String, _ element: String) -> [UInt8] {
+      let elements = (size - start.utf8.count - 2) / element.utf8.count
+      return Array((start + String(repeating: element, count: elements - 1) + element.dropLast() + "]}").utf8)
+    }
+    // A body that is trivial to parse fills the socket buffers and pools first.
+    let blank = [UInt8](repeating: 0x20, count: size)
+    for _ in 0..<4 { #expect(try await AppleClient.post(blank, port: ingress.port, to: "/v1").status == 400) }
+    let before = try #require(ingress.peakResidentBytes)
+    for element in ["[0],", "{},", "0,", #"{"":0},"#] {
+      for start in [#"{"password":"wrong","a":["#, #"{"a":["#, #"{"password":["#] {
+        let answer = try await AppleClient.post(body(start, element), port: ingress.port, to: "/v1")
+        #expect(answer.status == 401, "\(start) \(element)")
+      }
+    }
+    let after = try #require(ingress.peakResidentBytes)
+    print("version 1 without the secret: peak \(before >> 10) kB, then \(after >> 10) kB")
+    #expect(after - before < 12 << 20, "the peak of memory went from \(before) to \(after) bytes")
+    ingress.terminate()
+    #expect(await ingress.exitStatus() == 0)
+  }
+
+  @Test func `slow clients are disconnected and do not delay other clients`() async throws {
     let fixture = try IngressFixture()
     defer { fixture.removeFiles() }
     let cluster = try await ClusterUnderTest(try TopicCatalog.load(fixture.configuration.topics))
@@ -69,7 +98,7 @@ import Testing
       "",
     ]
     let port = ingress.port
-    // The first fill caches and pools; what follows must not grow.
+    // The first requests fill caches and pools. After them, memory must not grow.
     for _ in 0..<20 {
       let sound = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
       #expect(try await AppleClient.post(sound.body, port: port).status == 200)
@@ -79,7 +108,7 @@ import Testing
       for index in 0..<80 {
         group.addTask { try await RawClient.sendAndWaitForTheEnd(beginnings[index % beginnings.count], port: port) }
       }
-      // In the meantime others are served, though there are more slow clients than places.
+      // Other clients are served in the meantime, although slow clients outnumber maxRequestsInFlight.
       for _ in 0..<20 {
         let sound = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
         #expect(try await AppleClient.post(sound.body, port: port).status == 200)

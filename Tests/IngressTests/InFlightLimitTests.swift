@@ -5,7 +5,7 @@ import Testing
 @Suite struct InFlightLimitTests {
   private struct Failure: Error {}
 
-  @Test func `there are as many places as allowed, and none beyond`() async {
+  @Test func `requests beyond the limit are refused`() async {
     let limit = InFlightLimit(2)
     let inside = await limit.withPlace {
       await limit.withPlace { await limit.withPlace { "third" } ?? "refused" }
@@ -14,7 +14,7 @@ import Testing
     #expect(limit.current == 0)
   }
 
-  @Test func `a place is free again after a failure`() async {
+  @Test func `a request that throws releases its place`() async {
     let limit = InFlightLimit(1)
     await #expect(throws: Failure.self) { try await limit.withPlace { throw Failure() } }
     #expect(await limit.withPlace { "next" } == "next")

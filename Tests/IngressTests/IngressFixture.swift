@@ -1,11 +1,12 @@
-// A running ingress for one test: own chain, embedded cluster or the one that KAFKA_BOOTSTRAP_SERVERS names, free port.
+// A running ingress for one test. It has its own certificate chain and a free port, and uses the embedded cluster or
+// the cluster in KAFKA_BOOTSTRAP_SERVERS.
 
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSigning
 import AsyncHTTPClient
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOCore
@@ -15,17 +16,17 @@ import Testing
 
 @testable import Ingress
 
-/// The package's root, found from this file.
+/// The root directory of the package.
 let packageRoot = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()
 
-/// The shared corpus beside the project; nil where a clone stands alone.
+/// The shared corpus next to the clone, nil if it is absent.
 let sharedDirectory: URL? = {
   let url = packageRoot.deletingLastPathComponent().appendingPathComponent("shared")
   return FileManager.default.fileExists(atPath: url.appendingPathComponent("corpus").path) ? url : nil
 }()
 
-/// What a client saw.
+/// A response as a client receives it.
 struct Answer: Sendable, Hashable {
   var status: Int
   var contentType: String?
@@ -33,7 +34,7 @@ struct Answer: Sendable, Hashable {
   var body: String
 }
 
-/// Everything one test needs to sign, post and look into Kafka.
+/// Signs and posts notifications and reads the resulting records.
 struct IngressFixture {
   static let signedDate = Timestamp(millisecondsSince1970: 1_767_225_600_000)
   static let password = "0123456789abcdef0123456789abcdef"
@@ -43,7 +44,7 @@ struct IngressFixture {
   let directory: URL
   var configuration: MillraceConfiguration
 
-  /// Files for a configuration: root and shared secret.
+  /// Creates the configuration, with files for the root certificate and the shared secret.
   init() throws {
     chain = try SigningChain.generate(
       notBefore: Self.signedDate + .seconds(-86_400), notAfter: Self.signedDate + .seconds(86_400))
@@ -67,8 +68,8 @@ struct IngressFixture {
     configuration.apps = [settings]
     configuration.ingress.host = "127.0.0.1"
     configuration.ingress.port = 0
-    // Limits are for the tests about them: in a crowd a client may wait seconds for its turn between two lines, and
-    // a connection that it opened ahead of need, cut off, would look like a lost answer.
+    // Long timeouts, which tests of timeouts override. On a busy machine a client may pause for seconds in the middle
+    // of a request. If the ingress then closed the connection, it would look like a lost answer.
     configuration.ingress.headerTimeout = .seconds(300)
     configuration.ingress.bodyTimeout = .seconds(60)
     configuration.ingress.deadline = .seconds(120)
@@ -79,9 +80,9 @@ struct IngressFixture {
     do { try FileManager.default.removeItem(at: directory) } catch { Issue.record(error) }
   }
 
-  /// Runs the ingress for the length of `body`, stops it gracefully, and passes on what either threw.
+  /// Runs the ingress while `body` runs, then stops it gracefully. Rethrows errors of both.
   func run<Value: Sendable>(
-    metrics: PrometheusRegistry = PrometheusRegistry(), gate: NetworkGate? = nil,
+    metrics: PrometheusRegistry = PrometheusRegistry(), gate: NetworkFaultInjector? = nil,
     details change: (inout IngressServer.Details) -> Void = { _ in },
     _ body: (RunningIngress) async throws -> Value
   ) async throws -> Value {
@@ -116,7 +117,7 @@ struct IngressFixture {
   }
 }
 
-/// An ingress that listens.
+/// An ingress that accepts connections.
 struct RunningIngress {
   let port: Int
   let server: IngressServer
@@ -132,12 +133,12 @@ struct RunningIngress {
       body, port: port, to: path, method: method, headers: headers, isChunked: isChunked)
   }
 
-  /// Every record of every partition of a topic, read to the end that the broker names.
+  /// Returns the records of all partitions of a topic, up to the high watermark.
   func records(of topic: String) async throws -> [ConsumerRecord] {
     try await readAll(topic, catalog: catalog, bootstrapServers: cluster.bootstrapServers)
   }
 
-  /// Every record of every topic.
+  /// Returns the records of all topics.
   func allRecords() async throws -> [ConsumerRecord] {
     var records: [ConsumerRecord] = []
     for topic in catalog.topics { records += try await self.records(of: topic.name) }
@@ -145,9 +146,9 @@ struct RunningIngress {
   }
 }
 
-/// Posting as Apple does.
+/// Posts notifications as Apple does.
 enum AppleClient {
-  /// As many connections as clients, so that none waits for another's answer, and no retry of a refused connection.
+  /// Allows one connection for each client, so no client waits for another. Does not retry refused connections.
   static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
@@ -172,7 +173,7 @@ enum AppleClient {
   }
 }
 
-/// Reads a topic from its beginning to the end that the broker names, and checks that nothing was trimmed before it.
+/// Reads a topic up to the high watermark, and checks that the broker has not deleted records at its beginning.
 func readAll(
   _ name: String, catalog: TopicCatalog, bootstrapServers: String
 ) async throws -> [ConsumerRecord] {
@@ -188,7 +189,7 @@ func readAll(
     guard case .assigned(let queues) = event else { continue }
     for queue in queues {
       let range = try await consumer.watermarks(of: queue.partition, timeout: .seconds(60))
-      #expect(range.lowerBound == 0, "\(queue.partition) was trimmed: the test's topics are too small for it")
+      #expect(range.lowerBound == 0, "\(queue.partition) was trimmed: the topic's retention is too small for this test")
       var next = range.lowerBound
       while next < range.upperBound {
         let batch = try await queue.nextBatch(upTo: 500)
@@ -204,7 +205,7 @@ func readAll(
 }
 
 extension ConsumerRecord {
-  /// The text of a header.
+  /// Returns the value of a header as text.
   func header(_ name: String) -> String? {
     headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -7,7 +7,7 @@ import Testing
 @testable import Ingress
 
 @Suite(.timeLimit(.minutes(15))) struct IngressMetricsTests {
-  @Test func `every configured app and environment is counted from 0`() {
+  @Test func `every configured app and environment has a counter that starts at 0`() {
     let registry = PrometheusRegistry()
     var app = AppSettings()
     app.bundleId = "com.example.app"
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a genuine notification counts for its app and shows who signed it, a forged one does neither`()
+  @Test func `only a genuine notification counts for its app and exports its leaf certificate`()
     async throws
   {
     let fixture = try IngressFixture()
@@ -43,7 +43,7 @@ import Testing
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }.joined()
       #expect(ingress.metrics.render().contains(leaf + "\"\(fingerprint)\"} "))
-      // Without TLS it has no certificate of its own.
+      // Without TLS the ingress has no certificate of its own.
       #expect(!ingress.metrics.render().contains(IngressServer.certificateEndName))
     }
   }

@@ -1,4 +1,4 @@
-// The real millrace-ingress as a process of its own, started on free ports and stopped by pid.
+// Runs the real millrace-ingress executable, on free ports.
 
 import AppStoreSigning
 import Foundation
@@ -12,22 +12,23 @@ import Testing
 
 /// A running `millrace-ingress`.
 ///
-/// Sendable: after the start nothing is changed but by the process itself, and `waitUntilExit` may wait on any thread.
+/// Sendable because its properties do not change after the start, and any thread may call `waitUntilExit`.
 final class IngressProcess: @unchecked Sendable {
   private let process: Process
   let port: Int
   let adminPort: Int
   let log: URL
 
-  /// Where SwiftPM puts executables: beside the test bundle.
+  /// The executable, which SwiftPM places next to the test bundle.
   static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("millrace-ingress")
 
-  /// Starts the process and returns once it listens.
+  /// Starts the process and returns when it accepts connections.
   /// - Parameters:
-  ///   - patience: seconds that a body may take.
-  ///   - headPatience: seconds from a connection to its first head; long, because a client may open one ahead of need.
-  ///   - limits: further members of `ingress`, each after a comma.
+  ///   - patience: The time limit for a body, in seconds.
+  ///   - headPatience: The time limit for the first request head of a connection, in seconds. The default is long,
+  ///     because clients open connections in advance.
+  ///   - limits: Additional members of `ingress` in the configuration, each with a leading comma.
   init(
     _ fixture: IngressFixture, bootstrapServers: String, patience: Int = 5, headPatience: Int = 300, limits: String = ""
   ) async throws {
@@ -68,8 +69,8 @@ final class IngressProcess: @unchecked Sendable {
     adminPort = try #require(found.admin, "millrace-ingress has no admin port:\n\(text)")
   }
 
-  /// The lines a process writes, for as long as somebody reads them, and all of them in a file: a full pipe would stop
-  /// the process.
+  /// Returns the lines that the process writes, and copies them to a file. Reads the pipe to its end even if the stream
+  /// has no reader, because a full pipe would block the process.
   private static func lines(of pipe: Pipe, copiedTo file: URL) throws -> AsyncStream<String> {
     let copy = try FileHandle(forWritingTo: file)
     let (lines, sink) = AsyncStream.makeStream(of: String.self)
@@ -100,10 +101,10 @@ final class IngressProcess: @unchecked Sendable {
 
   var identifier: pid_t { process.processIdentifier }
 
-  /// Asks the process to end, as Kubernetes does.
+  /// Sends SIGTERM, as Kubernetes does.
   func terminate() { kill(identifier, SIGTERM) }
 
-  /// Waits for the end and returns the exit status; a signal is 128 and its number.
+  /// Waits for the exit and returns the exit status, 128 plus the signal number if a signal ended the process.
   func exitStatus() async -> Int32 {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [process] in
@@ -114,11 +115,16 @@ final class IngressProcess: @unchecked Sendable {
     }
   }
 
-  /// Resident memory in bytes, from the kernel.
-  var residentBytes: Int? {
+  /// The resident memory, in bytes.
+  var residentBytes: Int? { memory("VmRSS:") }
+
+  /// The peak of resident memory since the start, in bytes.
+  var peakResidentBytes: Int? { memory("VmHWM:") }
+
+  private func memory(_ name: String) -> Int? {
     guard let status = FileManager.default.contents(atPath: "/proc/\(identifier)/status") else { return nil }
     return String(decoding: status, as: UTF8.self).split(separator: "\n")
-      .first { $0.hasPrefix("VmRSS:") }
+      .first { $0.hasPrefix(name) }
       .flatMap { Int($0.filter(\.isNumber)) }.map { $0 * 1024 }
   }
 }

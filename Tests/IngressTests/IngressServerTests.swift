@@ -1,6 +1,7 @@
 import AppStore
+import AppStoreSignature
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOHTTP1
@@ -9,7 +10,7 @@ import Testing
 @testable import Ingress
 
 @Suite(.timeLimit(.minutes(15))) struct IngressServerTests {
-  @Test func `a notification of every type and subtype is stored as it was signed, under its key, in its topic`()
+  @Test func `every type and subtype is stored unchanged, with its key, in its topic`()
     async throws
   {
     let fixture = try IngressFixture()
@@ -57,7 +58,7 @@ import Testing
     }
     #expect(stored.count == pairs.count)
     for (type, posted, bare) in pairs {
-      // The same body made without a password is what must be left of the one made with it.
+      // The stored value must equal the same body made without a password.
       let record = try #require(stored.first { $0.value == bare.body })
       #expect(record.topic == router.topic(for: type))
       #expect(record.key == Array(posted.originalTransactionId.utf8))
@@ -86,10 +87,19 @@ import Testing
         #expect(try await ingress.records(of: topic.name).isEmpty, "\(topic.name)")
       }
       let kept = try await ingress.records(of: QuarantineRecord.topic)
-      let expected = forgeries.filter { isWorthKeeping($0) }.map(\.jws)
-      #expect(Set(kept.map(\.value)) == Set(expected))
+      let worthKeeping = forgeries.filter { isWorthKeeping($0) }.map(\.jws)
+      #expect(Set(kept.map(\.value)) == Set(worthKeeping))
       #expect(kept.allSatisfy { QuarantineRecord($0)?.reason != nil })
+      // Partition 0 holds bodies whose outer token only Apple can have signed, partition 1 bodies that anyone can make.
+      let unproven = copies(of: forgeries) { forgery in
+        if case .refused(let reason) = forgery.expectation { reason.hasPrefix("chain") } else { false }
+      }
+      #expect(Set(kept.filter { $0.partition == 1 }.map(\.value)) == Set(unproven))
     }
+  }
+
+  private func copies(of forgeries: [Forgery], where isMeant: (Forgery) -> Bool) -> [[UInt8]] {
+    forgeries.filter { isWorthKeeping($0) && isMeant($0) }.map(\.jws)
   }
 
   private func expectedStatus(_ forgery: Forgery) -> Int {
@@ -112,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `an operator may choose to refuse what cannot be verified`() async throws {
+  @Test func `an operator can refuse bodies that cannot be verified`() async throws {
     var fixture = try IngressFixture()
     fixture.configuration.ingress.unverifiable = .refuse
     let other = try SigningChain.generate(
@@ -125,37 +135,76 @@ import Testing
     }
   }
 
-  @Test func `the quarantine takes no more than its allowance`() async throws {
+  @Test func `the quarantine copies no more bodies than its allowance`() async throws {
     var fixture = try IngressFixture()
     fixture.configuration.ingress.quarantinePerMinute = 3
     let other = try SigningChain.generate(
       notBefore: IngressFixture.signedDate + .seconds(-60), notAfter: IngressFixture.signedDate + .seconds(60))
     var samples = SampleNotifications(chain: other, app: fixture.app, seed: 5)
-    let foreign = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
+    let foreign = try (0..<20).map { _ in
+      try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate).body
+    }
     try await fixture.run { (ingress) async throws in
       let began = ContinuousClock.now
-      for _ in 0..<20 { #expect(try await ingress.post(foreign.body).status == 503) }
-      // Three at once, and one more every twenty seconds.
+      for body in foreign { #expect(try await ingress.post(body).status == 503) }
+      // Three at once, then one every 20 seconds.
       let most = 4 + Int((ContinuousClock.now - began) / .seconds(20))
       #expect((3...most).contains(try await ingress.records(of: QuarantineRecord.topic).count))
       #expect(ingress.metrics.render().contains(#"outcome="over-allowance""#))
     }
   }
 
-  @Test(arguments: [
-    ("", 400), ("null", 400), ("[]", 400), ("{}", 400), (#"{"signedPayload":1}"#, 400),
-    (#"{"signedPayload":"a.b"}"#, 400), (#"{"signedPayload":"a.b.c"}"#, 400), ("\u{FF}", 400),
-    (String(repeating: "[", count: 100_000), 400),
-  ])
-  func `what is no notification is malformed`(text: String, status: Int) async throws {
-    let fixture = try IngressFixture()
+  @Test func `a body that is posted repeatedly is copied once`() async throws {
+    var fixture = try IngressFixture()
+    fixture.configuration.ingress.quarantinePerMinute = 3
+    var samples = SampleNotifications(chain: fixture.chain, app: SampleApp(bundleId: "com.example.other"), seed: 8)
+    let foreign = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
+    let another = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)
     try await fixture.run { (ingress) async throws in
-      #expect(try await ingress.post(Array(text.utf8)).status == status)
-      #expect(try await ingress.post(Array(text.utf8), to: "/v1").status == status)
+      for _ in 0..<20 { #expect(try await ingress.post(foreign.body).status == 503) }
+      // The repeated posts have not used up the allowance.
+      #expect(try await ingress.post(another.body).status == 503)
+      let kept = try await ingress.records(of: QuarantineRecord.topic)
+      #expect(kept.map(\.value) == [foreign.jws, another.jws])
+      #expect(ingress.metrics.render().contains(#"quarantined_total{outcome="already-kept"} 19"#))
     }
   }
 
-  @Test func `paths, methods and sizes are judged before the body`() async throws {
+  /// Every device has such tokens. Apple signed them, so they could pass for a notification of another app.
+  @Test func `a transaction signed by Apple is not a notification and is refused without a copy`() async throws {
+    let fixture = try IngressFixture()
+    var samples = SampleNotifications(chain: fixture.chain, app: SampleApp(bundleId: "com.example.other"), seed: 9)
+    let data = try ResponseBodyV2DecodedPayload(
+      json: UnverifiedToken(
+        parsing: samples.next(SampleKind(.didRenew), signedDate: IngressFixture.signedDate).jws
+      ).payload
+    ).data
+    let transaction = Array(try #require(data?.signedTransactionInfo).utf8)
+    let renewalInfo = Array(try #require(data?.signedRenewalInfo).utf8)
+    try await fixture.run { (ingress) async throws in
+      #expect(try await ingress.post(body(transaction)).status == 400)
+      #expect(try await ingress.post(body(renewalInfo)).status == 400)
+      #expect(try await ingress.records(of: QuarantineRecord.topic).isEmpty)
+      #expect(!ingress.metrics.render().contains("quarantined_total{"))
+    }
+  }
+
+  @Test(arguments: [
+    ("", 400, 400), ("null", 400, 400), ("[]", 400, 400), ("{}", 400, 401), (#"{"signedPayload":1}"#, 400, 401),
+    (#"{"signedPayload":"a.b"}"#, 400, 401), (#"{"signedPayload":"a.b.c"}"#, 400, 401), ("\u{FF}", 400, 400),
+    (String(repeating: "[", count: 100_000), 400, 400), (#"{"password":"\#(IngressFixture.password)"}"#, 400, 400),
+  ])
+  func `a body that is not a notification is malformed, or lacks the secret in version 1`(
+    text: String, v2: Int, v1: Int
+  ) async throws {
+    let fixture = try IngressFixture()
+    try await fixture.run { (ingress) async throws in
+      #expect(try await ingress.post(Array(text.utf8)).status == v2)
+      #expect(try await ingress.post(Array(text.utf8), to: "/v1").status == v1)
+    }
+  }
+
+  @Test func `paths, methods and sizes are checked before the body`() async throws {
     var fixture = try IngressFixture()
     fixture.configuration.ingress.maxBodyBytes.v2 = 1000
     try await fixture.run { (ingress) async throws in
@@ -166,13 +215,13 @@ import Testing
       #expect(answer.status == 413)
       #expect(answer.body.contains(#""status":413"#))
       #expect(try await ingress.post([UInt8](repeating: 0x20, count: 1000)).status == 400)
-      // A chunked body announces no size; it is measured as it comes.
+      // A chunked body announces no length, so the ingress counts the bytes that arrive.
       let chunked = try await ingress.post([UInt8](repeating: 0x20, count: 1001), isChunked: true)
       #expect(chunked.status == 413)
     }
   }
 
-  @Test func `a wrong secret, an unknown app and a foreign environment each get their answer`() async throws {
+  @Test func `a wrong secret is answered with 401, an unknown app or environment with 503`() async throws {
     let fixture = try IngressFixture()
     func body(_ app: SampleApp, password: String?) -> [UInt8] {
       var samples = SampleNotificationsV1(app: app, password: password, seed: 6)
@@ -194,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func `the trace of the request is carried by the record`() async throws {
+  @Test func `the record carries the trace context of the request`() async throws {
     let fixture = try IngressFixture()
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 7)
     let notification = try samples.next(SampleKind(.test), signedDate: IngressFixture.signedDate)

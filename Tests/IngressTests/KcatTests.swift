@@ -1,10 +1,9 @@
-// A record in Kafka is byte for byte what was posted, read by kcat, which shares no code with us but librdkafka's
-// protocol.
+// Reads records with kcat and compares them byte for byte with the posted bodies. kcat shares only librdkafka with us.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOHTTP1
@@ -22,7 +21,7 @@ private let kcat = ["/usr/bin/kcat", "/usr/local/bin/kcat", "/opt/homebrew/bin/k
     let signed = try v2.next(SampleKind(.didRenew), signedDate: IngressFixture.signedDate)
     var v1 = SampleNotificationsV1(app: fixture.app, password: IngressFixture.password, seed: 32)
     let posted = v1.next(.didRenew, at: IngressFixture.signedDate).body
-    // As Apple might format it one day: white space inside and out, and a character that is not ASCII.
+    // A format that Apple might use one day: more white space, and a character that is not ASCII.
     let spaced = Array(
       String(decoding: posted, as: UTF8.self).replacing(",\"", with: " ,\n  \"").replacing("421", with: "4.2.1 – é")
         .utf8)

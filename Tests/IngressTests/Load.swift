@@ -1,15 +1,15 @@
-// Requests from many clients at once, counted by answer. Ends by count, not by time.
+// Sends requests from many clients at once and counts the answers. Ends after a number of requests, not after a time.
 
 import Synchronization
 
-/// What came of posting a list of bodies.
+/// The results of posting a list of bodies.
 final class Load: Sendable {
   struct Result: Sendable {
     var status: Int?
     var elapsed: Duration
   }
 
-  /// One request.
+  /// A request to send.
   struct Post: Sendable {
     var path: String
     var body: [UInt8]
@@ -27,12 +27,12 @@ final class Load: Sendable {
 
   var results: [Int: Result] { state.withLock(\.results) }
 
-  /// Indexes of the bodies answered with this status.
+  /// Returns the indexes of the bodies that were answered with this status.
   func answered(_ status: Int) -> Set<Int> {
     Set(results.filter { $0.value.status == status }.keys)
   }
 
-  /// Indexes of the bodies that were sent, or are about to be, and are not answered.
+  /// The indexes of the bodies that a client has started to send and that have no answer yet.
   var inFlight: Set<Int> { state.withLock(\.inFlight) }
 
   /// Posts every body once to `/v2`.
@@ -42,8 +42,8 @@ final class Load: Sendable {
     await run(bodies.map { Post(path: "/v2", body: $0) }, port: port, clients: clients, continues: continues)
   }
 
-  /// Posts every body once, from `clients` clients. A client whose connection fails notes no status and goes on while
-  /// `continues` says so.
+  /// Posts every body once, from `clients` clients. If a connection fails, the client records nil as the status and
+  /// continues while `continues` returns true.
   func run(
     _ posts: [Post], port: Int, clients: Int, continues: @escaping @Sendable () -> Bool = { true }
   ) async {
@@ -66,14 +66,14 @@ final class Load: Sendable {
             do {
               status = try await AppleClient.post(posts[index].body, port: port, to: posts[index].path).status
             } catch {
-              // The server is gone or closing: no answer, so no promise.
+              // The server has stopped or is stopping. Without an answer it promised nothing.
             }
             self.note(index, Result(status: status, elapsed: ContinuousClock.now - started))
           }
         }
       }
     }
-    // Whoever still waits for a count would wait for ever.
+    // Remaining waiters would otherwise wait for ever.
     let waiters = state.withLock { state in
       state.isFinished = true
       defer { state.waiters = [] }
@@ -82,7 +82,7 @@ final class Load: Sendable {
     for waiter in waiters { waiter.wake.resume() }
   }
 
-  /// Returns once the results so far meet the condition, or the load is over.
+  /// Returns when the results meet the condition or all requests have been sent.
   func wait(until condition: @escaping @Sendable ([Int: Result]) -> Bool) async {
     await withCheckedContinuation { continuation in
       let isMet = state.withLock { state in

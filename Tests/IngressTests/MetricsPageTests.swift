@@ -1,6 +1,6 @@
-// The page of metrics is an interface: it and the code say the same.
+// Compares docs/metrics.md with the metrics in the code.
 
-import Clocks
+import MillraceTime
 import Foundation
 import Testing
 
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `every metric has its row, with the help text that Prometheus shows, and nothing else has`() throws {
+  @Test func `the page has one row for every metric, with its help text`() throws {
     let collectors = ProcessMetrics.collectors + [Heartbeat(clock: .system).collector]
     let texts =
       WorkerMetrics.helpTexts + KafkaMetrics.helpTexts + BudgetMetrics.helpTexts + IngressMetrics.helpTexts
@@ -35,7 +35,7 @@ import Testing
       + [
         (IngressServer.certificateEndName, IngressServer.certificateEndHelp),
         (IngressServer.appleLeafName, IngressServer.appleLeafHelp),
-        ("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind."),
+        ("millrace_metrics_conflicts_total", "Metrics dropped because their name is used with another kind."),
       ]
     let rows = try page()
     #expect(Set(rows.map(\.name)) == Set(texts.map(\.0)))

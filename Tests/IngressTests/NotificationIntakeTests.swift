@@ -1,9 +1,9 @@
-// The intake without HTTP and without Kafka: what follows from what the sink says.
+// Tests the intake without HTTP or Kafka: how it answers for each result of the sink.
 
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import Synchronization
@@ -11,7 +11,7 @@ import Testing
 
 @testable import Ingress
 
-/// A sink that keeps what it took, or refuses everything with one error.
+/// A sink that stores all records, or fails for all of them with one error.
 private final class FakeSink: RecordSink {
   private let taken = Mutex<[ProducerRecord]>([])
   private let failure: KafkaError?
@@ -20,7 +20,9 @@ private final class FakeSink: RecordSink {
 
   var records: [ProducerRecord] { taken.withLock { $0 } }
 
-  func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+  func send(
+    _ record: ProducerRecord, until deadline: ContinuousClock.Instant
+  ) async throws(KafkaError) -> RecordPosition {
     if let failure { throw failure }
     taken.withLock { $0.append(record) }
     return RecordPosition(topic: record.topic, partition: 0, offset: 0)
@@ -29,7 +31,7 @@ private final class FakeSink: RecordSink {
 
 @Suite struct NotificationIntakeTests {
   private func withIntake(
-    _ sink: FakeSink, logs: LogSink = LogSink { _ in },
+    _ sink: FakeSink, logs: LogSink = LogSink { _ in }, clock: MillraceClock = .system,
     _ body: (NotificationIntake, IngressFixture) async throws -> Void
   ) async throws {
     let fixture = try IngressFixture()
@@ -38,8 +40,9 @@ private final class FakeSink: RecordSink {
     let handler = LogSettings().handler(label: "test", clock: .system, sink: logs, isTerminal: false)
     let intake = NotificationIntake(
       admission: try NotificationAdmission(fixture.configuration, clock: .system), router: catalog.router, sink: sink,
-      quarantine: Quarantine(topic: "q", perMinute: 100, sink: sink, clock: .system), clock: .system,
-      metrics: IngressMetrics(factory: PrometheusRegistry()), logger: Logger(label: "test") { _ in handler })
+      quarantine: Quarantine(topic: "q", perMinute: 100, sink: sink, clock: clock), clock: clock,
+      metrics: IngressMetrics(factory: PrometheusRegistry()), sends: SendHealth(),
+      logger: Logger(label: "test") { _ in handler })
     try await body(intake, fixture)
   }
 
@@ -52,31 +55,58 @@ private final class FakeSink: RecordSink {
     (KafkaError.Code.messageTimedOut, RefusedRequest.kafkaUnavailable), (.queueFull, .kafkaUnavailable),
     (.closed, .kafkaUnavailable), (.messageTooLarge, .recordTooLarge),
   ])
-  func `what Kafka did not take is not answered 200`(code: KafkaError.Code, expected: RefusedRequest) async throws {
+  func `a failed write to Kafka is not answered 200`(code: KafkaError.Code, expected: RefusedRequest) async throws {
     let sink = FakeSink(failing: KafkaError(code: code, operation: "send", reason: ""))
     try await withIntake(sink) { intake, fixture in
       let body = try sample(fixture).body
       let refused = await #expect(throws: RefusedRequest.self) {
-        try await intake.take(body, as: .v2, traceParent: .continuing(nil))
+        try await intake.take(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
       }
       #expect(refused == expected)
     }
   }
 
-  @Test func `a quarantine that cannot be written changes no answer`() async throws {
+  @Test func `a failed write to the quarantine does not change the answer`() async throws {
     let sink = FakeSink(failing: KafkaError(code: .messageTimedOut, operation: "send", reason: ""))
     try await withIntake(sink) { intake, fixture in
       let stranger = try SigningChain.generate(at: IngressFixture.signedDate)
       let body = try sample(fixture, chain: stranger).body
       let refused = await #expect(throws: RefusedRequest.self) {
-        try await intake.take(body, as: .v2, traceParent: .continuing(nil))
+        try await intake.take(body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
       }
       #expect(refused?.label == "chain")
       #expect(refused?.problem == .unavailable)
     }
   }
 
-  @Test func `logs hold neither payloads nor secrets, whatever becomes of a notification`() async throws {
+  @Test func `Kafka sets the timestamp of records, and a header carries a rehearsal's time`() async throws {
+    let rehearsal = MillraceClock(origin: IngressFixture.signedDate, rate: 60)
+    for (clock, isRehearsal) in [(MillraceClock.system, false), (rehearsal, true)] {
+      let sink = FakeSink()
+      try await withIntake(sink, clock: clock) { intake, fixture in
+        try await intake.take(
+          try sample(fixture).body, as: .v2, traceParent: .continuing(nil), until: .now + .seconds(60))
+        let stranger = try SigningChain.generate(at: IngressFixture.signedDate)
+        await #expect(throws: RefusedRequest.self) {
+          try await intake.take(
+            try sample(fixture, chain: stranger).body, as: .v2, traceParent: .continuing(nil),
+            until: .now + .seconds(60))
+        }
+      }
+      #expect(sink.records.count == 2, "expected one notification and one body in the quarantine")
+      for record in sink.records {
+        #expect(record.timestamp == nil, "retention would delete a record with a rehearsal's timestamp")
+        let times = record.headers.filter { $0.name == "millrace-time" }.compactMap {
+          $0.value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+        }
+        #expect(times.count == (isRehearsal ? 1 : 0))
+        #expect(times.allSatisfy { $0 >= IngressFixture.signedDate.millisecondsSince1970 })
+        #expect(times.allSatisfy { $0 <= rehearsal.wallTime.millisecondsSince1970 })
+      }
+    }
+  }
+
+  @Test func `logs never contain payloads or secrets`() async throws {
     let lines = Mutex<[UInt8]>([])
     let logs = LogSink { line in lines.withLock { $0 += line } }
     for sink in [FakeSink(), FakeSink(failing: KafkaError(code: .messageTimedOut, operation: "send", reason: ""))] {
@@ -92,9 +122,9 @@ private final class FakeSink: RecordSink {
         ]
         for (version, body) in posted {
           do {
-            try await intake.take(body, as: version, traceParent: .continuing(nil))
+            try await intake.take(body, as: version, traceParent: .continuing(nil), until: .now + .seconds(60))
           } catch {
-            // Refused or not: only the log is looked at.
+            // Only the log matters here, not the answer.
           }
         }
       }
@@ -103,7 +133,7 @@ private final class FakeSink: RecordSink {
     #expect(text.contains("\"reason\":\"chain\""))
     #expect(text.contains("kafka") || text.contains("Kafka"))
     #expect(!text.contains(IngressFixture.password))
-    // Every JWS of this project begins so, header and payload alike.
+    // The header and the payload of every JWS begin with these letters.
     #expect(!text.contains("eyJ"))
     #expect(!text.contains("original_transaction_id"))
   }

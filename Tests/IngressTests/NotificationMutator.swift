@@ -1,12 +1,12 @@
-// Sound notifications of both versions made unsound.
+// Makes invalid notifications of both versions from valid ones.
 
 import AppStore
 import AppStoreSigning
 import Foundation
 import Millrace
 
-/// Sound notifications made unsound, the same ones for the same seed. Changes lie inside what is signed or secret, or
-/// break the JSON around it, so that none can leave a notification valid.
+/// Mutates valid notifications, in the same way for the same seed. A mutation changes signed or secret bytes, or breaks
+/// the JSON around them, so no result is valid.
 struct NotificationMutator {
   private var random: SeededGenerator
   private let tokens: [[UInt8]]
@@ -22,7 +22,7 @@ struct NotificationMutator {
     }
   }
 
-  /// Half of them version 1; of version 2 some with a broken body around a sound token.
+  /// Returns the next mutated request. Half are version 1. Some of version 2 have a broken body around a valid token.
   mutating func next() -> Load.Post {
     switch Int.random(in: 0..<8, using: &random) {
     case 0..<4: Load.Post(path: "/v1", body: nextV1())
@@ -63,7 +63,7 @@ struct NotificationMutator {
     token[index] = alphabet.filter { $0 != token[index] }.randomElement(using: &random) ?? 0x21
   }
 
-  /// JSON that is broken, or holds a sound token where none is looked for.
+  /// Returns broken JSON, or JSON with a valid token in an unexpected place.
   private mutating func nextWrapper() -> [UInt8] {
     let token = String(decoding: tokens.randomElement(using: &random) ?? [], as: UTF8.self)
     let sound = #"{"signedPayload":"\#(token)"}"#
@@ -80,7 +80,7 @@ struct NotificationMutator {
     return Array(text.utf8)
   }
 
-  /// A version 1 body whose secret is wrong or absent, or whose JSON is broken.
+  /// Returns a version 1 body with a wrong secret, without a secret, or with broken JSON.
   private mutating func nextV1() -> [UInt8] {
     let sound = bodies.randomElement(using: &random) ?? ""
     let password = IngressFixture.password

@@ -1,10 +1,10 @@
-// Promise 1 while Kafka goes away and comes back. The same suite runs against the cluster that
-// KAFKA_BOOTSTRAP_SERVERS names; the outage is made in the client's network then (`NetworkGate`), which works for both.
+// Tests promise 1 during outages of Kafka. On the real cluster of KAFKA_BOOTSTRAP_SERVERS only `NetworkFaultInjector` makes an
+// outage, in the client's network.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOHTTP1
@@ -15,11 +15,11 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(15))) struct OutageTests {
   static let requests = 3000
   static let clients = 32
-  /// Far above what a busy machine needs to answer after Kafka was given up on (1.5 s), so that only a lost deadline
-  /// fails: a client whose thread has other work notes its answer seconds late.
+  /// Far longer than the ingress needs to answer after Kafka's timeout of 1.5 s, even if a busy machine delays the
+  /// client by seconds. Only a missed deadline fails the test.
   static let deadline = Duration.seconds(60)
 
-  /// Notifications of the smallest kind, all different: 3000 stay far below the embedded cluster's 5 MiB a partition.
+  /// Small, distinct notifications: 3000 stay far below the embedded cluster's limit of 5 MiB a partition.
   static func notifications(_ fixture: IngressFixture, count: Int, seed: UInt64) throws -> [SampleNotification] {
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: seed)
     return try (0..<count).map { _ in
@@ -36,8 +36,8 @@ import Testing
     return fixture
   }
 
-  @Test(.enabled(if: realCluster == nil, "a real cluster's brokers are not ours to take down"))
-  func `brokers taken down and brought back lose nothing that was answered 200`() async throws {
+  @Test(.enabled(if: realCluster == nil, "the tests do not stop brokers of a real cluster"))
+  func `an outage of the brokers loses nothing that was answered with 200`() async throws {
     let fixture = try Self.fixture()
     let notifications = try Self.notifications(fixture, count: Self.requests, seed: 11)
     try await fixture.run { (ingress) async throws in
@@ -47,16 +47,16 @@ import Testing
     }
   }
 
-  @Test func `a network that breaks and heals loses nothing that was answered 200`() async throws {
+  @Test func `an outage of the network loses nothing that was answered with 200`() async throws {
     let fixture = try Self.fixture()
     let notifications = try Self.notifications(fixture, count: Self.requests, seed: 12)
-    let gate = NetworkGate()
+    let gate = NetworkFaultInjector()
     try await fixture.run(gate: gate) { (ingress) async throws in
       try await Self.check(notifications, ingress, down: { gate.close() }) { gate.open() }
     }
   }
 
-  /// Three outages under load, each begun and ended by what was answered, never by the clock.
+  /// Runs three outages under load. Each begins and ends after a number of answers, not at a time.
   static func check(
     _ notifications: [SampleNotification], _ ingress: RunningIngress, down: () throws -> Void, up: () throws -> Void
   ) async throws {

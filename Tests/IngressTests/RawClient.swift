@@ -1,13 +1,13 @@
-// A client that sends bytes as a test says, sound HTTP or not.
+// A client that sends any bytes, including invalid HTTP.
 
 import NIOCore
 import NIOPosix
 
 enum RawClient {
-  /// One thing said, and what is waited for in everything received so far before the next is said.
+  /// The text to send, and the text that must have been received before the next step.
   typealias Step = (send: String, until: String)
 
-  /// Takes every step, tells so, then reads until the server closes; returns all that the server sent.
+  /// Performs all steps, calls `onLastStep`, and reads until the server closes. Returns everything the server sent.
   static func exchange(_ steps: [Step], port: Int, onLastStep: () -> Void = {}) async throws -> String {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .connect(host: "127.0.0.1", port: port) { channel in
@@ -26,20 +26,20 @@ enum RawClient {
         onLastStep()
         while let part = try await parts.next() { received += String(buffer: part) }
       } catch is IOError {
-        // A reset is an end too.
+        // A reset also ends the exchange.
       } catch is ChannelError {
-        // And so is a server that closed before the next step was said.
+        // So does a server that closes before the next step.
       }
       return received
     }
   }
 
-  /// Sends, then reads until the server closes; returns what it sent.
+  /// Sends the text and reads until the server closes. Returns everything the server sent.
   static func sendAndWaitForTheEnd(_ text: String, port: Int) async throws -> String {
     try await exchange([(text, "")], port: port)
   }
 
-  /// Sends without ever reading, and returns once the server has closed.
+  /// Sends the text without reading, and returns when the server has closed the connection.
   static func sendAndReadNothing(_ text: String, port: Int) async throws {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .channelOption(.autoRead, value: false)

@@ -2,7 +2,7 @@ import AppStore
 import AppStoreSigning
 import Crypto
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 import NIOCertificateReloading
@@ -36,7 +36,7 @@ import X509
     return pem.derBytes
   }
 
-  /// The certificate that the server presents.
+  /// Returns the certificate that the server presents.
   private func presented(port: Int, maximum: TLSVersion? = nil) async throws -> [UInt8] {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.certificateVerification = .noHostnameVerification
@@ -60,7 +60,7 @@ import X509
           }
         }
         .connect(host: "127.0.0.1", port: port).get()
-      // A handshake that fails ends without a certificate.
+      // A failed handshake yields no certificate.
       channel.closeFuture.whenComplete { _ in seen.fail(ChannelError.eof) }
       let certificate = try await seen.futureResult.get()
       channel.close(promise: nil)
@@ -71,7 +71,7 @@ import X509
     }
   }
 
-  @Test func `a certificate that changed on disk is presented without a restart, and TLS below 1.2 is refused`()
+  @Test func `a certificate that changes on disk is used without a restart, and TLS below 1.2 is refused`()
     async throws
   {
     var fixture = try IngressFixture()
@@ -83,13 +83,13 @@ import X509
       #expect(try await presented(port: ingress.port) == first)
       await #expect(throws: (any Error).self) { try await presented(port: ingress.port, maximum: .tlsv11) }
       let second = try write("second.example", to: directory)
-      // Ends by the suite's time limit where nobody looks at the files. Between the two writes they do not match, and
-      // the first stays.
+      // If the server does not reload the files, this loop ends at the suite's time limit. Between the two writes the
+      // key does not match the certificate, so the server keeps the first pair.
       while try await presented(port: ingress.port) != second { await Task.yield() }
     }
   }
 
-  @Test func `it says when it ends`() throws {
+  @Test func `a certificate reports its expiry`() throws {
     let fixture = try IngressFixture()
     defer { fixture.removeFiles() }
     let before = Int(Date().timeIntervalSince1970) + 3_600
@@ -101,7 +101,7 @@ import X509
     #expect((before...Int(Date().timeIntervalSince1970) + 3_601).contains(end))
   }
 
-  @Test func `a file that holds no certificate stops the start and is named`() throws {
+  @Test func `the start fails for a file without a certificate and the error names the key`() throws {
     var fixture = try IngressFixture()
     defer { fixture.removeFiles() }
     fixture.configuration.ingress.tls.certificate = fixture.directory.appendingPathComponent("root.der").path

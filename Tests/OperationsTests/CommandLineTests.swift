@@ -1,9 +1,9 @@
-// The built binary: exit codes, output shapes, signals. What the commands decide is tested elsewhere.
+// Tests of the built binary: exit codes, output formats and signals. Other tests cover what the commands decide.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
@@ -15,7 +15,7 @@ struct CommandLineTests {
 
   init() throws { fixture = try Fixture() }
 
-  @Test("every command explains itself with examples")
+  @Test("every command's help has examples")
   func help() async throws {
     let commands = [
       ["verify"], ["listen"], ["topics"], ["topics", "plan"], ["topics", "apply"], ["quarantine"],
@@ -45,13 +45,13 @@ struct CommandLineTests {
     #expect(try await CommandProcess.run(["--help"]).out.contains("embedded-cluster"))
   }
 
-  @Test("it tells its version")
+  @Test("--version prints the version")
   func version() async throws {
     let result = try await CommandProcess.run(["--version"])
     #expect(result.status == 0 && result.out == MillraceVersion.current + "\n", "\(result.err)")
   }
 
-  @Test("a wrong command line ends with 64 and names what is wrong")
+  @Test("a wrong command line ends with 64 and names the mistake")
   func usage() async throws {
     let table: [([String], String)] = [
       (["verify"], "file"),
@@ -83,7 +83,7 @@ struct CommandLineTests {
       (["replay", "--worker", "w", "--topic", "t", "--reapply", " "], "--reapply"),
       (["replay", "resume", "x", "--wait", "soon"], "--wait"),
       (["refunds", "check"], "--since"),
-      (["refunds", "check", "file", "--since", "7d"], "only one"),
+      (["refunds", "check", "file", "--since", "7d"], "either"),
       (["refunds", "check", "--since", "lately"], "--since"),
       (["new", "consumer", "winback"], "--millrace-path"),
       (["new", "consumer", "Win Back", "--millrace-path", "."], "Win Back"),
@@ -97,7 +97,7 @@ struct CommandLineTests {
       (["backfill", "--follow", "--from", "3d"], "--follow"),
       (["backfill", "--from", "3d", "--parallel", "0"], "--parallel"),
       (["backfill", "--from", "3d", "--slice", "long"], "--slice"),
-      (["backfill", "stop"], "id"),
+      (["backfill", "stop"], "<run>"),
       (["doctor", "--skip", "kafka"], "kafka"),
       (["doctor", "--wait", "0s"], "--wait"),
       (["nonsense"], "nonsense"),
@@ -129,7 +129,7 @@ struct CommandLineTests {
     #expect(json["valid"] == false && json.string("reason") == "chain" && json.string("message") != nil)
   }
 
-  @Test("verify takes roots and apps from a configuration that was named")
+  @Test("verify takes roots and apps from the given configuration")
   func verifyConfigured() async throws {
     let file = fixture.directory.appendingPathComponent("millrace.yaml").path
     try """
@@ -160,14 +160,43 @@ struct CommandLineTests {
     #expect(wrong.err.split(separator: "\n").count == 2 && wrong.err.contains("wrong.yaml:1"), "\(wrong.err)")
   }
 
-  @Test("api asks the address of the configuration, and says which credentials are missing")
+  @Test("an unreachable cluster is named at once, with the reason while the command is still trying")
+  func unreachableCluster() async throws {
+    let command = try CommandProcess(
+      ["topics", "plan"], environment: ["MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"])
+    #expect(await command.nextErrorLine() == "connecting to 127.0.0.1:1 …")
+    let reason = await command.nextErrorLine()
+    #expect(reason.hasPrefix("no answer yet: 127.0.0.1:1: ") && reason.contains("Connection refused"), "\(reason)")
+    #expect(command.process.isRunning)
+    command.send(SIGTERM)
+    _ = try await command.finish()
+  }
+
+  @Test("a worker names the unreachable cluster and the reason before it gives up")
+  func workerWithoutCluster() async throws {
+    let process = try CommandProcess(
+      [],
+      environment: [
+        "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "MILLRACE_TOPICS_DIRECTORY": topicsDirectory,
+        "MILLRACE_ADMIN_PORT": "0",
+      ], program: "millrace-refunds")
+    let first = await process.nextErrorLine()
+    #expect(first.contains("connecting to Kafka") && first.contains("127.0.0.1:1"), "\(first)")
+    let second = await process.nextErrorLine()
+    #expect(second.contains("does not answer") && second.contains("Connection refused"), "\(second)")
+    #expect(process.process.isRunning)
+    process.send(SIGKILL)
+    _ = try await process.finish()
+  }
+
+  @Test("api uses the configured URL, and names missing credentials")
   func api() async throws {
     let api = try APIFixture()
     let key = try #require(try api.configuration().apps[0].api.privateKeyFile)
     let app = "bundleId: com.example.app, appAppleId: 1234567890"
     func run(_ apps: String) async throws -> CommandProcess.Result {
       let file = fixture.directory.appendingPathComponent("api.yaml").path
-      // Port 1 of this machine: nobody is there.
+      // No process listens on port 1.
       try "apps: [{ \(apps) }]\nappStore: { productionURL: 'http://127.0.0.1:1' }\n"
         .write(toFile: file, atomically: true, encoding: .utf8)
       return try await CommandProcess.run(["api", "transaction", "400002", "--config", file])
@@ -179,7 +208,7 @@ struct CommandLineTests {
     #expect(without.status == 78 && without.err.contains("apps[0].api"), "\(without.err)")
   }
 
-  @Test("a development cluster is listened to, and both end with 0 when asked to")
+  @Test("listen reads a development cluster, and both commands end with 0 on a signal")
   func developmentCluster() async throws {
     let file = fixture.directory.appendingPathComponent("bootstrap").path
     let environment = ["MILLRACE_TOPICS_LANES": "2"]
@@ -191,7 +220,7 @@ struct CommandLineTests {
     let limited = try CommandProcess(["listen", "--limit", "1"], environment: reachable)
     let endless = try CommandProcess(["listen", "--family", "tests"], environment: reachable)
     for command in [limited, endless] { #expect(await command.nextErrorLine() == "connecting to \(address) …") }
-    #expect(await limited.nextErrorLine() == "listening on 11 topics, 21 partitions")
+    #expect(await limited.nextErrorLine() == "listening on 11 topics, 22 partitions")
     #expect(await endless.nextErrorLine() == "listening on 1 topic, 2 partitions")
 
     let record = try await fixture.record(v2: fixture.sample(.test)).producerRecord
@@ -208,7 +237,7 @@ struct CommandLineTests {
     endless.send(SIGINT)
     #expect(try await endless.finish().status == 0)
 
-    // One broker has not the replicas that the topic files declare.
+    // A single broker cannot provide the replicas that the topic files declare.
     let relaxed = reachable.merging(["MILLRACE_KAFKA_DURABILITY": "relaxed"]) { $1 }
     let nothing = try await CommandProcess.run(["topics", "apply", "--yes"], environment: relaxed)
     #expect(nothing.status == 0 && nothing.err == "connecting to \(address) …\n", "\(nothing.err)")

@@ -1,4 +1,4 @@
-// The samples of `docs/refunds.md` are what readers build upon.
+// Checks the samples of `docs/refunds.md`, because readers build on them.
 
 import AppStore
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 @testable import Refunds
 
 @Suite struct DocumentationTests {
-  @Test func `every event has a sample, and the row; each is what its schema says`() throws {
+  @Test func `every event has a sample, the table has one, and each matches its schema`() throws {
     let samples = try DocumentedSample.all(in: "docs/refunds.md")
     #expect(Set(samples.map(\.title)) == Set(RefundEvent.allCases.map(\.rawValue)).union(["Arow"]))
     for sample in samples {
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `the check of schemas can fail`() throws {
+  @Test func `the schema check detects violations`() throws {
     let schema = try SchemaCheck("appstore.entitlements")
     let row: JSONObject = [
       "transactionId": "1", "quantity": 1, "revoked": false, "signedDate": "2026-01-01T00:00:00.000Z",

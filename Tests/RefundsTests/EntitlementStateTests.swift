@@ -27,37 +27,38 @@ import Testing
     arguments: [
       ([refund], [revoked]),
       ([declined, refund], [.none, revoked]),
-      // Told late, a declined request changes nothing.
+      // A declined request that arrives late changes nothing.
       ([refund, declined], [revoked, .none]),
       ([refund, refund], [revoked, revoked]),
       ([refund, reversal], [revoked, .reinstated]),
-      // The refund comes after its reversal: nothing is revoked any more.
+      // The refund arrives after its reversal, so nothing is revoked.
       ([reversal, refund], [.reinstated, .none]),
-      // One refund, told by a notification and by an answer, in either order.
+      // One refund, from a notification and from a response, in either order.
       ([refund, answer], [revoked, .none]),
       ([answer, refund], [revoked, .none]),
-      // An answer that is older than the reversal.
+      // A response that is older than the reversal.
       ([refund, reversal, fact("v", .confirmed, signed: 15, revoked: 9)], [revoked, .reinstated, .none]),
-      // An answer says that it stands: it may be behind, so the reversal itself is waited for.
+      // A response says that the purchase is not refunded. It may be outdated, so the state waits for the reversal
+      // itself.
       ([refund, fact("v", .unfounded, signed: 25), reversal], [revoked, .none, .reinstated]),
       ([fact("v", .unfounded, signed: 25), refund], [.none, revoked]),
       ([refund, reversal, again], [revoked, .reinstated, .revoked(Revocation(kind: .full, date: at(29)))]),
-      // A declined request of later, whose transaction says that the refund of before stands.
+      // A later declined request. Its transaction says that the earlier refund is in effect.
       ([refund, fact("e", .declined, signed: 15, revoked: 9)], [revoked, .none]),
-      // What was prorated is made full.
+      // A prorated refund becomes a full one.
       (
         [fact("p", .refund, signed: 10, revoked: 9, .prorated), fact("f", .refund, signed: 12, revoked: 9)],
         [.revoked(Revocation(kind: .prorated, date: at(9))), revoked]
       ),
       ([fact("v", .unfounded, signed: 25)], [.none]),
     ] as [([EntitlementFact], [EntitlementChange])])
-  func `newest signed wins, and each change is told once`(facts: [EntitlementFact], changes: [EntitlementChange]) {
+  func `newest signed wins, and a change is published once`(facts: [EntitlementFact], changes: [EntitlementChange]) {
     var state = EntitlementState()
     #expect(facts.map { state.take($0) } == changes)
     #expect(state.current == facts.filter { $0.kind != .unfounded }.max { $0.isOlder(than: $1) })
   }
 
-  @Test func `a notification handled again leads to what it led to`() {
+  @Test func `a notification that is handled again returns the same change`() {
     var state = EntitlementState()
     let facts = [Self.refund, Self.reversal, Self.again, Self.declined]
     let changes = facts.map { state.take($0) }
@@ -66,7 +67,7 @@ import Testing
     #expect(state == before)
   }
 
-  @Test func `a fact that is judged otherwise takes the place of what it was`() {
+  @Test func `a fact with a new interpretation replaces the old one`() {
     var state = EntitlementState()
     _ = state.take(Self.refund)
     _ = state.take(Self.reversal)
@@ -76,7 +77,7 @@ import Testing
     #expect(state.current == Self.reversal)
   }
 
-  @Test func `a state stays small, and what goes is never what counts`() {
+  @Test func `the size of a state is limited, and the deciding fact is never dropped`() {
     var state = EntitlementState()
     _ = state.take(Self.fact("newest", .refund, signed: 1_000, revoked: 999))
     for number in 0..<200 { _ = state.take(Self.fact("d\(number)", .declined, signed: Int64(number))) }
@@ -84,14 +85,14 @@ import Testing
     #expect(state.current?.id == "newest")
   }
 
-  /// What the world does to one transaction, told in any order and as often as may be, by notifications and by answers.
+  /// The facts of one transaction, from notifications and responses, in any order and with duplicates.
   @Test(arguments: 0..<400 as Range<UInt64>)
-  func `any order and any duplicates end in the same state, which is the world's`(seed: UInt64) {
+  func `any order with any duplicates ends in the actual state`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var facts: [EntitlementFact] = []
     var revocation: Revocation?
     for step in 1...Int64.random(in: 1...8, using: &random) {
-      // Some things happen in one millisecond.
+      // Some facts share a millisecond.
       let now = step * 10 + Int64.random(in: 0...1, using: &random)
       switch (revocation, Int.random(in: 0..<4, using: &random)) {
       case (nil, 0...1):
@@ -119,12 +120,12 @@ import Testing
       var last: EntitlementChange?
       for fact in told {
         let change = state.take(fact)
-        // The ledger lets a notification through once; what it leads to when handled again is published once as well.
+        // The ledger lets a notification through once, and a change that is handled again is also published once.
         if known.insert(fact.id).inserted, change != .none { last = change }
         #expect(state == (try? EntitlementState(kept: state.kept)), "seed \(seed)")
       }
       #expect(state.current?.revocation == revocation, "seed \(seed)")
-      // Whoever follows the events alone ends where the table ends.
+      // A consumer of the events alone ends in the same state as the table.
       switch last {
       case .revoked(let told): #expect(told == revocation, "seed \(seed)")
       case .reinstated: #expect(revocation == nil, "seed \(seed)")
@@ -134,11 +135,11 @@ import Testing
   }
 
   @Test(arguments: ["{}", "[]", "", "{\"facts\":[{}]}", "{\"facts\":[{\"id\":\"a\",\"kind\":\"new\",\"signed\":1}]}"])
-  func `a state of a later version is not taken for none`(text: String) {
+  func `an unreadable state of a later version is not treated as empty`(text: String) {
     #expect(throws: (any Error).self) { try EntitlementState(kept: Array(text.utf8)) }
   }
 
-  @Test func `what is kept is read back, and a member of a later version does no harm`() throws {
+  @Test func `a stored state is read back, and unknown members are ignored`() throws {
     var state = EntitlementState()
     _ = state.take(Self.fact("a", .confirmed, signed: 1, revoked: 1, .prorated))
     #expect(

@@ -20,28 +20,28 @@ import Testing
     return #"{"unified_receipt":{"latest_receipt_info":[\#(rows.joined(separator: ","))]}\#(own)}"#
   }
 
-  @Test func `the row refunded last is asked about, wherever it stands`() throws {
+  @Test func `the row with the newest refund is looked up, regardless of its position`() throws {
     let found = try hints(
       body(row("1", cancelled: 50), row("2", bought: 9), row("3", cancelled: 70), row("4", cancelled: 60)))
     #expect(
       found == [RefundHint(transactionId: "3", cancelledAt: Timestamp(millisecondsSince1970: 70), productId: "p")])
   }
 
-  @Test func `refunds of one moment are all asked about, each once`() throws {
+  @Test func `refunds with the same time are all looked up, each once`() throws {
     let found = try hints(body(row("2", cancelled: 70), row("1", cancelled: 70), row("2", cancelled: 70)))
     #expect(found.map(\.transactionId) == ["1", "2"])
   }
 
-  @Test func `rows of other purchases have notifications of their own`() throws {
+  @Test func `rows of other purchases have their own notifications`() throws {
     #expect(try hints(body(row("7", of: "700", cancelled: 99), row("1", cancelled: 50))).map(\.transactionId) == ["1"])
   }
 
-  @Test func `where no row is refunded the one bought last is asked about`() throws {
+  @Test func `without a refunded row the newest purchase is looked up`() throws {
     let found = try hints(body(row("1", bought: 5), row("2", bought: 8), row("3", bought: 2)))
     #expect(found.map(\.transactionId) == ["2"] && found.first?.cancelledAt == nil)
   }
 
-  @Test func `a body that names the original transaction alone is asked about by it`() throws {
+  @Test func `a body with only the original transaction is looked up by it`() throws {
     #expect(try hints(body()).map(\.transactionId) == ["100"])
     #expect(
       try hints(#"{"original_transaction_id":"100","cancellation_date_ms":"8"}"#)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["{}", #"{"unified_receipt":{}}"#, #"{"unified_receipt":{"latest_receipt_info":[{}, 3]}}"#])
-  func `a body that names nothing hints at nothing`(text: String) throws {
+  func `a body without a transaction has no hint`(text: String) throws {
     #expect(try hints(text, key: "0f0f").isEmpty)
   }
 }

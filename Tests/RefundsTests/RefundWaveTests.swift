@@ -1,13 +1,13 @@
-// A wave of refunds: thousands of purchases are paid back, given back, asked for and declined, and the notifications come
-// twice, late, in any order and in both versions. In the end the table says what the world says.
+// A wave of refunds. Thousands of purchases are refunded, reinstated, requested and declined. The notifications arrive
+// twice, late, in any order and in both versions. In the end the table matches the simulated world.
 //
-// A thousand notifications; `MILLRACE_REFUND_WAVE=10000` asks for more.
+// By default a thousand notifications; `MILLRACE_REFUND_WAVE=10000` sets the number.
 
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import MillraceTesting
 import TestSupport
 import Testing
@@ -19,7 +19,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RefundWaveTests {
   private static let size = ProcessInfo.processInfo.environment["MILLRACE_REFUND_WAVE"].flatMap { Int($0) } ?? 1_000
 
-  /// The first half of the wave is a day's; the second comes after Apple was asked about the first.
+  /// The first half covers one day. The second half follows after Apple was asked about the first.
   private struct Wave {
     var purchases: [Int64] = []
     var deliveries: [[ProducerRecord]] = []
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Lets one thing happen to a purchase.
+  /// Causes one event for a purchase.
   private func happen(to id: Int64, at time: Timestamp, on stage: RefundStage, _ random: inout SeededGenerator) throws {
     let dice = Int.random(in: 0..<10, using: &random)
     let percentage = Int64.random(in: 1...100_000, using: &random)
@@ -68,13 +68,13 @@ import Testing
     }
     var first = try deliveries(from: 0, on: stage, &random)
     first.shuffle(using: &random)
-    // Apple's retries go on for days: some of what the first half was told comes with the second.
+    // Apple retries for days, so a part of the first half arrives with the second.
     let late = first.suffix(first.count / 5)
     wave.deliveries = [Array(first.dropLast(late.count)), Array(late)]
     return wave
   }
 
-  /// The second half happens now: later than whatever Apple answered.
+  /// Creates the second half, which is newer than all of Apple's answers.
   private func goOn(_ wave: inout Wave, _ seed: UInt64, on stage: RefundStage) throws {
     var random = SeededGenerator(seed: seed &+ 1)
     let sequence = stage.nextSequence
@@ -93,12 +93,12 @@ import Testing
   }
 
   @Test(arguments: [20_261_121] as [UInt64])
-  func `the table equals the world, with one worker and with two`(seed: UInt64) async throws {
+  func `the table equals the simulated world, with one worker and with two`(seed: UInt64) async throws {
     let one = try RefundStage(lanes: 6)
     var wave = try wave(seed, on: one)
     let two = try RefundStage(lanes: 6, sharing: one)
     let first = wave.deliveries[0]
-    // What version 1 tells of a refund that is taken back by now waits for version 2, which may come with the rest.
+    // A version 1 refund that was reversed meanwhile waits for version 2, which may arrive in the second half.
     try await one.running(1) {
       try deliver(first, on: one)
       try await one.settleInputs()
@@ -109,7 +109,7 @@ import Testing
     }
     try goOn(&wave, seed, on: one)
     let second = wave.deliveries[1]
-    // The workers come back to what they kept.
+    // The workers restart with their stored state.
     try await one.running(1) {
       try deliver(second, on: one)
       try await one.settle()
@@ -153,26 +153,26 @@ import Testing
     [NotificationTypeV2.refund, .refundReversed, .refundDeclined, .revoke].contains(record.facts.kind.type)
   }
 
-  /// Whoever follows the events alone ends where the world is, and hears of no refund twice.
+  /// Checks that the events alone lead to the state of the world, and that each refund is published once.
   private func checkEvents(
     of stage: RefundStage, against truth: [String: Refunds.Revocation?], _ name: String
   ) throws {
     let events = try stage.events()
-    #expect(Set(events.map(\.id)).count == events.count, "\(name): an event is there twice")
+    #expect(Set(events.map(\.id)).count == events.count, "\(name): duplicate event")
     #expect(!events.contains { $0.name == "refund.unconfirmed" }, "\(name)")
     for (id, told) in Dictionary(grouping: events, by: \.transaction) {
       let changes = told.filter { $0.name.hasPrefix("entitlement.") }
       let last = changes.last?.data["revocation"]
       #expect(last == (truth[id] ?? nil)?.json, "\(name), \(id)")
       for (before, after) in zip(changes, changes.dropFirst()) {
-        #expect(before.data["revocation"] != after.data["revocation"], "\(name), \(id): told twice")
+        #expect(before.data["revocation"] != after.data["revocation"], "\(name), \(id): published twice")
       }
     }
   }
 }
 
 extension Refunds.Revocation {
-  /// What the world says.
+  /// The revocation in the simulated world.
   fileprivate init(world revocation: TransactionPayload.Revocation) {
     let kind: Kind =
       switch revocation.type {

@@ -21,20 +21,20 @@ import Testing
       (transaction { $0.revocationType = .refundProrated }, .prorated),
       (transaction { $0.revocationType = .familyRevoke }, .family),
       (transaction { $0.revocationType = RevocationType(rawValue: "REFUND_NEW") }, .unknown),
-      // Before Apple had the field.
+      // Before Apple introduced the field.
       (transaction { _ in }, .full),
       (transaction { $0.inAppOwnershipType = .familyShared }, .family),
       (transaction { $0.revocationPercentage = 67_932 }, .prorated),
       (transaction { $0.revocationPercentage = 100_000 }, .full),
     ] as [(JWSTransactionDecodedPayload, Revocation.Kind)])
-  func `what was taken back is read from what Apple signed`(
+  func `the kind of a revocation is read from Apple's fields`(
     transaction: JWSTransactionDecodedPayload, kind: Revocation.Kind
   ) {
     #expect(Revocation(transaction)?.kind == kind)
     #expect(Revocation(transaction)?.date == Self.date)
   }
 
-  @Test func `percentage and reason are Apple's own`() {
+  @Test func `percentage and reason are copied from Apple`() {
     let revocation = Revocation(
       Self.transaction {
         $0.revocationType = .refundProrated
@@ -44,7 +44,7 @@ import Testing
     #expect(revocation?.percentage == 15 && revocation?.reason == 1)
   }
 
-  @Test func `a transaction without a date stands`() {
+  @Test func `a transaction without a revocation date is not revoked`() {
     #expect(Revocation(JWSTransactionDecodedPayload()) == nil)
   }
 }

@@ -1,4 +1,4 @@
-// How the rehearsal measures the use of a budget, by cases that can be counted on fingers.
+// Tests how the rehearsal measures the use of a budget, with small cases.
 
 import AppStore
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import millrace_rehearse
 
 @Suite struct BudgetMeterTests {
-  /// A call each second of the scenario's time, and one is a backlog.
+  /// A meter with one call per second of the scenario's time. By default a single waiting call is a backlog.
   private static func meter(backlog: Int = 1) -> BudgetMeter {
     BudgetMeter(perHour: 3_600, delays: [.seconds(10), .seconds(60)], backlog: backlog)
   }
@@ -22,13 +22,13 @@ import Testing
     Dictionary(uniqueKeysWithValues: ids.map { ($0, second(seconds)) })
   }
 
-  @Test func `a call whenever there may be one is all of the budget`() {
+  @Test func `a call at every possible time uses the whole budget`() {
     var meter = Self.meter()
     meter.add(available: Self.available(1...10), calls: (1...10).map { Self.call($0, $0) }, part: 1, excluded: [])
     #expect(meter.calls == 10 && meter.waited == 10_000 && meter.use == 1)
   }
 
-  @Test func `time in which nothing waits does not count, and time in which something does is counted`() {
+  @Test func `time without waiting calls does not count, and time with waiting calls does`() {
     var meter = Self.meter()
     let calls = (1...5).map { Self.call(2 * $0, $0) } + [Self.call(101, 6)]
     let available = Self.available(1...5).merging(Self.available(6...6, at: 100)) { $1 }
@@ -36,7 +36,7 @@ import Testing
     #expect(meter.calls == 6 && meter.waited == 11_000)
   }
 
-  @Test func `a failed try waits from when it is due, by how often it failed`() {
+  @Test func `a failed attempt waits from its due time, which depends on the number of failures`() {
     var meter = Self.meter()
     let calls = [Self.call(1, 1, isFinal: false), Self.call(13, 1, isFinal: false), Self.call(80, 1)]
     meter.add(available: Self.available(1...1), calls: calls, part: 1, excluded: [])
@@ -44,7 +44,7 @@ import Testing
     #expect(meter.waited == 10_000 && meter.calls == 3)
   }
 
-  @Test func `what is left over below a backlog, a pause and lanes that nobody has do not count`() {
+  @Test func `time with less than a backlog, with a pause, or with unowned lanes does not count`() {
     var meter = Self.meter(backlog: 3)
     meter.add(available: Self.available(1...4), calls: (1...4).map { Self.call($0, $0) }, part: 1, excluded: [])
     #expect(meter.waited == 2_000 && meter.calls == 2)
@@ -68,7 +68,7 @@ import Testing
     #expect(meter.use == 1 && meter.calls == 10)
   }
 
-  @Test func `a 429 that one process met is a pause of the other one, too`() {
+  @Test func `a 429 of one process pauses the others too`() {
     var meter = Self.meter()
     let first = [Self.call(1, 1, isFinal: false, pause: 50), Self.call(51, 1)]
     let second = [Self.call(1, 2), Self.call(51, 3)]
@@ -78,17 +78,17 @@ import Testing
     #expect(meter.calls == 4 && meter.waited == 4_000 && meter.closed == 49_000)
   }
 
-  @Test func `the fullest hour begins anywhere`() {
+  @Test func `the fullest hour can start at any time`() {
     let times = [0, 1_800, 3_599, 3_600, 5_399, 9_000].map { Self.second($0) }
     #expect(BudgetMeter.fullestHour(times) == 4)
     #expect(BudgetMeter.fullestHour([]) == 0)
   }
 
-  @Test func `a minute at twice the pace is far ahead, and an even pace is one call ahead, however long`() {
+  @Test func `a minute at twice the rate is far ahead, and an even rate is always one call ahead`() {
     let even = (0..<600).map { Self.second($0) }
     #expect(BudgetMeter.furthestAhead(even, perHour: 3_600) == 1)
     #expect(BudgetMeter.furthestAhead(even, perHour: 1_800) == 300.5)
-    // What an idle time left is lost, and what was ahead is worked off.
+    // Idle time gives no credit, and a lead shrinks with time.
     let burst = [0, 100, 100, 100, 101, 102].map { Self.second($0) }
     #expect(BudgetMeter.furthestAhead(burst, perHour: 3_600) == 3)
     #expect(BudgetMeter.furthestAhead([], perHour: 3_600) == 0)

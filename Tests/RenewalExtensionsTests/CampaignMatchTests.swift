@@ -7,7 +7,7 @@ import Testing
 @Suite struct CampaignMatchTests {
   private static let second = "2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11"
 
-  @Test func `of no campaign, one or several the match says which`() {
+  @Test func `a match distinguishes none, one and several campaigns`() {
     let first = Campaign.sample()
     let other = Campaign.sample(Self.second, at: Campaign.origin + .seconds(30))
     #expect(CampaignTable([]).match(.sample()) == .none)
@@ -22,24 +22,24 @@ import Testing
     ]
     for campaign in others { #expect(!campaign.fits(.sample()), "\(campaign)") }
     #expect(Campaign.sample(storefronts: ["DEU", "USA"]).fits(.sample()))
-    #expect(Campaign.sample(storefronts: ["DEU"]).fits(.sample(storefront: nil)), "it may be one of the campaign's")
+    #expect(Campaign.sample(storefronts: ["DEU"]).fits(.sample(storefront: nil)), "the storefront is unknown")
   }
 
-  @Test func `the window goes from five minutes before the request to an hour after the completion`() {
+  @Test func `the window runs from five minutes before the request to an hour after completion`() {
     var campaign = Campaign.sample()
     let start = Campaign.origin
     func isOpen(_ offset: Duration) -> Bool { campaign.isOpen(at: start + offset) }
     #expect(!isOpen(.seconds(-301)) && isOpen(.seconds(-300)))
-    #expect(isOpen(.seconds(30 * 86_400)), "Apple is at it")
+    #expect(isOpen(.seconds(30 * 86_400)), "Apple is still processing it")
     campaign.completion = .init(at: start + .seconds(86_400), succeeded: 1, failed: 1)
     #expect(isOpen(.seconds(90_000)) && !isOpen(.seconds(90_001)))
     for state in [Campaign.State.requested, .unclear] {
       campaign.state = state
-      #expect(isOpen(.zero), "nobody knows that Apple does not have it")
+      #expect(isOpen(.zero), "Apple may have it")
     }
   }
 
-  @Test func `campaigns overlap when a failure could be either's`() {
+  @Test func `campaigns overlap if a failure could belong to either`() {
     var first = Campaign.sample()
     let later = Campaign.sample(Self.second, at: Campaign.origin + .seconds(86_400))
     #expect(first.overlaps(later) && later.overlaps(first) && !first.overlaps(first))
@@ -53,8 +53,8 @@ import Testing
     #expect(germany.overlaps(.sample(Self.second)))
   }
 
-  /// Overlapping is exactly what makes failures ambiguous; written out anew, so that both can be wrong but not alike.
-  @Test(arguments: UInt64(1)...40) func `whatever there is, a match is one only if nothing else fits`(seed: UInt64) {
+  /// Two campaigns overlap if and only if a failure can be ambiguous. The test computes this independently of the code.
+  @Test(arguments: UInt64(1)...40) func `a match is unique only if no other campaign fits`(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     let products = ["monthly", "yearly"]
     let countries = ["DEU", "AUT", "USA"]
@@ -100,7 +100,7 @@ import Testing
       case .several(let several): #expect(several.count > 1 && Set(several) == Set(expected), "seed \(seed)")
       }
     }
-    // Two that do not overlap never fit one failure.
+    // Campaigns that do not overlap never fit the same failure.
     for (index, first) in campaigns.enumerated() {
       for other in campaigns[(index + 1)...] where !first.overlaps(other) {
         for offset in stride(from: Int64(-400), through: 16_000, by: 100) {

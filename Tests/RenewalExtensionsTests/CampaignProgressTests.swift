@@ -32,7 +32,7 @@ import Testing
     return tally
   }
 
-  @Test func `counters and effects of one campaign are its progress`() {
+  @Test func `the progress is the sum of a campaign's counters and effects`() {
     let progress = CampaignProgress(Self.tally, of: Self.id)
     #expect(progress.extended == 1_500 && progress.ambiguous == 3 && progress.withheld == 2)
     #expect(progress.applied == 2 && progress.unclear == 1 && progress.waiting == 32)
@@ -40,16 +40,16 @@ import Testing
     #expect(progress.failures == 40)
     #expect(progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 40)))
     #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_500, failed: 41)))
-    #expect(progress.shared == 20, "family members, whom Apple may have counted or not")
+    #expect(progress.shared == 20, "family members, whom Apple may or may not have counted")
     #expect(progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_520, failed: 40)))
     #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_521, failed: 40)))
     #expect(!progress.agrees(with: .init(at: Campaign.origin, succeeded: 1_499, failed: 40)))
-    #expect(progress.left(nil) == 32, "what has not begun is not known of before Apple has counted")
+    #expect(progress.left(nil) == 32, "before Apple's count, only the retries that have begun are known")
     #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 50)) == 42)
     #expect(progress.left(.init(at: Campaign.origin, succeeded: 1_500, failed: 10)) == 32)
   }
 
-  @Test func `show says what Apple counted, what we did and how long the rest takes`() {
+  @Test func `show prints Apple's counts, the worker's results and the time left`() {
     var campaign = Campaign.sample()
     campaign.completion = .init(at: Campaign.origin + .seconds(7_200), succeeded: 1_500, failed: 50)
     let report = CampaignReport(
@@ -68,7 +68,7 @@ import Testing
     #expect(report.jsonLine.contains(#""secondsLeft":2"#))
   }
 
-  @Test func `retries that were cancelled take no time, and without a budget nobody knows`() {
+  @Test func `cancelled retries take no time, and without a budget there is no estimate`() {
     var campaign = Campaign.sample()
     func report(perSecond: Double) -> CampaignReport {
       CampaignReport(
@@ -88,7 +88,7 @@ import Testing
     #expect(CampaignReport.lines([], lineWidth: nil, usesColor: false) == ["No campaigns."])
   }
 
-  @Test func `a bar is as wide as asked for, shows what there is, and is full only at the end`() {
+  @Test func `a bar has the requested width, shows any progress, and is full only at the end`() {
     for total in Int64(1)...60 {
       for first in 0...total {
         for second in 0...(total - first) where (first + second) % 7 == 0 || first + second == total {

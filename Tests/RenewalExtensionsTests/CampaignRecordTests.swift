@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import RenewalExtensions
@@ -7,21 +7,29 @@ import Testing
 @Suite struct CampaignRecordTests {
   private static let time = Campaign.origin + .seconds(86_400)
 
+  private static let resumed = {
+    var campaign = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")
+    campaign.resumedAt = time
+    return campaign
+  }()
+
   static let records: [CampaignRecord] = [
     .campaign(.sample()),
     .campaign(.sample(storefronts: ["DEU", "AUT"], state: .unclear)),
     .completion(campaign: Campaign.sample().id, .init(at: time, succeeded: 1_500, failed: 500)),
+    .status(campaign: Campaign.sample().id, inProgressAt: time),
+    .campaign(resumed),
     .cancellation(campaign: Campaign.sample().id, .init(at: time, by: "ann", why: "the wrong product")),
     .resolution(
       CampaignResolution(
         id: "r1", campaign: Campaign.sample().id, notifications: ["n1", "n2"], at: time, by: "bob", why: "so")),
   ]
 
-  @Test(arguments: records) func `what is written is read`(record: CampaignRecord) throws {
+  @Test(arguments: records) func `a written record is read back`(record: CampaignRecord) throws {
     #expect(try CampaignRecord(record.json.serialized()) == record)
   }
 
-  @Test func `a field of a later version does no harm`() throws {
+  @Test func `a field of a later version is ignored`() throws {
     var json = CampaignRecord.campaign(.sample()).json
     json["later"] = ["x": 1]
     #expect(try CampaignRecord(json.serialized()) == .campaign(.sample()))
@@ -31,26 +39,27 @@ import Testing
     "", "{}", "[]", #"{"kind":"later"}"#, #"{"kind":"campaign","campaign":"x"}"#,
     #"{"kind":"completion","campaign":"x","at":"yesterday","succeeded":1,"failed":0}"#,
   ])
-  func `what is no record of a campaign is refused`(text: String) {
+  func `a malformed record is refused`(text: String) {
     #expect(throws: CampaignRecordError.self) { try CampaignRecord(Array(text.utf8)) }
   }
 
-  @Test func `storefronts that cannot be read do not become all storefronts`() {
+  @Test func `unreadable storefronts do not become all storefronts`() {
     var json = CampaignRecord.campaign(.sample(storefronts: ["DEU"])).json
     json["storefrontCountryCodes"] = "DEU"
     #expect(throws: CampaignRecordError.self) { try CampaignRecord(json.serialized()) }
   }
 
-  @Test func `the order of records with different writers does not matter`() {
+  @Test func `the order of records from different writers does not matter`() {
     let forward = CampaignTable(Self.records)
     let backward = CampaignTable(Self.records.filter { $0 != .campaign(.sample()) }.reversed())
-    #expect(forward.campaigns == backward.campaigns && forward.campaigns.count == 1)
+    #expect(forward.campaigns == backward.campaigns && forward.campaigns.count == 2)
     #expect(forward.resolution(of: "n2") == Campaign.sample().id && forward.resolution(of: "n3") == nil)
     #expect(forward.campaigns.first?.completion?.failed == 500)
-    #expect(forward.campaigns.first?.cancellation?.by == "ann")
+    #expect(forward.campaigns.first?.cancellation?.by == "ann" && forward.campaigns.first?.seenAt == Self.time)
+    #expect(forward.campaigns.last?.windowStart == Self.time)
   }
 
-  @Test func `a record that cannot be read is remembered until it can`() {
+  @Test func `an unreadable record is remembered until a readable one replaces it`() {
     var table = CampaignTable([.campaign(.sample())])
     var broken = CampaignRecord.campaign(.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")).consumed(offset: 1)
     let whole = broken
@@ -61,7 +70,7 @@ import Testing
     #expect(table.unreadable.isEmpty && table.campaigns.count == 2)
   }
 
-  @Test func `a tombstone removes`() {
+  @Test func `a tombstone removes a campaign`() {
     var table = CampaignTable(Self.records)
     for record in Self.records {
       var tombstone = record.consumed()

@@ -30,7 +30,7 @@ import Testing
     ]
   }
 
-  @Test func `every event keeps to its schema`() throws {
+  @Test func `every event matches its schema`() throws {
     for event in try Self.encoded() {
       let problems = try SchemaCheck("renewal-extensions.\(event.name)").problems(try JSON(parsing: event.data))
       #expect(problems.isEmpty, "\(event.name): \(problems)")
@@ -38,8 +38,7 @@ import Testing
     #expect(Set(try Self.encoded().map(\.name)).count == 6)
   }
 
-  @Test func `a changed event is noticed: every member is declared, and those that must be there are asked for`() throws
-  {
+  @Test func `the schema detects changes: it declares every member and requires the mandatory ones`() throws {
     for event in try Self.encoded() {
       let schema = try SchemaCheck("renewal-extensions.\(event.name)")
       guard case .object(let whole) = try JSON(parsing: event.data) else { continue }
@@ -52,7 +51,7 @@ import Testing
         #expect(!schema.problems(.object(less)).isEmpty, "\(event.name) without \(member.key)")
         var other = whole
         other[member.key] = .array([])
-        #expect(!schema.problems(.object(other)).isEmpty, "\(event.name) with an odd \(member.key)")
+        #expect(!schema.problems(.object(other)).isEmpty, "\(event.name) with a malformed \(member.key)")
       }
     }
   }

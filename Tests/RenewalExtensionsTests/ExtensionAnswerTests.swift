@@ -25,7 +25,7 @@ import Testing
     (.transactionIdNotFound, .notFound), (.transactionIdNotOriginalTransactionId, .rejected),
     (.invalidExtendByDays, .rejected),
   ])
-  func `a refusal for good is an answer with Apple's code`(code: APIErrorCode, reason: ExtensionAnswer.Reason) {
+  func `a permanent refusal is an answer with Apple's code`(code: APIErrorCode, reason: ExtensionAnswer.Reason) {
     let answer = ExtensionAnswer(Self.refusal(code))
     #expect(answer == .refused(.init(reason, code: Int64(code.rawValue), message: "as Apple says")))
   }
@@ -34,16 +34,16 @@ import Testing
     APIErrorCode.generalInternal, .generalInternalRetryable, .originalTransactionIdNotFoundRetryable,
     .accountNotFoundRetryable, .rateLimitExceeded, .appNotFound,
   ])
-  func `what may pass, or a person can mend, is no answer`(code: APIErrorCode) {
+  func `a temporary or correctable refusal is not an answer`(code: APIErrorCode) {
     #expect(ExtensionAnswer(Self.refusal(code)) == nil)
   }
 
-  @Test func `what is not Apple's own word is no answer`() {
+  @Test func `an error that is not from Apple is not an answer`() {
     let kinds: [(APIError.Kind, ErrorClass, Bool)] = [
       (.budget, .retryLater, false), (.rateLimited, .retryLater, false), (.deadline, .retryNow, true),
       (.transport(TransportFailure("reset", .unclear)), .retryNow, true), (.cancelled, .retryNow, true),
-      (.undecodable("its body breaks off"), .retryNow, true), (.refused, .retryLater, true),
-      // A bare 400 may be a gateway's, and a violation is a campaign that nobody could have started.
+      (.undecodable("its body is truncated"), .retryNow, true), (.refused, .retryLater, true),
+      // A bare 400 may be a gateway's, and a violation means an invalid campaign.
       (.refused, .never, false), (.violation([]), .never, false),
     ]
     for (kind, errorClass, isUnclear) in kinds {
@@ -53,7 +53,7 @@ import Testing
     #expect(ExtensionAnswer(Self.refusal(.subscriptionMaxExtension, isUnclear: true)) == nil)
   }
 
-  @Test func `a budget and a 429 wait, a broken connection parks, a person's mistake dies`() {
+  @Test func `a budget and a 429 wait, a broken connection retries, an invalid request is a dead letter`() {
     let turn = Timestamp(millisecondsSince1970: 1)
     #expect(APIError(Self.call, .budget, .retryLater, retryAt: turn).disposition == .wait(until: turn))
     #expect(APIError(Self.call, .rateLimited, .retryLater, retryAt: turn).disposition == .wait(until: turn))
@@ -62,7 +62,7 @@ import Testing
     #expect(APIError(Self.call, .violation([]), .never).disposition == .deadLetter(reason: "apple-refused"))
   }
 
-  @Test func `success without success is a refusal`() {
+  @Test func `a response with success false is a refusal`() {
     var response = ExtendRenewalDateResponse()
     response.success = true
     response.effectiveDate = Campaign.origin
@@ -77,12 +77,12 @@ import Testing
     .refused(.init(.unsuccessful, code: nil, message: nil)),
     .unclear("why"),
   ])
-  func `the ledger gives back what it was given`(answer: ExtensionAnswer) {
+  func `the ledger returns a stored answer unchanged`(answer: ExtensionAnswer) {
     #expect(ExtensionAnswer(answer.bytes) == answer)
   }
 
   @Test(arguments: ["", "{}", "applied", #"{"answer":"later"}"#])
-  func `what is no answer in the ledger is not taken for one`(text: String) {
+  func `malformed ledger data is not an answer`(text: String) {
     #expect(ExtensionAnswer(Array(text.utf8)) == nil)
   }
 }

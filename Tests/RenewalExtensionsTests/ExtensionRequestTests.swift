@@ -7,7 +7,7 @@ import Testing
 @Suite struct ExtensionRequestTests {
   private static let campaign = "1f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11"
 
-  @Test func `an identifier is the same for the same extension, another for every other, and never too long`() {
+  @Test func `an identifier is stable, unique per extension, and never too long`() {
     for seed in UInt64(1)...20 {
       var generator = SeededGenerator(seed: seed)
       var seen: [String: [String]] = [:]
@@ -24,12 +24,12 @@ import Testing
     }
   }
 
-  @Test func `an identifier names campaign and subscription for people where there is room`() {
+  @Test func `an identifier contains campaign and subscription if there is room`() {
     let identifier = ExtensionRequest.identifier(campaign: Self.campaign, originalTransactionId: "2000000123456789")
     #expect(identifier == "\(Self.campaign).2000000123456789")
   }
 
-  @Test func `the body keeps Apple's rules and comes out of the ledger as it went in`() throws {
+  @Test func `the body follows Apple's rules and is unchanged by the ledger`() throws {
     let campaign = Campaign.sample()
     let body = ExtensionRequest.body(campaign, originalTransactionId: "2000000123456789")
     #expect(body.violations().isEmpty)
@@ -38,7 +38,7 @@ import Testing
       ExtendRenewalDateRequest(json: try JSONObject(parsing: body.serialized())).serialized() == body.serialized())
   }
 
-  @Test func `the effect's name is short enough for the ledger and begins with its campaign`() {
+  @Test func `the effect's name fits the ledger and begins with its campaign`() {
     let name = ExtensionRequest.effect(campaign: Self.campaign, originalTransactionId: "2000000123456789")
     #expect(name == "extend/\(Self.campaign)/2000000123456789")
     #expect(name.hasPrefix(ExtensionRequest.effects(of: Self.campaign)))

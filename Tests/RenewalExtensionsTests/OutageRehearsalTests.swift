@@ -1,11 +1,13 @@
-// The outage rehearsal: a mass extension of which a quarter fails, for every documented reason, while the API is away,
-// says 429, loses answers and connections, and a worker dies. Needs an Apple that remembers successes by their
-// requestIdentifier (`remembers: successes`): an answer that was lost is asked for again within the hour.
+// The outage rehearsal. A quarter of a mass extension fails, for every documented reason, while the API is unavailable,
+// returns 429 and loses responses and connections, and a worker crashes.
+//
+// It needs an Apple that remembers successes by their requestIdentifier (`remembers: successes`), because a request
+// with a lost response is sent again within the hour.
 
 import AppStore
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import MillraceTesting
 import TestSupport
 import Testing
@@ -16,19 +18,19 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite(.timeLimit(.minutes(15)), .serialized) struct OutageRehearsalTests {
-  /// 2 000 subscriptions where MILLRACE_FULL_REHEARSAL is set; as many as every run can afford otherwise.
+  /// 2,000 subscriptions with MILLRACE_FULL_REHEARSAL, otherwise as many as every test run can afford.
   private static let size = isAlone ? 2_000 : 400
-  /// Whether nothing else runs beside it: only then does the meter speak of the workers and not of the machine.
+  /// Whether no other test runs in parallel. Only then the meter measures the workers and not the machine.
   private static let isAlone = ProcessInfo.processInfo.environment["MILLRACE_FULL_REHEARSAL"] != nil
 
-  /// Who fails and why, by `originalTransactionId`.
+  /// The subscriptions that fail and their reasons, by `originalTransactionId`.
   private struct Cast {
     var eligible: [Int64] = []
     var ineligible: [Int64: ExtensionAnswer.Reason] = [:]
   }
 
   @Test(arguments: [UInt64(7)])
-  func `every eligible subscription is extended once, every other one has its reason`(seed: UInt64) async throws {
+  func `every eligible subscription is extended once, and every other one has its reason`(seed: UInt64) async throws {
     let rehearsal = try Rehearsal(lanes: 4, seed: seed) { settings in
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(60), duration: .seconds(4), failureShare: 0.2)
@@ -48,7 +50,7 @@ import Testing
       var meter = BudgetMeter(rehearsal)
       var crashed = false
       try await Self.drive(rehearsal, &workers, &meter) { elapsed in
-        // Nobody knows what became of the calls that were under way.
+        // The results of the calls in progress are unknown.
         if !crashed, elapsed > .seconds(10) {
           crashed = true
           return true
@@ -62,7 +64,7 @@ import Testing
       #expect(progress.waiting == 0 && progress.unclear == 0 && progress.ambiguous == 0)
       #expect(progress.extended == completion.succeeded)
       try Self.compare(rehearsal, cast, campaign, since: began)
-      // Two kinds of failures here are not among those that Apple counted.
+      // Apple does not count two kinds of failures.
       let told = cast.ineligible.values.count { $0 == .familyShared || $0 == .notFound }
       #expect(progress.failures == completion.failed + Int64(told))
 
@@ -95,14 +97,14 @@ import Testing
     all.removeFirst(share / 2)
     cast.eligible = all
     for id in try rehearsal.settle(share / 2, family: true) { cast.ineligible[id] = .familyShared }
-    // Those that Apple will not know are no targets of its own extension.
+    // Subscriptions that Apple will not know are not part of its own extension.
     rehearsal.world.withState { state in
       for (id, reason) in cast.ineligible where reason == .notFound { state.lapse(id, to: .expired) }
     }
     return cast
   }
 
-  /// Between Apple's list and Apple's turn.
+  /// Makes subscriptions ineligible between Apple's selection and its processing.
   private static func loseEligibility(_ cast: Cast, _ rehearsal: Rehearsal) throws {
     let now = rehearsal.now
     rehearsal.world.withState { state in
@@ -116,7 +118,7 @@ import Testing
     }
   }
 
-  /// Apple tells of failures of subscriptions that nobody may extend, and of some that it does not know when it is asked.
+  /// Writes Apple's failures for subscriptions that cannot be extended, including some that Apple does not know later.
   private static func failTheRest(_ cast: Cast, _ rehearsal: Rehearsal) throws {
     let now = rehearsal.now
     try rehearsal.world.withState { state throws(WorldError) in
@@ -152,8 +154,8 @@ import Testing
 
   // MARK: - Time
 
-  /// Lets time pass until every failure has its event. Where `mayCrash` says so the first worker dies without a word, and
-  /// another one is started.
+  /// Advances time until every failure has its event. If `mayCrash` returns true, the first worker crashes and another
+  /// one starts.
   private static func drive(
     _ rehearsal: Rehearsal, _ workers: inout [Rehearsal.Worker], _ meter: inout BudgetMeter,
     mayCrash: (Duration) -> Bool
@@ -162,8 +164,8 @@ import Testing
     var living = workers
     while true {
       await rehearsal.waitForWorkers(living)
-      // After a 429 there is no budget to use, and lanes that nobody has leave theirs unused: what a worker died with is
-      // given to others once its session has ended.
+      // After a 429 there is no budget. Lanes without an owner use none of theirs: after a crash, other workers get
+      // them when the session ends.
       let isWhole = abs(living.reduce(0) { $0 + $1.turnsPerSecond } - BudgetMeter.perSecond) < 0.001
       let isBusy = isWhole && living.allSatisfy { $0.callersInLine > 0 && !$0.isPaused }
       meter.look(isBusy: isBusy, turns: living.reduce(0) { $0 + $1.turns })
@@ -182,15 +184,15 @@ import Testing
       for worker in living where await !worker.isAtRest { isResting = false }
       if isResting, isOver(rehearsal) { return }
       guard elapsed < .seconds(24 * 3_600) else { throw Rehearsal.NeverHeld() }
-      // Workers whose calls wait for turns are at rest, too; but turns come many times a second, and what passes in one
-      // long step is lost but for a second's worth. Whom five faults met one after the other waits for six hours.
+      // Workers that wait for rate-limit slots are at rest too. A long step would waste their slots, except one
+      // second's worth. A record with five faults in a row waits for six hours.
       let isIdle = isResting && living.allSatisfy { $0.callersInLine == 0 }
       let idleStep: Duration = elapsed < .seconds(900) ? .seconds(5) : .seconds(60)
       try rehearsal.pass(isIdle ? idleStep : .milliseconds(50))
     }
   }
 
-  /// Every failure that stands in the log has ended.
+  /// Whether every failure in the log has ended.
   private static func isOver(_ rehearsal: Rehearsal) -> Bool {
     func keys(_ topic: String, _ name: String, _ begins: String) -> Set<[UInt8]?> {
       let records = rehearsal.log.records(in: topic).filter { record in
@@ -252,9 +254,9 @@ import Testing
   }
 }
 
-/// How much of the budget was used while every worker had calls waiting.
+/// The part of the budget that was used while every worker had waiting calls.
 private struct BudgetMeter: CustomStringConvertible {
-  /// Limit and share: 20 calls a second, of which the team's Millrace may use 0.8.
+  /// Apple's 20 calls per second times the share of 0.8.
   static let perSecond = 16.0
 
   private let clock: MillraceClock
@@ -264,8 +266,8 @@ private struct BudgetMeter: CustomStringConvertible {
 
   init(_ rehearsal: Rehearsal) { clock = rehearsal.clock }
 
-  /// Looks before time passes: whether what passes then is time in which work waits, and how many turns the workers have
-  /// taken. Turns are counted and not calls: one that was taken while others waited may be a call when nobody does.
+  /// Records, before time advances, whether calls wait during the next step, and the slots used so far. It counts slots
+  /// and not calls, because a slot taken in a busy step may become a call in an idle one.
   mutating func look(isBusy: Bool, turns taken: Double) {
     let now = clock.now
     if let last {
@@ -277,7 +279,7 @@ private struct BudgetMeter: CustomStringConvertible {
 
   mutating func forget() { last = nil }
 
-  /// What an idle moment left may come at once, and no more than one second's worth.
+  /// Whether the use is within the budget. Idle time allows a burst of at most one second.
   var isWithinBudget: Bool { turns <= Self.perSecond * (busy / .seconds(1) + 1) }
 
   var use: Double { busy > .zero ? turns / (Self.perSecond * (busy / .seconds(1))) : 0 }

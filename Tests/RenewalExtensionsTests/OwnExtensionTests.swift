@@ -8,32 +8,33 @@ import Testing
   private static let end = Campaign.origin + .seconds(40 * 86_400)
   private static let signed = Campaign.origin + .seconds(10 * 86_400)
 
-  /// Whether it is ours: of a campaign that is over since, or is not, long before the notification was signed.
-  private static func explains(_ standing: EffectStanding, isOver: Bool = true) -> Bool {
+  /// Whether the retry explains the extension. It was long before the signature, in a campaign that is over or still
+  /// open.
+  private static func explains(_ standing: EffectStatus, isOver: Bool = true) -> Bool {
     var campaign = Campaign.sample()
     if isOver { campaign.completion = .init(at: Campaign.origin + .seconds(60), succeeded: 1, failed: 1) }
     return OwnExtension.explains(.sample(at: signed), until: end, campaign, standing)
   }
 
-  private static func ended(_ answer: ExtensionAnswer) -> EffectStanding { .ended(answer.bytes) }
+  private static func ended(_ answer: ExtensionAnswer) -> EffectStatus { .ended(answer.bytes) }
 
-  @Test func `in its campaign's window whatever was tried again is ours`() {
+  @Test func `within its campaign's window every retry explains an extension`() {
     for standing in [
-      EffectStanding.open(since: Self.signed), Self.ended(.applied(effectiveDate: Self.end)), Self.ended(.unclear("x")),
+      EffectStatus.open(since: Self.signed), Self.ended(.applied(effectiveDate: Self.end)), Self.ended(.unclear("x")),
     ] { #expect(Self.explains(standing, isOver: false)) }
   }
 
-  @Test func `after it the end of the period tells`() {
+  @Test func `after the window the end of the period decides`() {
     #expect(Self.explains(Self.ended(.applied(effectiveDate: Self.end))))
     #expect(!Self.explains(Self.ended(.applied(effectiveDate: Self.end + .seconds(86_400)))))
-    #expect(Self.explains(Self.ended(.applied(effectiveDate: nil))), "found extended, and its date not known")
+    #expect(Self.explains(Self.ended(.applied(effectiveDate: nil))), "found to be extended, with an unknown date")
     #expect(!Self.explains(Self.ended(.refused(.init(.ineligible, code: 1, message: nil)))))
     #expect(!Self.explains(Self.ended(.unclear("x"))))
   }
 
-  @Test func `Apple's word may come before its answer, and not before the call`() {
+  @Test func `a notification may arrive before the call's response, but not before the call`() {
     #expect(Self.explains(.open(since: Self.signed - .seconds(5))))
-    #expect(Self.explains(.open(since: Self.signed + .seconds(5))), "the clocks of two companies")
+    #expect(Self.explains(.open(since: Self.signed + .seconds(5))), "the clocks of Apple and of the worker differ")
     #expect(!Self.explains(.open(since: Self.signed + .seconds(3_600))))
   }
 }

@@ -1,9 +1,9 @@
-// The worker over a log in memory and the simulated App Store: one failure at a time.
+// Tests the worker on an in-memory log with the simulated App Store, one failure at a time.
 
 import AppStore
 import MillraceTesting
-import Kafka
-import Clocks
+import KafkaClient
+import MillraceTime
 import Millrace
 import TestSupport
 import Testing
@@ -15,7 +15,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct RenewalExtensionsWorkerTests {
   private static let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
 
-  /// A failure of that subscription, signed now, in the log.
+  /// Writes a failure of the subscription, signed now.
   private static func fail(_ id: Int64, _ rehearsal: Rehearsal) throws {
     let now = rehearsal.now
     try rehearsal.world.withState { state throws(WorldError) in try state.failExtension(id, at: now) }
@@ -24,7 +24,7 @@ import Testing
 
   private static func calls(_ rehearsal: Rehearsal) -> Int { rehearsal.extensionCalls }
 
-  @Test func `a failure is tried again with the campaign's days, once, however often it comes`() async throws {
+  @Test func `a failure is retried once with the campaign's days, despite duplicates`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now)
@@ -32,7 +32,7 @@ import Testing
     try await rehearsal.running("a") { workers in
       try Self.fail(id, rehearsal)
       try await rehearsal.settle(workers)
-      // A duplicate with another identifier: Apple told of it twice.
+      // A duplicate with another identifier: Apple sent two notifications.
       try Self.fail(id, rehearsal)
       try await rehearsal.settle(workers)
     }
@@ -45,11 +45,11 @@ import Testing
     #expect(events[0].data["extendByDays"] == 7 && events[0].data["campaign"] == .string(campaign.id))
     let progress = try await rehearsal.progress(of: campaign)
     #expect(progress.applied == 1 && progress.failures == 1)
-    // RENEWAL_EXTENDED came of our own call.
+    // The worker's own call caused RENEWAL_EXTENDED.
     #expect(progress.extended == 0 && rehearsal.log.records(in: rehearsal.topics.inputs[0]).count == 3)
   }
 
-  @Test func `everything again, plainly or reapplied, is no call and no event more`() async throws {
+  @Test func `replaying everything, plainly or reapplied, makes no call and publishes no event`() async throws {
     let rehearsal = try Rehearsal(lanes: 3)
     let ids = try rehearsal.settle(9)
     let campaign = Campaign.sample(at: rehearsal.now)
@@ -61,7 +61,7 @@ import Testing
         state.useUpExtensions(ids[1], at: rehearsal.now)
       }
       for id in ids { try Self.fail(id, rehearsal) }
-      // Apple extended one of another campaign's, and says so.
+      // Apple reports an extension of another campaign.
       let now = rehearsal.now
       try rehearsal.world.withState { state in _ = try state.extendRenewal(ids[8], byDays: 7, at: now) }
       try rehearsal.deliver()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `without a campaign, or with two that fit, nothing is called until an operator says which`() async throws {
+  @Test func `with no campaign or two, nothing is sent until an operator decides`() async throws {
     let rehearsal = try Rehearsal()
     let ids = try rehearsal.settle(2)
     try await rehearsal.running("a") { workers in
@@ -118,7 +118,7 @@ import Testing
     #expect(rehearsal.services.report.broken.isEmpty)
   }
 
-  @Test func `an operator cannot say that a failure belongs to another product's campaign`() async throws {
+  @Test func `an operator cannot assign a failure to another product's campaign`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     let other = Campaign.sample(product: "com.example.app.yearly", at: rehearsal.now)
@@ -135,7 +135,7 @@ import Testing
     #expect(Self.calls(rehearsal) == 0)
   }
 
-  @Test func `after a cancellation nothing is called, and the event says who and why`() async throws {
+  @Test func `after a cancellation nothing is sent, and the event has its author and reason`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now)
@@ -153,14 +153,13 @@ import Testing
     #expect(try await rehearsal.progress(of: campaign).withheld == 1)
   }
 
-  @Test func `what waits for its turn has not begun: a cancellation withholds it, and nothing stays open`() async throws
-  {
+  @Test func `a cancellation withholds an extension that waits for a slot`() async throws {
     let rehearsal = try Rehearsal()
     let ids = try rehearsal.settle(4)
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
     try await rehearsal.running("a") { workers in
-      // The first call brings no answer, the second a 429: nobody has a turn for an hour.
+      // The first call gets no response and the second a 429, so there are no slots for an hour.
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
       try Self.fail(ids[0], rehearsal)
       try await rehearsal.settle(workers)
@@ -169,7 +168,7 @@ import Testing
         try Self.fail(id, rehearsal)
         try await rehearsal.settle(workers)
       }
-      #expect(try await rehearsal.progress(of: campaign).waiting <= 2, "nobody has called for the others")
+      #expect(try await rehearsal.progress(of: campaign).waiting <= 2, "the other calls were not made")
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "bob", clock: rehearsal.clock)
       _ = try await decisions.cancel(campaign.id, why: "the wrong product")
       for _ in 0..<8 {
@@ -186,7 +185,7 @@ import Testing
     #expect(Self.calls(rehearsal) == 2)
   }
 
-  @Test func `hours without a turn make nothing unclear, and cost no call`() async throws {
+  @Test func `hours without a slot leave nothing unclear and cause no call`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
     let ids = try rehearsal.settle(2)
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
@@ -198,7 +197,7 @@ import Testing
         try await rehearsal.settle(workers)
       }
       let now = rehearsal.now
-      // Support gives the second customer three days: a look at the dates could tell nothing.
+      // Support gives the second customer three days, so the dates are inconclusive.
       _ = try rehearsal.world.withState { state throws(WorldError) in
         try state.extendRenewal(ids[1], byDays: 3, at: now)
       }
@@ -209,19 +208,19 @@ import Testing
     }
     #expect(try rehearsal.events().map(\.name) == ["extension.applied", "extension.applied"])
     #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 2])
-    // The one that met the 429 may be looked at when it can be sent, and not before.
+    // The worker may check the one that got the 429 only when it can send it.
     let looks = rehearsal.services.report.asked.first { $0.endpoint == .getAllSubscriptionStatuses }?.count ?? 0
     #expect(looks <= 1 && Self.calls(rehearsal) == 3, "\(looks) \(Self.calls(rehearsal))")
   }
 
-  @Test func `an effect whose answer was lost is looked for after an hour, not sent again`() async throws {
-    // An Apple that remembers nothing would extend twice.
+  @Test func `an effect with a lost response is checked after an hour, not sent again`() async throws {
+    // An Apple without memory would extend twice.
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
     let ids = try rehearsal.settle(2)
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
     try await rehearsal.running("a") { workers in
-      // The first call has its effect and nobody hears of it; then the API is away for two hours.
+      // The first call takes effect but its response is lost. Then the API is unavailable for two hours.
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
       let now = rehearsal.now
       rehearsal.inject(
@@ -237,7 +236,7 @@ import Testing
         try await rehearsal.settle(workers)
       }
     }
-    // One was found extended without another call; the other was found as it was, and extended.
+    // One was found extended without another call. The other was not extended, so it was sent again.
     #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 1])
     #expect(Set(try rehearsal.events().map(\.name)) == ["extension.applied"])
     #expect(try rehearsal.events().count == 2 && rehearsal.deadLetters().isEmpty)
@@ -246,7 +245,7 @@ import Testing
     #expect((asked?.count ?? 0) >= 2)
   }
 
-  @Test func `a refusal whose answer was lost is asked for again, and told once`() async throws {
+  @Test func `a refusal with a lost response is sent again and published once`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     rehearsal.world.withState { state -> Void in state.subscriptions[id]?.status = .expired }
@@ -266,7 +265,7 @@ import Testing
     #expect(rehearsal.services.report.broken.isEmpty, "\(rehearsal.services.report.broken)")
   }
 
-  @Test func `what nobody can tell is told as unclear, and nothing is sent`() async throws {
+  @Test func `an undeterminable result is published as unclear, and nothing is sent`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
     let id = try rehearsal.settle(1)[0]
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
@@ -287,7 +286,7 @@ import Testing
     #expect(try rehearsal.events().map(\.name) == ["extension.unclear"])
   }
 
-  @Test func `a campaign that this version cannot read makes failures wait`() async throws {
+  @Test func `an unreadable campaign of a later version makes failures wait`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
@@ -300,7 +299,7 @@ import Testing
       try await rehearsal.settle(workers)
       #expect(Self.calls(rehearsal) == 0 && rehearsal.deadLetters().isEmpty)
       #expect(rehearsal.topics.retries.contains { !rehearsal.log.records(in: $0).isEmpty })
-      // It was for another product.
+      // The unreadable campaign was for another product.
       var other = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")
       other.productId = "com.example.app.yearly"
       var mended = readable
@@ -312,7 +311,7 @@ import Testing
     #expect(rehearsal.extensions(of: id) == 1)
   }
 
-  @Test func `a retry that succeeds in another campaign's window is not counted as that one's`() async throws {
+  @Test func `a retry that succeeds in another campaign's window does not count for that campaign`() async throws {
     let rehearsal = try Rehearsal()
     let id = try rehearsal.settle(1)[0]
     let first = Campaign.sample(at: rehearsal.now)
@@ -338,7 +337,7 @@ import Testing
     #expect(progress.extended == 0 && progress.ambiguous == 0)
   }
 
-  @Test func `family members of whom a retry tells are no difference from what Apple counted`() async throws {
+  @Test func `family members in the retries are no difference from Apple's counts`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
@@ -358,12 +357,12 @@ import Testing
     }
   }
 
-  @Test func `a difference is told once, however often the summary is run again`() async throws {
+  @Test func `a difference is published once, even if the summary is handled again`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
     }
     let ids = try rehearsal.settle(5)
-    /// Times that the timer was set or withdrawn.
+    /// The number of times that the timer was set or removed.
     func changes() -> Int {
       rehearsal.log.records(in: rehearsal.topics.ledger).count { record in
         String(decoding: record.key ?? [], as: UTF8.self).contains("differs/")
@@ -371,7 +370,7 @@ import Testing
     }
     try await rehearsal.running("a") { workers in
       _ = try await rehearsal.startCampaign()
-      // Somebody extends besides us.
+      // Another client extends a subscription too.
       let now = rehearsal.now
       _ = try rehearsal.world.withState { state throws(WorldError) in
         try state.extendRenewal(ids[0], byDays: 3, at: now)
@@ -386,9 +385,9 @@ import Testing
       #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
       #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: true) > 0)
       try await rehearsal.settle(workers)
-      #expect(changes() == 2, "it has fired, and the same outcome sets it no more")
+      #expect(changes() == 2, "it has fired, and the same outcome does not set it again")
     }
-    // Another outcome would: it stands once more, and is due at once.
+    // Another outcome would. The timer is set again and due at once.
     let timer = try #require(
       rehearsal.log.records(in: rehearsal.topics.ledger).last { record in
         String(decoding: record.key ?? [], as: UTF8.self).contains("differs/") && record.value != nil
@@ -403,7 +402,7 @@ import Testing
     #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
   }
 
-  @Test func `a campaign that agrees with Apple's counts is completed once and says nothing more`() async throws {
+  @Test func `a campaign that agrees with Apple's counts is completed once, without further events`() async throws {
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
@@ -421,7 +420,7 @@ import Testing
       #expect(progress.agrees(with: completion), "\(progress) \(completion)")
       rehearsal.time.advance(by: .seconds(8 * 86_400))
       try await rehearsal.settle(workers)
-      let report = try await CampaignSurvey(rehearsal.campaigns, rehearsal.configuration.appStore).report(
+      let report = try await CampaignSurvey(rehearsal.campaigns, rehearsal.configuration).report(
         on: try #require(try await rehearsal.campaigns.table()[campaign.id]))
       #expect(report.progress == progress && report.undecided == 0 && report.perSecond == 16)
     }

@@ -1,15 +1,15 @@
-// The samples of a page in `docs/`: what readers build upon.
+// Reads the JSON samples of a page in `docs/`.
 
 internal import Foundation
 
-/// JSON in a page, by the title of the section that it stands in.
+/// A JSON block of a page, with the title of its section.
 package struct DocumentedSample: Sendable {
-  /// The section's title, without marks and spaces.
+  /// The section's title, without `#`, backquotes and spaces.
   package var title: String
-  /// The block's text.
+  /// The text of the block.
   package var json: String
 
-  /// Every block of JSON of a page, in order.
+  /// The JSON blocks of a page, in order.
   package static func all(in page: String) throws -> [DocumentedSample] {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -1,14 +1,14 @@
-// Holds values against the JSON Schemas of `topics/schemas/`: as much of draft 2020-12 as they use. A keyword that is not
-// known here is a problem, so that no schema promises what nobody checks.
+// Validates values against the JSON Schemas of `topics/schemas/`. Implements the keywords of draft 2020-12 that they
+// use, and reports any other keyword as a problem, so every constraint in a schema is checked.
 
 package import AppStore
 internal import Foundation
 
-/// One of `topics/schemas/`.
+/// A JSON Schema of `topics/schemas/`.
 package struct SchemaCheck {
   private let schema: JSONObject
 
-  /// The schema of that name: `refunds.entitlement.revoked`.
+  /// Loads a schema by name, for example `refunds.entitlement.revoked`.
   package init(_ name: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -16,7 +16,7 @@ package struct SchemaCheck {
     schema = try JSONObject(parsing: Array(try Data(contentsOf: file)))
   }
 
-  /// What is wrong with a value; empty when nothing is.
+  /// Returns the violations in a value, empty if it is valid.
   package func problems(_ value: JSON) -> [String] { Self.problems(value, schema, "$") }
 
   private static let silent: Set<String> = ["$schema", "$id", "title", "description", "then", "else"]
@@ -24,12 +24,12 @@ package struct SchemaCheck {
   private static func problems(_ value: JSON, _ schema: JSONObject, _ place: String) -> [String] {
     schema.members.flatMap { keyword -> [String] in
       switch (keyword.key, keyword.value) {
-      case ("type", .string(let type)): return isOf(value, type) ? [] : ["\(place) is no \(type)"]
+      case ("type", .string(let type)): return isOf(value, type) ? [] : ["\(place) is not of type \(type)"]
       case ("const", let wanted): return value == wanted ? [] : ["\(place) is not \(wanted)"]
       case ("enum", .array(let values)):
-        return values.contains(value) ? [] : ["\(place) is none of the values: \(value)"]
+        return values.contains(value) ? [] : ["\(place) is not one of the allowed values: \(value)"]
       case ("required", .array(let names)):
-        return names.filter { name in member(value, name) == nil }.map { "\(place) lacks \($0)" }
+        return names.filter { name in member(value, name) == nil }.map { "\(place) has no \($0)" }
       case ("properties", .object(let properties)):
         return properties.members.flatMap { property -> [String] in
           guard case .object(let inner) = property.value, let found = member(value, .string(property.key)) else {
@@ -45,7 +45,7 @@ package struct SchemaCheck {
         return text.range(of: pattern, options: .regularExpression) == nil ? ["\(place) does not match: \(text)"] : []
       case ("format", .string("date-time")):
         guard case .string(let text) = value else { return [] }
-        return Timestamp(rfc3339: text) == nil ? ["\(place) is no date-time: \(text)"] : []
+        return Timestamp(rfc3339: text) == nil ? ["\(place) is not a date-time: \(text)"] : []
       case ("maxLength", .integer(let most)):
         guard case .string(let text) = value else { return [] }
         return text.count > most ? ["\(place) is too long"] : []
@@ -60,16 +60,16 @@ package struct SchemaCheck {
         return number > most ? ["\(place) is above \(most)"] : []
       case ("allOf", .array(let schemas)):
         return schemas.flatMap { inner -> [String] in
-          if case .object(let inner) = inner { problems(value, inner, place) } else { ["\(place): odd schema"] }
+          if case .object(let inner) = inner { problems(value, inner, place) } else { ["\(place): not a schema"] }
         }
       case ("not", .object(let inner)):
-        return problems(value, inner, place).isEmpty ? ["\(place) is what it must not be"] : []
+        return problems(value, inner, place).isEmpty ? ["\(place) matches the schema that `not` forbids"] : []
       case ("if", .object(let condition)):
         guard case .object(let inner)? = schema[problems(value, condition, place).isEmpty ? "then" : "else"] else {
           return []
         }
         return problems(value, inner, place)
-      default: return silent.contains(keyword.key) ? [] : ["the schema's keyword \(keyword.key) is not checked here"]
+      default: return silent.contains(keyword.key) ? [] : ["SchemaCheck does not implement the keyword \(keyword.key)"]
       }
     }
   }

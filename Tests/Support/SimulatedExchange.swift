@@ -1,11 +1,12 @@
-// The simulated App Store Server API as the client reaches it, without sockets: faults come back as they would on the wire.
+// Connects the API client to the simulated App Store Server API without sockets. Simulated faults look as they do on
+// the wire.
 
 internal import AppStore
 package import AppStoreServerAPI
 package import AppStoreSimulator
 internal import Synchronization
 
-/// Calls the simulator as the client does.
+/// An HTTP exchange that calls the simulator in the same process.
 package final class SimulatedExchange: HTTPExchange {
   /// The base URL of production.
   package static let productionURL = "https://production.invalid"
@@ -20,13 +21,14 @@ package final class SimulatedExchange: HTTPExchange {
   private let services: APIServices
   private let state = Mutex(State())
 
-  /// An exchange that reaches these services and nobody else.
+  /// Creates an exchange that reaches only these services.
   package init(_ services: APIServices) { self.services = services }
 
-  /// Method, path and query of every call, in order.
+  /// The method, path and query of every call, in order.
   package var asked: [String] { state.withLock { $0.asked } }
 
-  /// How many calls had that method and that path but for its last part: `PUT /inApps/v1/subscriptions/extend`.
+  /// Returns the number of calls with this method and path, without the last path component. Example:
+  /// `PUT /inApps/v1/subscriptions/extend`.
   package func calls(to place: String) -> Int { state.withLock { $0.counts[place, default: 0] } }
 
   package func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {

@@ -1,28 +1,28 @@
-// The simulated App Store as stages of workers have it: one app, a key that may call the API, a chain that signs.
+// The simulated App Store of the workers' tests: one app, a key for the API and a signing chain.
 
 package import AppStore
 package import AppStoreSignature
 package import AppStoreSigning
 package import AppStoreSimulator
-package import Clocks
+package import MillraceTime
 internal import Crypto
 package import Millrace
 
 /// A simulated App Store with one app in it.
 package struct StagedAppStore: Sendable {
-  /// What happens in it.
+  /// The state of the simulated App Store.
   package let world: World
-  /// Its API.
+  /// The simulated App Store Server API.
   package let services: APIServices
-  /// Signs what it tells.
-  package let signatory: Signatory
-  /// What it signs with.
+  /// Signs the notifications and API responses.
+  package let signer: NotificationSigner
+  /// The certificate chain of the signatures.
   package let chain: SigningChain
-  /// The key to its API as App Store Connect gives it out; its names are `Scenario.madeKey`.
+  /// The API key in the format of App Store Connect. `Scenario.madeKey` has its issuer ID and key ID.
   package let privateKey: String
   private let clock: MillraceClock
 
-  /// An App Store in which nothing has happened.
+  /// Creates an App Store without purchases or notifications.
   package init(
     bundleId: String, environments: [AppStoreEnvironment] = [.production], products: [AppStoreSimulator.Product],
     settings: SimulatorSettings, clock: MillraceClock
@@ -38,13 +38,13 @@ package struct StagedAppStore: Sendable {
       ], products: products)
     world = World(apps: [app], seed: seed, beginning: origin)
     chain = try SigningChain.generate(at: origin, seed: seed)
-    signatory = Signatory(RotatingLeaves(chain, origin: origin, interval: nil))
-    services = try APIServices(world: world, signatory: signatory, settings: settings, clock: clock)
+    signer = NotificationSigner(RotatingLeaves(chain, origin: origin, interval: nil))
+    services = try APIServices(world: world, signer: signer, settings: settings, clock: clock)
     privateKey = key.pemRepresentation
     self.clock = clock
   }
 
-  /// Takes what this App Store signs, and nothing else.
+  /// Returns a verifier that accepts only data signed by this App Store.
   package func verifier() throws -> SignedDataVerifier {
     var verification = SignedDataVerifier.Configuration()
     verification.trustedRoots = [chain.rootDER]
@@ -52,7 +52,7 @@ package struct StagedAppStore: Sendable {
     return try SignedDataVerifier(verification)
   }
 
-  /// What the ingress writes of a notification. The signatures are not looked at here: the worker does, once more.
+  /// Returns the record that the ingress writes for a notification. Does not verify signatures; the worker does that.
   package static func received(
     _ jws: [UInt8], router: NotificationRouter
   ) throws -> Millrace.NotificationRecord {

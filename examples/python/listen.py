@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Reads App Store notifications from Kafka without Millrace: confluent-kafka and CloudEvents' SDK.
+"""Reads App Store notifications from Kafka without Millrace: confluent-kafka and the CloudEvents SDK.
 
     pip install -r requirements.txt
     python listen.py --bootstrap-servers localhost:9092 appstore.notifications.refunds
 
-Prints one JSON object for each notification, once: Apple retries, and so does everything on the way.
-What is printed is read, not verified: verify with Apple's app-store-server-library before money moves.
+Prints one JSON object for each notification and skips duplicates, which Apple's retries and Kafka's can cause.
+The notifications are not verified. Verify them with Apple's app-store-server-library before you act on them.
 """
 
 import argparse
@@ -19,14 +19,14 @@ from confluent_kafka import Consumer, KafkaException
 
 
 class Seen:
-    """The newest identities. CloudEvents: source and id together name an event."""
+    """The identities of the newest events. In CloudEvents, source and id together identify an event."""
 
     def __init__(self, capacity=100_000):
         self.capacity = capacity
         self.identities = OrderedDict()
 
     def add(self, event):
-        """Whether the event is new."""
+        """Adds an event. Returns whether it is new."""
         identity = (event.get_source(), event.get_id())
         if identity in self.identities:
             return False
@@ -37,13 +37,13 @@ class Seen:
 
 
 def cloud_event(record):
-    """The CloudEvent that a Kafka record in binary content mode is."""
+    """Converts a Kafka record in binary content mode to its CloudEvent."""
     headers = {name: value for name, value in record.headers() or [] if value is not None}
     return from_kafka_event(KafkaMessage(headers=headers, key=record.key(), value=record.value() or b""))
 
 
 def payload(event):
-    """What Apple says. A JWS is three parts, the middle one JSON; version 1 is JSON as it stands."""
+    """Returns Apple's payload: the middle of a JWS's three parts for version 2, the whole JSON body for version 1."""
     data = event.get_data()
     if event.get_datacontenttype() != "application/jose":
         return data
@@ -69,7 +69,7 @@ def main():
     parser.add_argument("topics", nargs="+")
     parser.add_argument("--bootstrap-servers", default="localhost:9092")
     parser.add_argument("--group", default="python-example")
-    parser.add_argument("--limit", type=int, help="end after so many notifications")
+    parser.add_argument("--limit", type=int, help="stop after this many notifications")
     options = parser.parse_args()
 
     consumer = Consumer({
@@ -92,7 +92,7 @@ def main():
             if seen.add(event):
                 print(json.dumps(summary(event)), flush=True)
                 printed += 1
-            # After the work, so that a crash repeats it and loses nothing.
+            # Commits after the work, so that a crash repeats it and loses nothing.
             consumer.commit(record, asynchronous=False)
     except KeyboardInterrupt:
         pass

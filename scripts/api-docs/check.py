@@ -1,10 +1,10 @@
-"""Runs the commands of docs/api.md against the simulator and compares what they print with what the document says.
+"""Runs the commands of docs/api.md against the simulator and compares their output with the page.
 
 usage: check.py BIN DIRECTORY DOCUMENT [--write]
 
-A block of commands opens with ```console; a command is a line after "$ ". A command must end with 0, or with the status
-that `echo $?` shows after it. What stands in a pipe prints JSON as it does for everybody; other commands print what a
-terminal gets. Moments of the rehearsal, and the tokens and times of test notifications, are another in each run.
+A block of commands opens with ```console; a command is a line after "$ ". A command must exit with 0, or with the status
+that `echo $?` shows after it. Commands in a pipe print JSON, other commands print text as in a terminal. Times, and tokens
+of test notifications, differ in each run and are masked.
 """
 import difflib
 import http.server
@@ -22,7 +22,7 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).parent
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What differs from run to run, and what the document says instead.
+# Text that differs in each run, and its replacement in the page.
 VARYING = [
     (re.compile(r"2026-01-01T00:\d\d:\d\dZ"), "2026-01-01T00:00:00Z"),
     (re.compile(r"token [0-9a-f-]{36}_\d{13}"), "token ce3af791-365e-4c60-841b-1674b43c1609_1767225600000"),
@@ -52,7 +52,7 @@ def wait(what, condition, process, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         if process.poll() is not None or time.monotonic() > end:
-            raise SystemExit(f"{what} did not come; the simulator says:\n{(directory / 'simulator.log').read_text()}")
+            raise SystemExit(f"no {what}; the log of the simulator:\n{(directory / 'simulator.log').read_text()}")
         time.sleep(0.05)
 
 
@@ -78,8 +78,8 @@ def start_simulator():
             [binaries / "appstore-simulator", "run", "scenario.yaml", "--port", str(production), "--sandbox-port",
              str(sandbox), "--write-root", "root.pem", "--write-api-key", "key.p8", "--write-clock", "clock.yaml",
              "--report", "report.json"], cwd=directory, stdout=subprocess.DEVNULL, stderr=log)
-    wait("the API", lambda: accepts(production) and accepts(sandbox), process)
-    wait("what happens at the beginning", lambda: has_begun(production), process)
+    wait("API", lambda: accepts(production) and accepts(sandbox), process)
+    wait("events at the start of the scenario", lambda: has_begun(production), process)
     (directory / "millrace.yaml").write_text((directory / "clock.yaml").read_text() + f"""\
 trust: {{ roots: [root.pem] }}
 apps:
@@ -99,7 +99,7 @@ def mask(text):
 
 
 def run(commands):
-    """What each command of one block prints, and how it ends."""
+    """The output and the exit status of each command of a block."""
     lines = ["set -o pipefail"]
     for command in commands:
         shown = command if "|" in command or not command.startswith("millrace api") else command + " --no-json"
@@ -113,17 +113,17 @@ def run(commands):
 
 
 def transcript(block, problems):
-    """The block as it comes out when its commands are run."""
+    """The block with the actual output of its commands."""
     commands = [line[2:] for line in block.splitlines() if line.startswith("$ ")]
     results = run(commands)
     if len(results) != len(commands):
-        problems.append(f"only {len(results)} of {commands} ended")
+        problems.append(f"only {len(results)} of {len(commands)} commands ended: {commands}")
     text = ""
     for index, (command, (output, status)) in enumerate(zip(commands, results)):
         text += f"$ {command}\n{mask(output)}"
         shows_status = commands[index + 1:index + 2] == [STATUS]
         if status != 0 and not shows_status and command != STATUS:
-            problems.append(f"$ {command}\nends with {status}: {output}")
+            problems.append(f"$ {command}\nexits with {status}: {output}")
     return text
 
 
@@ -147,17 +147,17 @@ def main():
     broken = json.loads((directory / "report.json").read_text())["rulesBroken"]
     problems += [f"rule broken: {rule['rule']} {rule}" for rule in broken]
     shown = re.findall(r"^\$ millrace api (\S+)", after, re.MULTILINE)
-    problems += [f"millrace api {name} is not shown" for name in subcommands() if name not in shown]
+    problems += [f"the page does not show millrace api {name}" for name in subcommands() if name not in shown]
     if writes and not problems:
         document.write_text(after)
     elif after != before:
-        problems += difflib.unified_diff(before.splitlines(), after.splitlines(), str(document), "what they print",
+        problems += difflib.unified_diff(before.splitlines(), after.splitlines(), str(document), "actual output",
                                          lineterm="", n=1)
     if problems:
         print("\n".join(problems), file=sys.stderr)
-        print("if that is as it should be: scripts/check-api-docs --write", file=sys.stderr)
+        print("if the output is correct, run scripts/check-api-docs --write", file=sys.stderr)
         raise SystemExit(1)
-    print(f"{len(shown)} commands of {document.name} print what it says")
+    print(f"the output of {len(shown)} commands agrees with {document.name}")
 
 
 binaries, directory, document = (pathlib.Path(os.path.abspath(argument)) for argument in sys.argv[1:4])

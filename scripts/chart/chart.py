@@ -1,10 +1,10 @@
-"""Renders the chart as Helm does, without Helm's program or a cluster."""
+"""Renders the chart with Helm's library, without the helm program or a cluster."""
 
 import functools
 import json
 import sys
 
-# The folder helm/ of the project must not be taken for the package of that name.
+# Not `import helm`, which could find the project's folder helm/.
 import helm_python as helm
 import yaml
 from helm_python import _native
@@ -13,7 +13,7 @@ from places import CHART, NEWEST
 
 
 class Refused(Exception):
-    """Helm refuses to render; the message is what a user sees."""
+    """Helm's error for invalid values, with the message that a user sees."""
 
 
 @functools.cache
@@ -22,7 +22,7 @@ def loaded():
 
 
 def merged(*layers):
-    """Values laid over each other as `helm --values a --values b` does."""
+    """Merges values as `helm --values a --values b` does."""
     result = {}
     for layer in layers:
         for key, value in layer.items():
@@ -44,7 +44,7 @@ def ci_names():
 
 @functools.cache
 def rendered(values, options):
-    """What Helm makes of values, both as JSON: many tests look at the same."""
+    """The rendered templates, as JSON. Cached, because many tests use the same values."""
     chart = loaded()
     try:
         chart.validate_schema(json.loads(values))
@@ -54,7 +54,7 @@ def rendered(values, options):
 
 
 def sources(values, kubernetes=NEWEST, name="shop", namespace="appstore"):
-    """The rendered text of each template that has any, by its path in the chart."""
+    """The output of each template that is not empty, by its path in the chart."""
     options = {"name": name, "namespace": namespace, "is_install": True, "kube_version": f"v{kubernetes}"}
     found = rendered(json.dumps(values), json.dumps(options))
     return {path.removeprefix("millrace/"): text for path, text in sorted(found.items()) if text.strip()}

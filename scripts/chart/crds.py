@@ -1,4 +1,4 @@
-"""Strict schemas of the resources that Kubernetes itself does not know. A kind that is not here is an error."""
+"""Strict schemas of custom resources. A kind without a schema is an error."""
 
 import functools
 
@@ -45,7 +45,7 @@ KAFKA_TOPIC = resource(
     )
 )
 
-# Gateway API's HTTPRoute, as far as the chart uses it: https://gateway-api.sigs.k8s.io/reference/spec/#httproute
+# The part of Gateway API's HTTPRoute that the chart uses: https://gateway-api.sigs.k8s.io/reference/spec/#httproute
 HTTP_ROUTE = resource(
     record(
         ["parentRefs", "hostnames", "rules"],
@@ -96,7 +96,7 @@ WRITTEN = {
 
 
 def closed(schema):
-    """A schema that admits no property which it does not name."""
+    """A copy of a schema that rejects unknown properties."""
     if isinstance(schema, dict):
         schema = {key: closed(value) for key, value in schema.items()}
         if "properties" in schema and "additionalProperties" not in schema:

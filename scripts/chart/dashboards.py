@@ -1,4 +1,4 @@
-"""Makes the Grafana dashboards, helm/millrace/files/dashboards/*.json: each a list of rows, each a list of panels."""
+"""Generates the Grafana dashboards in helm/millrace/files/dashboards. A dashboard is a list of rows of panels."""
 
 import json
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ ACROSS = 24
 
 @dataclass
 class Panel:
-    """One figure: queries with what their series are called."""
+    """A panel. `queries` holds pairs of an expression and its legend."""
 
     title: str
     queries: list
     unit: str = "short"
     about: str = ""
     kind: str = "timeseries"
-    # (value, colour) from which a single figure is coloured.
+    # Thresholds of a single number as pairs of a colour and a value.
     steps: list = field(default_factory=list)
 
 
 def number(title, query, unit="short", about="", bad=None):
-    """A single figure; `bad` is from where it is red."""
+    """A panel with a single number, which is red from `bad` on."""
     steps = [("green", None)] + ([("red", bad)] if bad is not None else [])
     return Panel(title, [(query, "")], unit, about, "stat", steps)
 
@@ -34,7 +34,7 @@ REFUSED = f"rate(millrace_ingress_refused_total{RATE})"
 
 
 def quantiles(metric, by="", is_rare=False):
-    """The middle, and what one in a hundred exceeds; of what is rare, of all since the process began."""
+    """p50 and p99 of a histogram. Rare events are counted since the process started, not as a rate."""
     buckets = f"{metric}_bucket" if is_rare else f"rate({metric}_bucket{RATE})"
     group = f"{by}, le" if by else "le"
     legend = f" {{{{{by}}}}}" if by else ""
@@ -51,39 +51,47 @@ DASHBOARDS = {
             (
                 "Now",
                 [
-                    number("Accepted a second", f"sum({ACCEPTED})", "reqps", "Answered 200: Kafka has them."),
                     number(
-                        "Refused a second", f"sum({REFUSED}) or vector(0)", "reqps", "Anybody can post; see Ingress."
+                        "Accepted per second",
+                        f"sum({ACCEPTED})",
+                        "reqps",
+                        "Answered 200 after Kafka's acknowledgement.",
                     ),
                     number(
-                        "Answered 503 a second",
+                        "Rejected per second",
+                        f"sum({REFUSED}) or vector(0)",
+                        "reqps",
+                        "Any client can post. The ingress dashboard shows the reasons.",
+                    ),
+                    number(
+                        "503 responses per second",
                         f'sum(rate(millrace_ingress_refused_total{{status="503"}}{RATE})) or vector(0)',
                         "reqps",
-                        "Apple sends these again, in Sandbox never.",
+                        "Apple retries these in Production, but not in Sandbox.",
                         0.05,
                     ),
                     number(
                         "Oldest unfinished record",
                         "max(millrace_worker_lag_seconds)",
                         "s",
-                        "Over all lanes of all workers.",
+                        "The age of the oldest unfinished record in all lanes of all workers.",
                         300,
                     ),
                     number(
-                        "Dead letters in a day",
+                        "Dead letters in 24 hours",
                         "sum(increase(millrace_worker_dead_letters_total[1d])) or vector(0)",
-                        about="What workers gave up.",
+                        about="Notifications that workers gave up.",
                         bad=1,
                     ),
                     number(
-                        "Brokers connected, fewest",
+                        "Connected brokers, minimum",
                         "min(millrace_kafka_brokers_up)",
-                        about="Of any client; 0 is nobody.",
+                        about="The fewest brokers that any client is connected to.",
                     ),
                 ],
             ),
             (
-                "What flows",
+                "Throughput",
                 [
                     Panel("Accepted by type", [(f"sum by (type) ({ACCEPTED}) > 0", "{{type}}")], "reqps"),
                     Panel(
@@ -97,7 +105,7 @@ DASHBOARDS = {
                         "reqps",
                     ),
                     Panel(
-                        "Records that ended, by worker and how",
+                        "Finished records by worker and outcome",
                         [
                             (
                                 f"sum by (worker, outcome) (rate(millrace_worker_records_total{RATE}))",
@@ -107,7 +115,7 @@ DASHBOARDS = {
                         "ops",
                     ),
                     Panel(
-                        "Events emitted",
+                        "Events published",
                         [(f"sum by (worker, event) (rate(millrace_worker_events_total{RATE}))", "{{event}}")],
                         "ops",
                     ),
@@ -119,13 +127,13 @@ DASHBOARDS = {
                     Panel("Memory", [("process_resident_memory_bytes", "{{instance}}")], "bytes"),
                     Panel("CPU", [(f"rate(process_cpu_seconds_total{RATE})", "{{instance}}")], "percentunit"),
                     Panel(
-                        "Longest gap between two beats",
+                        "Longest gap between heartbeats",
                         [("millrace_heartbeat_longest_gap_seconds", "{{instance}}")],
                         "s",
-                        "A task beats every second; /livez fails at 15 s.",
+                        "A heartbeat is due every second; /livez fails after 15 s.",
                     ),
                     Panel(
-                        "Threads and open files",
+                        "Threads and open file descriptors",
                         [("process_threads", "threads {{instance}}"), ("process_open_fds", "files {{instance}}")],
                     ),
                 ],
@@ -138,20 +146,24 @@ DASHBOARDS = {
             (
                 "Answers",
                 [
-                    Panel("Answered 200, by version", [(f"sum by (version) ({ACCEPTED})", "{{version}}")], "reqps"),
+                    Panel("Accepted by version", [(f"sum by (version) ({ACCEPTED})", "{{version}}")], "reqps"),
                     Panel(
-                        "Refused, by reason",
+                        "Rejected by reason",
                         [(f"sum by (reason, status) ({REFUSED})", "{{status}} {{reason}}")],
                         "reqps",
-                        "docs/ingress.md says what each means.",
+                        "docs/ingress.md explains each reason.",
                     ),
                     Panel(
-                        "Head to answer",
+                        "Response time",
                         quantiles("millrace_ingress_request_duration_seconds"),
                         "s",
-                        "Apple waits some seconds.",
+                        "From the end of a request's head to the response. Apple waits a few seconds.",
                     ),
-                    Panel("Kafka's part of it", quantiles("millrace_ingress_acknowledgement_duration_seconds"), "s"),
+                    Panel(
+                        "Kafka acknowledgement time",
+                        quantiles("millrace_ingress_acknowledgement_duration_seconds"),
+                        "s",
+                    ),
                 ],
             ),
             (
@@ -160,22 +172,33 @@ DASHBOARDS = {
                     Panel(
                         "Requests in flight",
                         [("sum by (instance) (millrace_ingress_requests_in_flight)", "{{instance}}")],
-                        about="Beyond ingress.maxRequestsInFlight: 503 busy.",
+                        about="Above ingress.maxRequestsInFlight the ingress answers 503 `busy`.",
                     ),
                     Panel(
                         "Slow clients",
                         [(f"sum by (part) (rate(millrace_ingress_slow_clients_total{RATE})) or vector(0)", "{{part}}")],
                         "ops",
-                        "Connections closed because a head or body took too long.",
+                        "Connections closed because a head or a body took too long.",
                     ),
                     Panel(
-                        "Copied to quarantine",
+                        "Quarantined bodies",
                         [(f"sum by (outcome) (rate(millrace_ingress_quarantined_total{RATE}))", "{{outcome}}")],
                         "ops",
                     ),
                     Panel(
-                        "Waiting for a broker",
+                        "Unacknowledged messages",
                         [("sum by (instance, client) (millrace_kafka_queued_messages)", "{{instance}} {{client}}")],
+                    ),
+                    Panel(
+                        "Producers replaced",
+                        [
+                            (
+                                "sum by (client, code) (increase(millrace_kafka_producer_replacements_total[15m])) "
+                                "or vector(0)",
+                                "{{client}} {{code}}",
+                            )
+                        ],
+                        about="After a fatal error the process continues with a new producer.",
                     ),
                 ],
             ),
@@ -183,19 +206,19 @@ DASHBOARDS = {
                 "Certificates",
                 [
                     Panel(
-                        "Apple's signing certificates end",
+                        "Expiry of Apple's signing certificates",
                         [("max by (leaf) (millrace_ingress_apple_certificate_end_seconds) * 1000", "{{leaf}}")],
                         "dateTimeAsIso",
                         kind="table",
                     ),
                     number(
-                        "Own certificate ends in",
+                        "Own certificate expires in",
                         "min(millrace_ingress_certificate_end_seconds) - time()",
                         "s",
-                        "Where the ingress terminates TLS.",
+                        "Only if the ingress terminates TLS.",
                     ),
                     Panel(
-                        "Kafka's errors",
+                        "Kafka client errors",
                         [
                             (
                                 f"sum by (client, code) (rate(millrace_kafka_errors_total{RATE})) or vector(0)",
@@ -212,7 +235,7 @@ DASHBOARDS = {
         "Millrace: workers",
         [
             (
-                "Behind",
+                "Lag",
                 [
                     Panel(
                         "Oldest unfinished record",
@@ -220,17 +243,17 @@ DASHBOARDS = {
                         "s",
                     ),
                     Panel(
-                        "Records not taken yet",
+                        "Unread offsets",
                         [("sum by (worker, topic) (millrace_worker_lag_records)", "{{worker}} {{topic}}")],
                     ),
-                    Panel("In flight", [("sum by (worker) (millrace_worker_records_in_flight)", "{{worker}}")]),
+                    Panel("Records in flight", [("sum by (worker) (millrace_worker_records_in_flight)", "{{worker}}")]),
                 ],
             ),
             (
                 "Outcomes",
                 [
                     Panel(
-                        "By type",
+                        "Records by type and outcome",
                         [
                             (
                                 f"sum by (worker, type, outcome) (rate(millrace_worker_records_total{RATE}))",
@@ -239,9 +262,9 @@ DASHBOARDS = {
                         ],
                         "ops",
                     ),
-                    Panel("One run of a handler", quantiles("millrace_worker_handler_duration_seconds", "worker"), "s"),
+                    Panel("Handler duration", quantiles("millrace_worker_handler_duration_seconds", "worker"), "s"),
                     Panel(
-                        "Parked, by reason",
+                        "Delayed records by reason",
                         [
                             (
                                 f"sum by (worker, reason) (rate(millrace_worker_retries_total{RATE}))",
@@ -251,10 +274,10 @@ DASHBOARDS = {
                         "ops",
                     ),
                     Panel(
-                        "Retries start late",
+                        "Retry lateness",
                         quantiles("millrace_worker_retry_lateness_seconds", "worker"),
                         "s",
-                        "From due to the handler's start.",
+                        "From a retry's due time to its handler's start.",
                     ),
                     Panel(
                         "Dead letters",
@@ -265,7 +288,7 @@ DASHBOARDS = {
                             )
                         ],
                     ),
-                    number("Handlers that ignore their limit", "sum(millrace_worker_handlers_stuck)", bad=1),
+                    number("Handlers beyond their timeout", "sum(millrace_worker_handlers_stuck)", bad=1),
                 ],
             ),
             (
@@ -276,24 +299,34 @@ DASHBOARDS = {
                         [("sum by (worker, instance) (millrace_worker_lanes)", "{{worker}} {{instance}}")],
                     ),
                     Panel(
-                        "Lanes that came or went",
+                        "Lane assignments and revocations",
                         [
                             (
                                 "sum by (worker, kind) (increase(millrace_worker_rebalances_total[15m]))",
                                 "{{worker}} {{kind}}",
                             )
                         ],
-                        about="`lost`: a member was silent for longer than its session.",
+                        about="`lost`: a member missed heartbeats for longer than its session timeout.",
                     ),
                     Panel(
-                        "Notifications remembered", [("sum by (worker) (millrace_worker_ledger_entries)", "{{worker}}")]
+                        "Rejoins",
+                        [
+                            (
+                                "sum by (worker, reason) (increase(millrace_worker_rejoins_total[15m])) or vector(0)",
+                                "{{worker}} {{reason}}",
+                            )
+                        ],
+                        about="Rejoins after a worker lost its producer. Its lanes restart from the committed offsets.",
                     ),
                     Panel(
-                        "Time to restore a lane's ledger",
+                        "Notifications in ledgers", [("sum by (worker) (millrace_worker_ledger_entries)", "{{worker}}")]
+                    ),
+                    Panel(
+                        "Ledger restore time",
                         quantiles("millrace_worker_ledger_restore_duration_seconds", "worker", is_rare=True),
                         "s",
                     ),
-                    Panel("One commit", quantiles("millrace_worker_commit_duration_seconds", "worker"), "s"),
+                    Panel("Commit duration", quantiles("millrace_worker_commit_duration_seconds", "worker"), "s"),
                     Panel(
                         "Commits",
                         [
@@ -305,13 +338,15 @@ DASHBOARDS = {
                         "ops",
                     ),
                     number(
-                        "Records deleted before they were read",
+                        "Records lost in 24 hours",
                         "sum(increase(millrace_worker_records_lost_total[1d])) or vector(0)",
+                        about="Kafka deleted them before a worker read them (upper bound).",
                         bad=1,
                     ),
                     number(
-                        "Records of others nobody can read",
+                        "Unreadable records in 24 hours",
                         "sum(increase(millrace_worker_unreadable_records_total[1d])) or vector(0)",
+                        about="Records in shared topics that something other than Millrace wrote.",
                         bad=1,
                     ),
                 ],
@@ -334,7 +369,7 @@ DASHBOARDS = {
                             )
                         ],
                         "percentunit",
-                        "Apple counts by app, environment and endpoint.",
+                        "Apple's limits are per app, environment and endpoint.",
                     ),
                     Panel(
                         "Calls",
@@ -355,7 +390,7 @@ DASHBOARDS = {
                             )
                         ],
                         "reqps",
-                        "Follows the lanes that are owned; appStore.share is taken off.",
+                        "Proportional to the owned lanes, and multiplied by appStore.share.",
                     ),
                 ],
             ),
@@ -363,7 +398,7 @@ DASHBOARDS = {
                 "Waiting",
                 [
                     Panel(
-                        "Callers that wait for their turn",
+                        "Waiting calls",
                         [
                             (
                                 "sum by (endpoint, environment) (millrace_api_callers_waiting)",
@@ -372,17 +407,17 @@ DASHBOARDS = {
                         ],
                     ),
                     Panel(
-                        "Apple said 429",
+                        "Paused after 429",
                         [
                             (
                                 "max by (app, environment, endpoint) (millrace_api_paused)",
                                 "{{endpoint}} {{app}} {{environment}}",
                             )
                         ],
-                        about="1 until the time that Apple named is over.",
+                        about="1 until the time at which Apple accepts calls again.",
                     ),
                     Panel(
-                        "Records parked for Apple",
+                        "Records delayed for the budget",
                         [
                             (
                                 f'sum by (worker, tier) (rate(millrace_worker_retries_total{{reason="waits-for-apple"}}{RATE})) or vector(0)',
@@ -399,7 +434,7 @@ DASHBOARDS = {
         "Millrace: extension campaigns",
         [
             (
-                "Since a day",
+                "Last 24 hours",
                 [
                     number(
                         "Extended by Millrace",
@@ -410,7 +445,7 @@ DASHBOARDS = {
                         'sum(increase(millrace_worker_events_total{event="extension.refused"}[1d])) or vector(0)',
                     ),
                     number(
-                        "Nobody can tell",
+                        "Unclear results",
                         'sum(increase(millrace_worker_events_total{event="extension.unclear"}[1d])) or vector(0)',
                         bad=1,
                     ),
@@ -422,10 +457,10 @@ DASHBOARDS = {
                 ],
             ),
             (
-                "How it goes",
+                "Progress",
                 [
                     Panel(
-                        "What Apple told",
+                        "Notifications from Apple",
                         [
                             (
                                 f'sum by (type) (rate(millrace_ingress_accepted_total{{type=~"RENEWAL_EXTENDED|RENEWAL_EXTENSION"}}{RATE}))',
@@ -435,7 +470,7 @@ DASHBOARDS = {
                         "reqps",
                     ),
                     Panel(
-                        "What became of failures",
+                        "Extension events",
                         [
                             (
                                 f'sum by (event) (rate(millrace_worker_events_total{{worker="renewal-extensions"}}{RATE}))',
@@ -445,7 +480,7 @@ DASHBOARDS = {
                         "ops",
                     ),
                     Panel(
-                        "Records that ended",
+                        "Finished records by outcome",
                         [
                             (
                                 f'sum by (outcome) (rate(millrace_worker_records_total{{worker="renewal-extensions"}}{RATE}))',
@@ -455,12 +490,12 @@ DASHBOARDS = {
                         "ops",
                     ),
                     Panel(
-                        "Oldest failure that waits",
+                        "Oldest unfinished record",
                         [('max by (lane) (millrace_worker_lag_seconds{worker="renewal-extensions"})', "lane {{lane}}")],
                         "s",
                     ),
                     Panel(
-                        "Share of Apple's limit for extensions",
+                        "Share of the extension budget in use",
                         [
                             (
                                 f'sum by (app, environment) (rate(millrace_api_turns_total{{endpoint="extendSubscriptionRenewalDate"}}{RATE}))'
@@ -471,7 +506,7 @@ DASHBOARDS = {
                         "percentunit",
                     ),
                     Panel(
-                        "Failures that wait, by reason",
+                        "Delayed records by reason",
                         [
                             (
                                 f'sum by (reason) (rate(millrace_worker_retries_total{{worker="renewal-extensions"}}{RATE})) or vector(0)',
@@ -488,7 +523,7 @@ DASHBOARDS = {
 
 
 def drawn(panel, identifier, x, y, width, height):
-    """A panel as Grafana keeps it."""
+    """Grafana's model of a panel."""
     defaults = {"unit": panel.unit}
     if panel.steps:
         defaults["thresholds"] = {
@@ -517,7 +552,7 @@ def drawn(panel, identifier, x, y, width, height):
 
 
 def dashboard(name):
-    """A dashboard as Grafana imports it."""
+    """Grafana's model of a dashboard."""
     title, rows = DASHBOARDS[name]
     panels = []
     y = 0
@@ -568,7 +603,7 @@ def dashboard(name):
 
 
 def expressions():
-    """(dashboard, panel, expression) of everything that is asked of Prometheus."""
+    """(dashboard, panel, expression) of every query."""
     for name, (_, rows) in DASHBOARDS.items():
         for _, panels in rows:
             for panel in panels:

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Paths and versions."""
 
 import pathlib
 
@@ -7,7 +7,7 @@ CHART = ROOT / "helm" / "millrace"
 GOLDEN = ROOT / "helm" / "golden"
 CONFIGURATION_PAGE = ROOT / "docs" / "configuration.md"
 TOPICS = ROOT / "topics"
-# Kubernetes the chart is for: the oldest, and the newest there are schemas of.
+# The oldest supported Kubernetes, and the newest with published schemas.
 OLDEST, NEWEST = "1.30.0", "1.37.0"
 METRICS_PAGE = ROOT / "docs" / "metrics.md"
 RUNBOOK = ROOT / "docs" / "runbook.md"

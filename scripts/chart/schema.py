@@ -1,7 +1,7 @@
-"""Makes helm/millrace/values.schema.json.
+"""Generates helm/millrace/values.schema.json.
 
-The part below `config` follows docs/configuration.md, which follows the code: a key that the programs learn or lose
-changes the schema. The rest is written here. Every value has a description, and nothing else is admitted.
+The schema of `config` is derived from docs/configuration.md, which a test compares with the code. The rest is defined
+here. Every value has a description, and unknown keys are errors.
 """
 
 import json
@@ -9,28 +9,28 @@ import re
 
 from places import CONFIGURATION_PAGE
 
-# Keys that the chart itself decides.
-OWN_KEYS = {"topics.directory", "workers[].staticMember"}
+# Keys that the chart sets.
+OWN_KEYS = {"topics.directory", "kafka.instance", "workers[].staticMember"}
 
 REFERENCES = {
     "secretReference": {
-        "description": "A key of a Secret in the release's namespace; it is mounted, and the programs read the file.",
+        "description": "A key of a Secret in the release's namespace. The chart mounts it as a file.",
         "type": "object",
         "additionalProperties": False,
         "required": ["secret", "key"],
         "properties": {
-            "secret": {"description": "The Secret's name.", "type": "string", "minLength": 1},
-            "key": {"description": "The key in it.", "type": "string", "pattern": "^[-._a-zA-Z0-9]+$"},
+            "secret": {"description": "The name of the Secret.", "type": "string", "minLength": 1},
+            "key": {"description": "The key.", "type": "string", "pattern": "^[-._a-zA-Z0-9]+$"},
         },
     },
     "configMapReference": {
-        "description": "A key of a ConfigMap in the release's namespace, for what is no secret.",
+        "description": "A key of a ConfigMap in the release's namespace, for files that are not secret.",
         "type": "object",
         "additionalProperties": False,
         "required": ["configMap", "key"],
         "properties": {
-            "configMap": {"description": "The ConfigMap's name.", "type": "string", "minLength": 1},
-            "key": {"description": "The key in it.", "type": "string", "pattern": "^[-._a-zA-Z0-9]+$"},
+            "configMap": {"description": "The name of the ConfigMap.", "type": "string", "minLength": 1},
+            "key": {"description": "The key.", "type": "string", "pattern": "^[-._a-zA-Z0-9]+$"},
         },
     },
 }
@@ -42,6 +42,8 @@ SIZE = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern
 SCALARS = {
     "text": {"type": "string"},
     "worker name": {"type": "string", "pattern": "^[a-z][a-z0-9-]{0,39}$"},
+    "endpoint": {"type": "string", "pattern": "^[a-zA-Z0-9]+$"},
+    "instance name": {"type": "string", "pattern": "^[-._a-zA-Z0-9]{1,200}$"},
     "integer": {"type": "integer"},
     "number": {"type": "number"},
     "boolean": {"type": "boolean"},
@@ -49,7 +51,7 @@ SCALARS = {
     "size": SIZE,
     "URL": {"type": "string", "pattern": "^https?://"},
     "time": {"type": "string"},
-    # Apple's words; a new one of theirs is not an error of yours.
+    # Apple's values. They stay plain strings, because Apple may add some.
     "product type": {"type": "string"},
     "reason": {"type": "string"},
     "delivery status": {"type": "string"},
@@ -58,11 +60,11 @@ SCALARS = {
 
 
 class Unknown(Exception):
-    """The page says something this file has not heard of."""
+    """The page names a kind of value that this file does not know."""
 
 
 def value(key, kind):
-    """The schema of a value of the kind that the page names."""
+    """The schema of a value, by the kind that the page names."""
     if kind.startswith("list of "):
         return {"type": "array", "items": value(key, kind.removeprefix("list of "))}
     if kind == "path":
@@ -77,12 +79,12 @@ def value(key, kind):
     if " | " in kind:
         return {"type": "string", "enum": kind.split(" | ")}
     if kind not in SCALARS:
-        raise Unknown(f"{key} is a {kind}, of which {__file__} has no schema")
+        raise Unknown(f"{key} has the kind {kind!r}: add its schema to {__file__}")
     return SCALARS[kind]
 
 
 def rows(page):
-    """(section, key, kind, default, meaning) of every key on the page."""
+    """Yields (section, key, kind, default, meaning) of every key on the page."""
     section = None
     for line in page.splitlines():
         if heading := re.fullmatch(r"## `(.+)`", line):
@@ -93,19 +95,19 @@ def rows(page):
 
 
 def insert(schema, path, leaf, is_required):
-    """Puts a leaf below an object's schema, making the objects on the way."""
+    """Adds a leaf to an object's schema at a path, with the objects in between."""
     head, *rest = path
     if not rest:
         schema["properties"][head] = leaf
         if is_required:
             schema.setdefault("required", []).append(head)
         return
-    inner = schema["properties"].setdefault(head, closed({}, f"Keys below `{head}`, as in docs/configuration.md."))
+    inner = schema["properties"].setdefault(head, closed({}, f"The keys of `{head}`, as in docs/configuration.md."))
     insert(inner, rest, leaf, False)
 
 
 def closed(properties, description, required=()):
-    """An object that has these properties and no others."""
+    """The schema of an object with only these properties."""
     schema = {"description": description, "type": "object", "additionalProperties": False, "properties": properties}
     if required:
         schema["required"] = list(required)
@@ -113,8 +115,10 @@ def closed(properties, description, required=()):
 
 
 def config_schema(page):
-    """`config`: the keys on the page."""
-    config = closed({}, "The configuration of all processes: the keys of docs/configuration.md. Files are references.")
+    """The schema of `config`, with the keys of docs/configuration.md."""
+    config = closed(
+        {}, "The configuration of all processes, with the keys of docs/configuration.md. References replace paths."
+    )
     for section, key, kind, default, meaning in rows(page):
         is_list = section.endswith("[]")
         full = f"{section}.{key}" if is_list else key
@@ -122,14 +126,14 @@ def config_schema(page):
             continue
         standard = f" Default: {default}." if default else ""
         leaf = {"description": meaning + standard, **value(key, kind)}
-        if "$ref" in leaf:  # Draft 7 ignores what stands beside a reference.
+        if "$ref" in leaf:  # Draft 7 ignores keywords next to a reference.
             leaf = {"description": leaf["description"], "allOf": [{"$ref": leaf["$ref"]}]}
         if is_list:
             name = section[:-2]
             entries = config["properties"].setdefault(
                 name,
                 {
-                    "description": f"A list; the keys of an entry are in docs/configuration.md under `{section}`.",
+                    "description": f"A list. docs/configuration.md describes the keys of an entry under `{section}`.",
                     "type": "array",
                     "items": closed({}, f"One entry of `{name}`."),
                 },
@@ -157,7 +161,7 @@ def strings(description):
 
 
 def free(description):
-    """What Kubernetes itself defines and checks."""
+    """An object that Kubernetes defines and validates."""
     return {"description": description, "type": "object"}
 
 
@@ -172,10 +176,10 @@ def names(description):
 def image(description, required=()):
     return closed(
         {
-            "repository": text("Where the image is, without tag."),
+            "repository": text("The image's repository, without the tag."),
             "tag": text("The tag; empty: the chart's appVersion."),
-            "digest": text("sha256:…; beats the tag.", pattern="^(sha256:[0-9a-f]{64})?$"),
-            "pullPolicy": text("When the image is pulled.", enum=["Always", "IfNotPresent", "Never"]),
+            "digest": text("sha256:…; takes precedence over the tag.", pattern="^(sha256:[0-9a-f]{64})?$"),
+            "pullPolicy": text("The image pull policy.", enum=["Always", "IfNotPresent", "Never"]),
         },
         description,
         required,
@@ -184,66 +188,68 @@ def image(description, required=()):
 
 RESOURCES = closed(
     {
-        "requests": free("What the scheduler sets aside."),
-        "limits": free("What may not be exceeded. A limit of CPU makes answers late when Apple posts in waves."),
+        "requests": free("The resources that the scheduler reserves."),
+        "limits": free("The maximum resources. A CPU limit delays responses when Apple posts in waves."),
     },
-    "CPU and memory of the container.",
+    "The container's CPU and memory.",
 )
 
 PLACEMENT = {
-    "nodeSelector": strings("Labels of the nodes that pods may run on."),
-    "tolerations": free_list("Taints that pods bear."),
-    "affinity": free("Affinity of pods, as Kubernetes has it."),
+    "nodeSelector": strings("Labels of the nodes that may run the pods."),
+    "tolerations": free_list("The taints that the pods tolerate."),
+    "affinity": free("The pods' affinity."),
     "priorityClassName": text("The pods' priority class."),
 }
 
 PROCESS = {
     "enabled": flag("Whether this process runs."),
     "resources": RESOURCES,
-    "podLabels": strings("Further labels of the pods."),
-    "podAnnotations": strings("Further annotations of the pods."),
+    "podLabels": strings("Additional labels of the pods."),
+    "podAnnotations": strings("Additional annotations of the pods."),
     "env": strings(
-        "Further environment variables, such as those of a tracing exporter. No secrets, and no MILLRACE_*."
+        "Additional environment variables, for example for a tracing exporter. No secrets, and no MILLRACE_*."
     ),
     "terminationGracePeriodSeconds": count(
-        "How long a pod may take to leave. Derived from config.shutdown.grace; refused when too short.", 1
+        "Seconds a pod may take to stop. Default: derived from config.shutdown.grace. A shorter value is an error.", 1
     ),
-    "extraEgress": free_list("Further egress rules of the process's NetworkPolicy."),
+    "extraEgress": free_list("Additional egress rules of the process's NetworkPolicy."),
     **PLACEMENT,
 }
 
-REPLICAS = {"replicas": count("Pods, where autoscaling is off.", 1)}
+REPLICAS = {"replicas": count("The number of pods, without autoscaling.", 1)}
 
 SERVICE = closed(
     {
-        "type": text("The Service's type.", enum=["ClusterIP", "LoadBalancer", "NodePort"]),
-        "port": count("The Service's port.", 1, maximum=65535),
-        "annotations": strings("Annotations of the Service, for load balancers."),
-        "loadBalancerSourceRanges": names("Addresses a LoadBalancer admits. Apple does not publish its own."),
+        "type": text("The type of the Service.", enum=["ClusterIP", "LoadBalancer", "NodePort"]),
+        "port": count("The port of the Service.", 1, maximum=65535),
+        "annotations": strings("Annotations of the Service, for example for a load balancer."),
+        "loadBalancerSourceRanges": names(
+            "The addresses that a LoadBalancer admits. Apple does not publish the addresses it posts from."
+        ),
     },
-    "The Service before the process.",
+    "The Service of the process.",
 )
 
 
 def scaling(what, more):
     return closed(
         {
-            "enabled": flag(f"Whether {what} decides how many pods there are."),
-            "minReplicas": count("Fewest pods; never none.", 1),
-            "maxReplicas": count("Most pods; of a worker never more than config.topics.lanes.", 1),
+            "enabled": flag(f"Whether to scale by {what}."),
+            "minReplicas": count("The minimum number of pods, at least 1.", 1),
+            "maxReplicas": count("The maximum number of pods; for a worker, at most config.topics.lanes.", 1),
             **more,
         },
         f"Scaling by {what}.",
     )
 
 
-KEDA = scaling("KEDA, by the lag of the worker's input topics", {"lagThreshold": count("Records of lag for a pod.", 1)})
+KEDA = scaling("the lag of the input topics, with KEDA", {"lagThreshold": count("The lag per pod, in records.", 1)})
 
 WORKER = {
     **PROCESS,
     **REPLICAS,
     "staticMembership": flag(
-        "Whether a pod keeps its lanes over a restart, as a static member of its group. For fixed replicas only."
+        "Whether pods are static members of the group: a pod that restarts within its session gets its lanes back."
     ),
     "autoscaling": KEDA,
 }
@@ -254,7 +260,6 @@ def worker(description, required=(), **more):
 
 
 def values_schema(page):
-    """The whole schema."""
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Values of the chart millrace",
@@ -264,19 +269,19 @@ def values_schema(page):
         "required": ["config"],
         "definitions": REFERENCES,
         "properties": {
-            "nameOverride": text("Instead of the chart's name in names."),
-            "fullnameOverride": text("Instead of release and chart name in names."),
-            "commonLabels": strings("Labels of everything the chart makes."),
-            "global": free("Values of parent charts; not used."),
-            "image": image("The image with all of Millrace's programs.", ["repository"]),
-            "imagePullSecrets": names("Secrets for pulling images, by name."),
+            "nameOverride": text("Replaces the chart's name in the names of resources."),
+            "fullnameOverride": text("Replaces both the release's and the chart's name in the names of resources."),
+            "commonLabels": strings("Labels of all resources."),
+            "global": free("Values of parent charts. Not used."),
+            "image": image("The image with all programs of Millrace.", ["repository"]),
+            "imagePullSecrets": names("The names of the image pull Secrets."),
             "serviceAccount": closed(
                 {
-                    "create": flag("Whether the chart makes a ServiceAccount. Its token is never mounted."),
-                    "name": text("Its name; empty: the release's."),
-                    "annotations": strings("Annotations of it."),
+                    "create": flag("Whether to create a ServiceAccount. Its token is never mounted."),
+                    "name": text("Its name; empty: the release's full name."),
+                    "annotations": strings("Its annotations."),
                 },
-                "Under which account pods run.",
+                "The pods' ServiceAccount.",
             ),
             "config": config_schema(page),
             "pods": closed(
@@ -285,195 +290,204 @@ def values_schema(page):
                     "annotations": strings("Annotations of every pod."),
                     "resources": RESOURCES,
                     "topologySpread": text(
-                        "Over zones and nodes; empty: not spread.", enum=["", "ScheduleAnyway", "DoNotSchedule"]
+                        "How pods are spread over zones and nodes; empty: no constraint.",
+                        enum=["", "ScheduleAnyway", "DoNotSchedule"],
                     ),
                     **PLACEMENT,
                 },
-                "What all pods have where a process says nothing else.",
+                "The defaults of all pods. A process can override them.",
             ),
             "ingress": closed(
                 {
                     **PROCESS,
                     **REPLICAS,
-                    "preStopSeconds": count("How long a pod goes on answering before it is told to stop."),
+                    "preStopSeconds": count("Seconds a terminating pod keeps serving before SIGTERM."),
                     "autoscaling": scaling(
-                        "the CPU in use",
+                        "CPU usage",
                         {
                             "targetCPUUtilizationPercentage": count(
-                                "Share of the requested CPU to keep to.", 1, maximum=100
+                                "The target CPU usage, in percent of the request.", 1, maximum=100
                             )
                         },
                     ),
                     "service": SERVICE,
                     "allowFrom": free_list(
-                        "NetworkPolicy peers that may post; empty: anybody, as before a load balancer of layer 4."
+                        "NetworkPolicy peers that may connect; empty: all, which a layer 4 load balancer needs."
                     ),
                     "exposure": closed(
                         {
-                            "kind": text("How it is reached from outside.", enum=["none", "ingress", "gateway"]),
-                            "hostnames": names("The hosts that App Store Connect has."),
+                            "kind": text(
+                                "The kind of resource that exposes the ingress outside the cluster.",
+                                enum=["none", "ingress", "gateway"],
+                            ),
+                            "hostnames": names("The host names of the URLs in App Store Connect."),
                             "annotations": strings("Annotations of the Ingress or HTTPRoute."),
-                            "className": text("IngressClass; empty: the cluster's default."),
-                            "tlsSecretName": text("Secret of the Ingress's certificate."),
-                            "gateways": free_list("parentRefs of the HTTPRoute."),
+                            "className": text("The IngressClass; empty: the cluster's default."),
+                            "tlsSecretName": text("The Secret with the Ingress's certificate."),
+                            "gateways": free_list("The parentRefs of the HTTPRoute."),
                         },
                         "An Ingress or a Gateway API HTTPRoute, for /v1 and /v2 only.",
                     ),
                 },
-                "The process that Apple posts to.",
+                "The process that receives Apple's notifications.",
             ),
             "workers": closed(
                 {
-                    "refunds": worker("Refunds become events and a table: docs/refunds.md."),
-                    "renewalExtensions": worker("Failed renewal extensions are retried: docs/renewal-extensions.md."),
-                    "consumption": worker("Consumption requests are answered."),
-                    "forward": worker("Notifications go on to receivers (config.forward): docs/forward.md."),
+                    "refunds": worker(
+                        "Publishes events about refunds and keeps a table of entitlements: docs/refunds.md."
+                    ),
+                    "renewalExtensions": worker("Retries failed renewal extensions: docs/renewal-extensions.md."),
+                    "consumption": worker("Answers consumption requests: docs/consumption.md."),
+                    "forward": worker("Forwards notifications to the receivers in config.forward: docs/forward.md."),
                 },
-                "The workers that come with Millrace.",
+                "The built-in workers.",
             ),
             "console": closed(
                 {
                     **PROCESS,
                     **REPLICAS,
-                    "allowActions": flag("Whether people may act in it; otherwise they look."),
-                    "showPayloads": flag("Whether it shows what notifications say. That is personal data."),
+                    "allowActions": flag("Whether users can run commands; otherwise the console is read-only."),
+                    "showPayloads": flag("Whether it shows the content of notifications, which is personal data."),
                     "service": SERVICE,
                     "allowFrom": free_list(
-                        "NetworkPolicy peers that may reach it: your authenticating proxy. Required."
+                        "NetworkPolicy peers that may connect: only your authenticating proxy. Required."
                     ),
                 },
-                "The console, behind an authenticating proxy of yours.",
+                "The web console, behind your authenticating proxy.",
             ),
             "backfill": closed(
-                {**PROCESS, "replicas": count("One.", 1, maximum=1)},
-                "Fetches from Apple's notification history what never arrived.",
+                {**PROCESS, "replicas": count("The number of pods, always 1.", 1, maximum=1)},
+                "Fetches notifications that never arrived from Apple's notification history.",
             ),
             "consumers": {
-                "description": "Consumers of your own, by name; `millrace new consumer` writes such an entry.",
+                "description": "Your own consumers, by name. `millrace new consumer` writes such an entry.",
                 "type": "object",
                 "propertyNames": {"pattern": "^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$"},
                 "additionalProperties": worker(
-                    "One consumer. Its name is the worker's name in Swift.",
+                    "A consumer. Its name is the worker's name in Swift.",
                     ["enabled", "image", "replicas"],
                     image=image("The consumer's own image.", ["repository"]),
                     command={
-                        "description": "Program and arguments; empty: the image's entry point.",
+                        "description": "The program and its arguments; empty: the image's entry point.",
                         "type": "array",
                         "items": {"type": "string"},
                     },
-                    families=names("The families it reads, for autoscaling."),
-                    appStoreAPI=flag("Whether it gets the keys of the App Store Server API."),
+                    families=names("The families it reads. Needed for autoscaling."),
+                    appStoreAPI=flag("Whether its pods get the App Store Server API keys."),
                 ),
             },
             "topics": closed(
                 {
                     "manage": text(
-                        "Who makes the topics: a Job with `millrace topics apply`, Strimzi, or nobody.",
+                        "How topics are created: by a Job with `millrace topics apply`, by Strimzi, or not by the chart.",
                         enum=["job", "strimzi", "none"],
                     ),
                     "job": closed({"resources": RESOURCES}, "The Job."),
                     "strimzi": closed(
                         {
                             "apiVersion": text(
-                                "Of KafkaTopic.", enum=["kafka.strimzi.io/v1beta2", "kafka.strimzi.io/v1"]
+                                "The API version of KafkaTopic.",
+                                enum=["kafka.strimzi.io/v1beta2", "kafka.strimzi.io/v1"],
                             ),
-                            "cluster": text("The Kafka resource that the topics are for."),
-                            "namespace": text("Where Strimzi's topic operator looks; empty: the release's."),
+                            "cluster": text("The name of the Kafka resource."),
+                            "namespace": text(
+                                "The namespace that Strimzi's topic operator watches; empty: the release's."
+                            ),
                         },
-                        "KafkaTopic resources.",
+                        "The KafkaTopic resources.",
                     ),
                 },
-                "The topics, from the same files that the programs go by.",
+                "How topics are created, from the same topic files that the programs use.",
             ),
             "keda": closed(
                 {
-                    "pollingInterval": count("Seconds between two looks at the lag.", 1),
+                    "pollingInterval": count("Seconds between measurements of the lag.", 1),
                     "cooldownPeriod": count(
-                        "Seconds KEDA waits before it scales to none, which it never does here.", 0
+                        "Seconds before KEDA scales to zero. Without effect, because minReplicas is at least 1.", 0
                     ),
                 },
-                "How KEDA looks.",
+                "Settings of KEDA.",
             ),
             "networkPolicy": closed(
                 {
-                    "enabled": flag("Whether pods are fenced."),
-                    "metricsFrom": free_list("Peers that may read metrics; empty: anybody in the cluster."),
-                    "dnsTo": free_list("Peers that answer DNS; empty: any."),
+                    "enabled": flag("Whether to create NetworkPolicies."),
+                    "metricsFrom": free_list("Peers that may read metrics; empty: all."),
+                    "dnsTo": free_list("The DNS servers; empty: all peers."),
                     "kafka": closed(
                         {
-                            "to": free_list("Peers that are brokers; empty: any, on the brokers' ports."),
+                            "to": free_list("The brokers; empty: all peers, on the brokers' ports."),
                             "ports": {
-                                "description": "Further ports that brokers name as their own.",
+                                "description": "Additional ports that the brokers advertise.",
                                 "type": "array",
                                 "items": {"type": "integer", "minimum": 1, "maximum": 65535},
                             },
                         },
-                        "Where Kafka is.",
+                        "The brokers.",
                     ),
                 },
-                "In: the load balancer and metrics. Out: DNS, Kafka, and what each process asks.",
+                "The NetworkPolicies. Each process may reach only DNS, Kafka and the systems that it calls.",
             ),
             "monitoring": closed(
                 {
                     "serviceMonitor": closed(
                         {
-                            "enabled": flag("Whether a ServiceMonitor is made."),
-                            "interval": {"description": "How often metrics are read.", **DURATION},
-                            "labels": strings("Labels by which your Prometheus finds it."),
+                            "enabled": flag("Whether to create a ServiceMonitor."),
+                            "interval": {"description": "The scrape interval.", **DURATION},
+                            "labels": strings("Labels that your Prometheus selects."),
                         },
-                        "For the Prometheus operator.",
+                        "A ServiceMonitor of the Prometheus operator.",
                     ),
                     "prometheusRule": closed(
                         {
-                            "enabled": flag("Whether a PrometheusRule is made."),
-                            "labels": strings("Labels by which your Prometheus finds it."),
-                            "alertLabels": strings("Labels of every alert, such as a team."),
-                            "runbookURL": text("What the alerts' links begin with."),
-                            "disabled": names("Alerts that are left out, by name."),
-                            "thresholds": closed(THRESHOLDS, "Where alerts begin."),
+                            "enabled": flag("Whether to create a PrometheusRule."),
+                            "labels": strings("Labels that your Prometheus selects."),
+                            "alertLabels": strings("Labels of every alert, for example a team."),
+                            "runbookURL": text("The URL of the runbook that alerts link to."),
+                            "disabled": names("The names of alerts to omit."),
+                            "thresholds": closed(THRESHOLDS, "The thresholds of the alerts."),
                         },
-                        "Alerts, each with its place in docs/runbook.md.",
+                        "The alerts. docs/runbook.md has a section for each.",
                     ),
                     "dashboards": closed(
                         {
-                            "enabled": flag("Whether ConfigMaps with dashboards are made."),
-                            "namespace": text("Where; empty: the release's."),
-                            "labels": strings("Labels by which Grafana's sidecar finds them."),
-                            "annotations": strings("Annotations, such as the folder."),
+                            "enabled": flag("Whether to create ConfigMaps with the dashboards."),
+                            "namespace": text("The namespace of the ConfigMaps; empty: the release's."),
+                            "labels": strings("Labels that Grafana's sidecar selects."),
+                            "annotations": strings("Annotations, for example the folder."),
                         },
-                        "Grafana dashboards.",
+                        "The Grafana dashboards.",
                     ),
                 },
-                "Metrics, alerts, dashboards.",
+                "Metrics, alerts and dashboards.",
             ),
         },
     }
 
 
 THRESHOLDS = {
-    "refusedPerSecond": {"description": "Refused requests a second (4xx).", "type": "number", "exclusiveMinimum": 0},
-    "unavailablePerSecond": {"description": "Answers of 503 a second.", "type": "number", "exclusiveMinimum": 0},
-    "lagSeconds": count("Age of the oldest record a lane has not finished, in seconds.", 1),
-    "consumptionRiskSeconds": count("The same of the consumption worker; Apple waits 12 hours.", 1),
-    "backfillBehindSeconds": count("Seconds since everything before was last asked for from Apple's history.", 1),
+    "refusedPerSecond": {"description": "Rejected requests (4xx) per second.", "type": "number", "exclusiveMinimum": 0},
+    "unavailablePerSecond": {"description": "503 responses per second.", "type": "number", "exclusiveMinimum": 0},
+    "lagSeconds": count("Age of the oldest record that a lane has not finished, in seconds.", 1),
+    "consumptionRiskSeconds": count("The same for the consumption worker, in seconds. Apple waits 12 hours.", 1),
+    "backfillBehindSeconds": count("How far the backfill may be behind Apple's history, in seconds.", 1),
     "retryLatenessSeconds": {
-        "description": "How late 99 of 100 retries may be, in seconds.",
+        "description": "Delay between a retry's due time and its start, 99th percentile, in seconds.",
         "type": "number",
         "exclusiveMinimum": 0,
     },
     "budgetShare": {
-        "description": "Share of Apple's budget in use from which it is scarce.",
+        "description": "The share of Apple's budget in use above which the budget counts as scarce.",
         "type": "number",
         "exclusiveMinimum": 0,
         "maximum": 1,
     },
-    "usualPerDay": count("Notifications a day from which an app counts as one that has traffic.", 1),
-    "certificateDays": count("Days before the end of the ingress's certificate.", 1),
-    "forgottenAfterDays": count("Days after which it is no news that a process is gone.", 1),
+    "usualPerDay": count("Average notifications per day above which a day without any raises an alert.", 1),
+    "certificateDays": count("Days before the ingress's own certificate expires.", 1),
+    "forgottenAfterDays": count("Days after which alerts treat a missing process as removed on purpose.", 1),
 }
 
 
 def rendered():
-    """The file's text."""
+    """The content of the file."""
     page = CONFIGURATION_PAGE.read_text()
     return json.dumps(values_schema(page), indent=2, ensure_ascii=False) + "\n"

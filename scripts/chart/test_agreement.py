@@ -1,4 +1,4 @@
-"""The chart and the programs mean the same: files, names, defaults."""
+"""The chart and the programs agree on files, names and defaults."""
 
 import filecmp
 import os
@@ -16,7 +16,7 @@ BIN = pathlib.Path(os.environ.get("MILLRACE_BIN", ROOT / ".build" / "debug"))
 
 
 def files(name):
-    """(process, text) of each configuration file that is mounted."""
+    """(file name, text) of each rendered configuration file."""
     for document in manifests(ci(name)):
         if document["kind"] == "ConfigMap":
             for key, text in document["data"].items():
@@ -25,7 +25,7 @@ def files(name):
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_the_programs_take_every_file(name, tmp_path):
+def test_the_programs_accept_every_file(name, tmp_path):
     found = list(files(name))
     assert found
     for key, text in found:
@@ -37,7 +37,7 @@ def test_the_programs_take_every_file(name, tmp_path):
         assert result.returncode == 0, f"{key}: {result.stderr}"
 
 
-def test_the_programs_would_say_if_they_did_not(tmp_path):
+def test_the_programs_reject_an_unknown_key(tmp_path):
     path = tmp_path / "millrace.yaml"
     path.write_text(dict(files("minimal"))["ingress.yaml"] + "\ningres: {port: 1}\n")
     result = subprocess.run([BIN / "millrace", "config", "--config", path], capture_output=True, text=True, env={})
@@ -45,7 +45,7 @@ def test_the_programs_would_say_if_they_did_not(tmp_path):
     assert "ingres" in result.stderr
 
 
-# What must not stand readable, and what may: each word and name of SecretFile.isSecretProperty, and their neighbours.
+# Properties that must be secret, and similar ones that need not: each word and name of SecretFile.isSecretProperty.
 PROPERTIES = [
     *("ssl.key.pem", "sasl.oauthbearer.config", "sasl.jaas.config", "SSL.Key.Pem", "sasl.password", "ssl.key.password"),
     *("sasl.oauthbearer.client.secret", "a.token", "a.passphrase", "ssl.keystore.private", "a.Private.key"),
@@ -54,7 +54,7 @@ PROPERTIES = [
 ]
 
 
-def test_the_chart_and_the_programs_take_the_same_properties_for_secrets(tmp_path):
+def test_the_chart_and_the_programs_agree_on_secret_properties(tmp_path):
     code = swift("Millrace/Configuration/SecretFile.swift").split("func isSecretProperty")[1]
     words = set(re.findall(r'"([a-z.]+)"', code))
     assert {word for word in words if not any(word in name.lower() for name in PROPERTIES)} == set()
@@ -73,27 +73,26 @@ def test_the_chart_and_the_programs_take_the_same_properties_for_secrets(tmp_pat
         try:
             manifests(merged(ci("minimal"), {"config": {"kafka": {"properties": {name: "v"}}}}))
         except Refused as error:
-            assert f"config.kafka.properties.{name} would stand readable in a ConfigMap" in str(error)
+            assert f"config.kafka.properties.{name} would be stored in plain text in a ConfigMap" in str(error)
             refused.add(name)
     assert refused == masked == set(PROPERTIES[:11])
 
 
-def test_the_static_member_of_a_pod_is_the_one_of_its_worker(tmp_path):
+def test_a_process_has_the_name_of_its_pod(tmp_path):
     text = dict(files("production"))["refunds.yaml"]
     (tmp_path / "millrace.yaml").write_text(text)
     result = subprocess.run(
         [BIN / "millrace", "config", "--config", tmp_path / "millrace.yaml"],
         capture_output=True,
         text=True,
-        env={"MILLRACE_WORKERS_0_STATIC_MEMBER": "pod-7"},
+        env={"MILLRACE_KAFKA_INSTANCE": "pod-7"},
     )
     assert result.returncode == 0, result.stderr
-    refunds = result.stdout[result.stdout.index("refunds") :]
-    assert "pod-7" in refunds.split("name:")[0]
+    assert re.search(r"instance: pod-7", result.stdout)
 
 
-def test_the_charts_topics_are_the_projects():
-    """A chart cannot read beyond its folder: it has a copy. scripts/check-chart --update makes it."""
+def test_the_chart_has_the_topic_files_of_the_project():
+    """A chart cannot read files outside its folder, so scripts/check-chart --update copies them."""
     for folder in ("", "workers"):
         ours = {path.name for path in (TOPICS / folder).glob("*.yaml")}
         theirs = {path.name for path in (CHART / "files" / "topics" / folder).glob("*.yaml")}
@@ -104,8 +103,7 @@ def test_the_charts_topics_are_the_projects():
         assert (differing, errors) == ([], [])
 
 
-def test_strimzis_topics_are_those_that_apply_makes(tmp_path):
-    """Against `millrace topics plan`, which names what it would make on an empty cluster."""
+def test_strimzi_topics_agree_with_the_topic_files(tmp_path):
     resources = {
         one["spec"]["topicName"]: one["spec"] for one in manifests(ci("strimzi")) if one["kind"] == "KafkaTopic"
     }
@@ -131,8 +129,8 @@ def swift(path):
     return (ROOT / "Sources" / path).read_text()
 
 
-def test_the_families_of_workers_are_those_in_the_code():
-    """KEDA looks at their topics."""
+def test_the_families_of_workers_agree_with_the_code():
+    """KEDA measures the lag of their topics."""
     helper = (CHART / "templates" / "_processes.tpl").read_text()
     for path in (ROOT / "Sources").glob("*/*Worker.swift"):
         name = re.search(r'static let name = "([a-z-]+)"', path.read_text())
@@ -147,7 +145,7 @@ def test_the_families_of_workers_are_those_in_the_code():
         assert re.findall(r'"([a-z-]+)"', stated[1]) == kebab
 
 
-def test_the_group_that_keda_asks_for_is_the_workers():
+def test_keda_uses_the_consumer_group_of_the_worker():
     assert 'group = "\\(prefix)millrace.\\(worker)"' in swift("Millrace/Worker/Records/WorkerTopics.swift")
 
 
@@ -157,7 +155,7 @@ def default(key):
     )[1]
 
 
-def test_the_defaults_that_templates_assume_are_the_programs():
+def test_defaults_in_templates_agree_with_the_programs():
     text = "".join(path.read_text() for path in (CHART / "templates").iterdir())
     for expression, key in {
         r'dig "ingress" "port" (\d+)': "ingress.port",
@@ -165,7 +163,7 @@ def test_the_defaults_that_templates_assume_are_the_programs():
         r'dig "admin" "checkTimeout" "(\w+)"': "admin.checkTimeout",
         r'dig "topics" "lanes" (\d+)': "topics.lanes",
         r'dig "shutdown" "grace" "(\w+)"': "shutdown.grace",
-        # On the page as soon as the console is.
+        # Only if the page has the key.
         **(
             {r'dig "console" "port" (\d+)': "console.port"}
             if "`console.port`" in CONFIGURATION_PAGE.read_text()
@@ -187,10 +185,10 @@ def test_the_defaults_that_templates_assume_are_the_programs():
     assert [int(one[:-1]) * units[one[-1]] for one in re.findall(r'"(\w+)"', delays)] == seconds
 
 
-def test_the_longest_a_process_takes_to_leave_is_the_codes():
+def test_the_time_to_stop_agrees_with_the_code():
     assert "limit: grace + .seconds(5)" in swift("Millrace/Lifecycle/ProcessRunner.swift")
 
 
-def test_the_version_is_the_programs():
+def test_the_version_agrees_with_the_code():
     version = re.search(r'current = "(.+)"', swift("Millrace/Support/MillraceVersion.swift"))[1]
     assert yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"] == version

@@ -1,4 +1,4 @@
-"""Every alert as promtool sees it: it parses, it fires, it stays quiet, it resolves; and it has its place in the runbook."""
+"""Tests every alert with promtool: it parses, fires, stays quiet and resolves. It also has a section in the runbook."""
 
 import re
 import subprocess
@@ -22,11 +22,11 @@ RULES = {rule["alert"]: rule for group in SPEC["groups"] for rule in group["rule
 
 @dataclass
 class Case:
-    """Series by minutes, and at which minutes an alert fires and for which labels."""
+    """Input series, and the number of firing alerts at points in time."""
 
     alert: str
     series: dict
-    # Minute → how many alerts fire.
+    # Minute → number of firing alerts.
     firing: dict
     step: str = "1m"
 
@@ -66,27 +66,27 @@ BEAT = 'millrace_heartbeat_longest_gap_seconds{job="shop-refunds",instance="10.0
 UP = 'up{job="shop-refunds",instance="10.0.0.1:9090"}'
 
 CASES = [
-    # All pods are gone from minute 30, and with them their series; at minute 120 there are others.
+    # All pods and their series are missing from minute 30 to 120.
     Case(
         "MillraceIngressGone",
         {ACCEPTED: "7+0x30 stale", ACCEPTED.replace('"p"', '"q"'): "_x120 0+0x60"},
         {29: 0, 33: 0, 60: 1, 115: 1, 122: 0, 170: 0},
     ),
-    # Gone for 13 hours, for 60, for six days; on the eighth day it was taken away.
+    # Missing for 13 hours, 60 hours and six days; on the eighth day it counts as removed on purpose.
     Case(
         "MillraceIngressGone",
         {ACCEPTED: "0+2x24 stale"},
         {24 * 60: 0, 37 * 60: 1, 84 * 60: 1, 168 * 60: 1, 200 * 60: 0},
         "1h",
     ),
-    # One pod after the other, as in a rollout; and a cluster that has no ingress.
+    # One pod after the other, as in a rollout; and a cluster without an ingress.
     Case(
         "MillraceIngressGone",
         {ACCEPTED: "7+0x30 stale", ACCEPTED.replace('"p"', '"q"'): "_x28 0+0x60"},
         {30: 0, 40: 0, 80: 0},
     ),
     Case("MillraceIngressGone", {LANES % "a": "12+0x60"}, {30: 0}),
-    # Another namespace's is no substitute.
+    # An ingress in another namespace does not count.
     Case(
         "MillraceIngressGone",
         {
@@ -106,29 +106,29 @@ CASES = [
         {10 * 60: 0, 13 * 60: 1, 24 * 60: 1, 160 * 60: 1, 190 * 60: 0},
         "1h",
     ),
-    # It runs and owns nothing.
+    # The worker runs without a lane.
     Case("MillraceWorkerGone", {LANES % "a": "12+0x30 0+0x60 12+0x20"}, {29: 0, 60: 1, 95: 0}),
-    # Another takes the lanes; a spare pod has none; one that never had any is not missed.
+    # Another pod takes the lanes; a spare pod has none; a worker that never had a lane is not missing.
     Case(
         "MillraceWorkerGone",
         {LANES % "a": "12+0x30 stale", LANES % "b": "0+0x31 12+0x60", LANES % "c": "0+0x90"},
         {30: 0, 45: 0, 80: 0},
     ),
     Case("MillraceWorkerGone", {LANES % "a": "0+0x90"}, {60: 0}),
-    # A process that still is a target and answers nothing, then answers again.
+    # A target that does not answer, then answers again.
     Case(
         "MillraceTargetDown",
         {UP: "1+0x30 0+0x60 1+0x30", BEAT: "1+0x30 stale _x59 1+0x30"},
         {29: 0, 40: 0, 60: 1, 90: 1, 110: 0},
     ),
-    # Somebody else's process; and ours, which nobody wants to read any more.
+    # A target of another system, and a former target of Millrace.
     Case("MillraceTargetDown", {UP: "0+0x90"}, {60: 0}),
     Case("MillraceTargetDown", {UP: "1+0x30 stale", BEAT: "1+0x30 stale"}, {60: 0}),
-    # 60 a minute is one a second; then none.
+    # 60 per minute is one per second; then none.
     Case("MillraceNotificationsRefused", refused("signature", "401", "0+60x30 1800+0x30"), {5: 0, 20: 1, 50: 0}),
     Case("MillraceNotificationsRefused", refused("signature", "401", "0+10x60"), {30: 0, 59: 0}),
     Case("MillraceNotificationsRefused", refused("busy", "503", "0+600x60"), {30: 0}),
-    # From no series at all to one event.
+    # From no series to one event.
     Case("MillraceUnverifiableChain", refused("chain", "503", "_x10 1+0x50"), {9: 0, 11: 1, 20: 1, 40: 0}),
     Case("MillraceUnverifiableChain", refused("inner-chain", "503", "3+0x20 4+0x40"), {20: 0, 22: 1, 50: 0}),
     Case("MillraceUnverifiableChain", refused("chain", "401", "0+5x60"), {30: 0}),
@@ -144,22 +144,21 @@ CASES = [
         {9: 0, 12: 1, 40: 0},
     ),
     Case("MillraceQuarantineFailed", {'millrace_ingress_quarantined_total{outcome="kept",pod="a"}': "0+9x50"}, {30: 0}),
-    # In hours: 30 a day for ten days, then none for two, then again.
+    # In hours: 30 per day for ten days, none for two days, then traffic again.
     Case(
         "MillraceAppSilent",
         {ACCEPTED: "0+2x240 480+0x48 480+2x48"},
         {200 * 60: 0, 250 * 60: 0, 280 * 60: 1, 300 * 60: 0},
         "1h",
     ),
-    # Ten busy days, then the ingress is gone, and after two more days there is another. While it is gone there is nothing
-    # to compare.
+    # Ten days with traffic, then no ingress for two days. Without an ingress there is no series to compare.
     Case(
         "MillraceAppSilent",
         {ACCEPTED: "0+2x240 stale", ACCEPTED.replace('"p"', '"q"'): "_x300 0+2x48"},
         {240 * 60: 0, 262 * 60: 0, 267 * 60: 1, 300 * 60: 1, 304 * 60: 0, 330 * 60: 0},
         "1h",
     ),
-    # Pods come and go every twelve hours.
+    # Pods are replaced every twelve hours.
     Case(
         "MillraceAppSilent",
         {ACCEPTED.replace('"p"', f'"{pod}"'): f"_x{pod * 12} 0+2x12 stale" for pod in range(20)},
@@ -168,7 +167,7 @@ CASES = [
     ),
     Case("MillraceAppSilent", {ACCEPTED: "0+0.1x240 24+0x48"}, {280 * 60: 0}, "1h"),
     Case("MillraceAppSilent", {ACCEPTED: "0+0x48"}, {47 * 60: 0}, "1h"),
-    # It ends 15 days after the beginning; renewed on the fifth day.
+    # The certificate expires 15 days after the start and is renewed on the fifth day.
     Case(
         "MillraceCertificateEnds",
         {"millrace_ingress_certificate_end_seconds": f"{15 * 86400}+0x120 {100 * 86400}+0x120"},
@@ -186,7 +185,7 @@ CASES = [
         {f'{LEAF}{{leaf="a"}}': "9+0x600", f'{LEAF}{{leaf="b"}}': "_x200 9+0x400"},
         {190: 0, 210: 1, 300: 0},
     ),
-    # The first of all is no news, nor is one that a restarted process sees again.
+    # The first certificate ever does not fire, nor does one that a restarted process sees again.
     Case("MillraceAppleLeafNew", {f'{LEAF}{{leaf="a"}}': "9+0x600"}, {1: 0, 30: 0, 90: 0}),
     Case(
         "MillraceAppleLeafNew",
@@ -223,7 +222,7 @@ CASES = [
         {5: 0, 15: 1, 30: 0},
     ),
     Case("MillraceHandlersStuck", {'millrace_worker_handlers_stuck{worker="w",pod="a"}': "0+0x60"}, {30: 0}),
-    # Ten a second are allowed: 600 a minute.
+    # The budget is ten per second, 600 per minute.
     Case("MillraceBudgetScarce", budget("0+590x30 17700+0x30", "5+0x60"), {10: 0, 25: 1, 50: 0}),
     Case("MillraceBudgetScarce", budget("0+590x60", "0+0x60"), {40: 0}),
     Case("MillraceBudgetScarce", budget("0+300x60", "5+0x60"), {40: 0}),
@@ -247,7 +246,7 @@ CASES = [
     ),
     Case("MillraceConsumptionAtRisk", event("consumption", "consumption.sent", "0+5x60"), {30: 0}),
     Case("MillraceBackfillBehind", {BEHIND: "60+0x30 60+60x89 60+0x30"}, {90: 0, 110: 1, 115: 1, 125: 0}),
-    # Gone, and there again with a history that it has not read yet.
+    # Missing, then running again and behind the history.
     Case(
         "MillraceBackfillBehind", {BEHIND: "60+0x30 stale _x29 2400+0x10 60+0x20"}, {30: 0, 40: 0, 50: 1, 65: 0, 85: 0}
     ),
@@ -273,7 +272,7 @@ def promtool(*arguments):
     return subprocess.run(["promtool", *arguments], capture_output=True, text=True)
 
 
-def test_prometheus_takes_the_rules(rules):
+def test_prometheus_accepts_the_rules(rules):
     result = promtool("check", "rules", rules)
     assert result.returncode == 0, result.stdout + result.stderr
     assert f"{len(RULES)} rules found" in result.stdout
@@ -303,18 +302,18 @@ def test_every_alert_fires_stays_quiet_and_resolves(rules, step):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_every_alert_has_all_three():
+def test_every_alert_has_cases_for_firing_staying_quiet_and_resolving():
     for name in RULES:
         cases = [case for case in CASES if case.alert == name]
         counts = [count for case in cases for _, count in sorted(case.firing.items())]
         assert any(counts), f"{name} never fires"
-        assert any(not any(case.firing.values()) for case in cases), f"{name} has no case in which it stays quiet"
+        assert any(not any(case.firing.values()) for case in cases), f"{name} has no case without an alert"
         assert any([bool(count) for _, count in sorted(case.firing.items())][-2:] == [True, False] for case in cases), (
             f"{name} never resolves"
         )
 
 
-def test_every_alert_has_its_place_in_the_runbook():
+def test_every_alert_has_a_section_in_the_runbook():
     anchors = {
         re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
         for heading in re.findall(r"^#+ (.+)$", RUNBOOK.read_text(), re.MULTILINE)
@@ -327,21 +326,21 @@ def test_every_alert_has_its_place_in_the_runbook():
     assert {one for one in anchors if one.startswith("millrace")} == {name.lower() for name in RULES}
 
 
-def test_alerts_name_metrics_that_there_are():
+def test_alerts_use_existing_metrics():
     known = set(re.findall(r"^\| `(\w+)` \|", METRICS_PAGE.read_text(), re.MULTILINE))
     for name, rule in RULES.items():
         for metric in re.findall(r"\bmillrace_\w+", rule["expr"]):
             assert metric.removesuffix("_bucket") in known, f"{name}: {metric}"
 
 
-def test_every_alert_says_how_bad_it_is_and_what_is_wrong():
+def test_every_alert_has_a_severity_and_a_summary():
     for name, rule in RULES.items():
         assert rule["labels"]["severity"] in ("info", "warning", "critical"), name
         assert rule["labels"]["team"] == "payments", "monitoring.prometheusRule.alertLabels"
         assert rule["annotations"]["summary"].endswith("."), name
 
 
-def test_thresholds_are_filled_in_and_every_one_is_used():
+def test_every_threshold_is_used_and_replaced():
     assert "${" not in yaml.safe_dump(SPEC)
     text = (CHART / "files" / "alerts.yaml").read_text()
     used = set(re.findall(r"\$\{(\w+)\}", text)) - {"runbookURL"}
@@ -353,6 +352,6 @@ def test_thresholds_are_filled_in_and_every_one_is_used():
     )
 
 
-def test_an_alert_can_be_left_out():
+def test_an_alert_can_be_disabled():
     changed = spec({"monitoring": {"prometheusRule": {"disabled": ["MillraceLag"]}}})
     assert {rule["alert"] for group in changed["groups"] for rule in group["rules"]} == set(RULES) - {"MillraceLag"}

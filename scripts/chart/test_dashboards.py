@@ -1,4 +1,4 @@
-"""Dashboards ask for what there is: each expression parses and names metrics and labels of docs/metrics.md."""
+"""Every dashboard expression parses and uses only metrics and labels of docs/metrics.md."""
 
 import json
 import re
@@ -10,12 +10,12 @@ import dashboards
 from chart import ci, manifests
 from places import METRICS_PAGE
 
-# What Prometheus itself puts on series.
+# Labels that Prometheus adds.
 FROM_PROMETHEUS = {"instance", "le"}
 
 
 def known():
-    """Kind, labels and section of each metric, by name."""
+    """The kind, labels and section of each metric, by name."""
     section = ""
     metrics = {}
     for line in METRICS_PAGE.read_text().splitlines():
@@ -40,7 +40,7 @@ def selectors(node):
 
 
 @pytest.mark.parametrize(("name", "panel", "expression"), EXPRESSIONS)
-def test_an_expression_parses_and_names_what_there_is(name, panel, expression):
+def test_an_expression_parses_and_uses_existing_metrics(name, panel, expression):
     promql_parser.parse(expression)
     found = list(selectors(expression))
     assert found
@@ -58,12 +58,12 @@ def test_an_expression_parses_and_names_what_there_is(name, panel, expression):
         assert set(re.split(r",\s*", by)) <= labels, by
 
 
-def test_the_parser_would_complain():
+def test_the_parser_rejects_invalid_expressions():
     with pytest.raises(ValueError):
         promql_parser.parse("sum by (type (rate(millrace_ingress_accepted_total[5m]))")
 
 
-def test_every_series_is_named_by_labels_that_it_has():
+def test_every_legend_uses_labels_of_its_series():
     for _, (_, rows) in dashboards.DASHBOARDS.items():
         for panel in (panel for _, panels in rows for panel in panels):
             for expression, legend in panel.queries:
@@ -72,14 +72,14 @@ def test_every_series_is_named_by_labels_that_it_has():
                 assert named <= (grouped or FROM_PROMETHEUS), panel.title
 
 
-def test_the_files_are_what_the_script_makes():
+def test_the_files_are_up_to_date():
     made = dashboards.files()
     assert {path.name for path in dashboards.FOLDER.glob("*.json")} == set(made)
     for name, text in made.items():
-        assert (dashboards.FOLDER / name).read_text() == text, "scripts/check-chart --update writes them"
+        assert (dashboards.FOLDER / name).read_text() == text, "run scripts/check-chart --update"
 
 
-def test_no_two_panels_overlap_and_none_is_beyond_the_edge():
+def test_no_panel_overlaps_another_or_exceeds_the_width():
     for name in dashboards.DASHBOARDS:
         taken = set()
         panels = json.loads((dashboards.FOLDER / f"{name}.json").read_text())["panels"]
@@ -96,7 +96,7 @@ def test_no_two_panels_overlap_and_none_is_beyond_the_edge():
             taken |= cells
 
 
-def test_the_chart_brings_every_dashboard_where_grafana_finds_it():
+def test_the_chart_ships_every_dashboard_with_grafanas_label():
     found = [one for one in manifests(ci("production")) if "dashboard" in one["metadata"]["name"]]
     assert len(found) == len(dashboards.DASHBOARDS)
     for one in found:
@@ -105,13 +105,12 @@ def test_the_chart_brings_every_dashboard_where_grafana_finds_it():
         assert json.loads(text)["uid"].startswith("millrace-")
 
 
-def test_every_metric_of_what_the_dashboards_are_about_is_on_one():
-    """Or there is a reason why not."""
+def test_every_metric_is_on_a_dashboard_unless_listed_here():
     shown = {metric.removesuffix("_bucket") for _, _, expression in EXPRESSIONS for metric, _ in selectors(expression)}
     beside = {
         "millrace_kafka_queued_bytes",  # Follows millrace_kafka_queued_messages.
-        "millrace_worker_deadlines_endangered_total",  # Of workers whose records have deadlines alone.
-        "millrace_metrics_conflicts_total",  # A mistake in a consumer's code.
+        "millrace_worker_deadlines_endangered_total",  # Only for workers whose records have deadlines.
+        "millrace_metrics_conflicts_total",  # Reports a mistake in a consumer's code.
     }
     about = {"Workers", "Apple's budgets", "The ingress", "Every process"}
     assert {name for name, (_, _, section) in METRICS.items() if section in about} - shown == beside

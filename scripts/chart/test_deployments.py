@@ -1,4 +1,4 @@
-"""Chart, compose file, systemd units, Dockerfile and package say the same."""
+"""The chart, the compose file, the systemd units, the Dockerfile and the package agree."""
 
 import os
 import pathlib
@@ -23,24 +23,24 @@ UNITS = sorted((ROOT / "deploy" / "systemd").glob("*.service"))
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PACKAGE = (ROOT / "Package.swift").read_text()
 PROGRAM = (ROOT / "Sources" / "Commands" / "millrace" / "Program.swift").read_text()
-# Programs that are deployed as soon as the package has them.
+# Programs that the chart may use before the image has them.
 LATER = {"millrace-consumption", "millrace-console"}
-# A process that is a command of `millrace`.
+# A process that runs a command of `millrace`.
 BACKFILL = "millrace backfill --follow"
-# Not for production: they sign and forge.
+# Programs that sign and forge notifications are not for production.
 NOT_SHIPPED = {"millrace-demo"}
 HADOLINT = pathlib.Path(sys.executable).with_name("hadolint")
 
 
 def containers():
-    """(process, container) of every process of the chart with everything on."""
+    """(workload, container) of every process in ci/production-values.yaml."""
     for document in manifests(ci("production")):
         if document["kind"] in ("Deployment", "StatefulSet"):
             yield document, document["spec"]["template"]["spec"]["containers"][0]
 
 
 def unit(path):
-    """The settings of a unit; of one that is given twice the last."""
+    """The settings of a unit. For repeated settings, the last value."""
     return dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line and line[0] not in "#[")
 
 
@@ -53,17 +53,17 @@ def environment(path):
 
 
 def shipped():
-    """Names of the programs that the image has besides `millrace`."""
+    """The names of the programs in the image besides `millrace`."""
     return {f"millrace-{name}" for name in re.search(r"for name in (.+?); do", DOCKERFILE)[1].split()}
 
 
-def test_the_image_has_every_program_of_the_package_under_its_name():
+def test_the_image_has_every_program_of_the_package():
     products = set(re.findall(r'\.executable\(name: "(millrace-[\w-]+)"', PACKAGE)) - NOT_SHIPPED
     answered = set(re.findall(r'case "(millrace-[\w-]+)"', PROGRAM))
     assert products == answered == shipped()
 
 
-def test_every_process_of_the_chart_is_a_program_of_the_image_or_of_a_later_one():
+def test_every_process_of_the_chart_is_a_program_of_the_image():
     commands = {container["command"][0] for _, container in containers()}
     assert commands - shipped() - {"millrace"} <= LATER
     assert shipped() <= commands
@@ -78,13 +78,13 @@ def test_the_program_answers_to_its_names(name, tmp_path):
     assert subprocess.run([link, "--help"], capture_output=True, text=True).stdout == single.stdout
 
 
-def test_the_topics_are_where_every_deployment_looks():
+def test_every_deployment_reads_the_installed_topics():
     place = re.search(r"MILLRACE_TOPICS_DIRECTORY=(\S+)", DOCKERFILE)[1]
     assert f"COPY topics /out{place}" in DOCKERFILE
     assert {environment(path)["MILLRACE_TOPICS_DIRECTORY"] for path in UNITS} == {place}
 
 
-def test_everybody_reads_the_configuration_from_one_place():
+def test_every_deployment_has_the_same_configuration_path():
     chart = {
         variable["value"]
         for _, container in containers()
@@ -99,7 +99,41 @@ def test_everybody_reads_the_configuration_from_one_place():
         assert f"./deploy/millrace.yaml:{place}:ro" in service["volumes"]
 
 
-def test_secrets_are_in_one_place():
+# The folder of secrets in the compose file and the units for each grant of the chart. The console has no secret.
+FOLDERS = {
+    "api": "api",
+    "provider": "provider",
+    "receivers": "receivers",
+    "sharedSecrets": "shared-secrets",
+    "tls": "tls",
+    "console": None,
+}
+
+
+def granted():
+    """The folders of secrets that each process needs, by command: kafka, and those of its grants."""
+    template = (ROOT / "helm" / "millrace" / "templates" / "_processes.tpl").read_text()
+    found = {}
+    for process in re.findall(r'\(dict "name" "[a-z-]+" "place".+?"settings"', template, re.DOTALL):
+        grants = re.findall(r'"(\w+)"', re.search(r'"grants" \(list([^)]*)\)', process)[1])
+        command = re.search(r'"command" \(list ([^)]+)\)', process)
+        # The console's command depends on values.
+        program = " ".join(re.findall(r'"([^"]+)"', command[1])) if command else "millrace-console"
+        found[program] = {"kafka"} | {FOLDERS[one] for one in grants if FOLDERS[one]}
+    assert set(found) == shipped() | {BACKFILL}
+    return found
+
+
+def mounted(service):
+    """The folders of secrets that a compose service mounts."""
+    return {
+        match[1]
+        for volume in service["volumes"]
+        if (match := re.fullmatch(r"\./deploy/secrets/([a-z-]+):/etc/millrace/secrets/\1:ro", volume))
+    }
+
+
+def test_every_deployment_has_the_same_secrets_path():
     mounts = {
         mount["mountPath"]
         for _, container in containers()
@@ -107,8 +141,29 @@ def test_secrets_are_in_one_place():
         if mount["name"].startswith("secret")
     }
     assert all(path.startswith("/etc/millrace/secrets/") for path in mounts)
-    assert all("./deploy/secrets:/etc/millrace/secrets:ro" in service["volumes"] for service in OURS.values())
-    assert all("/etc/millrace/secrets" in path.read_text() for path in UNITS)
+    for service in OURS.values():
+        assert len(mounted(service)) == len([one for one in service["volumes"] if "secrets" in one])
+
+
+def test_compose_gives_each_process_only_the_secrets_it_needs():
+    assert mounted(OURS["topics"]) == {"kafka"}
+    assert {
+        " ".join(service["command"]): mounted(service) for name, service in OURS.items() if name != "topics"
+    } == granted()
+
+
+def test_systemd_gives_each_process_only_the_secrets_it_needs():
+    seen = {}
+    for path in UNITS:
+        settings = unit(path)
+        # The unit hides all other folders.
+        assert settings["TemporaryFileSystem"] == "/etc/millrace/secrets:ro"
+        paths = settings["BindReadOnlyPaths"].split()
+        assert all(one.startswith("-/etc/millrace/secrets/") for one in paths)
+        program = settings["ExecStart"].removeprefix("/usr/local/bin/")
+        seen[program] = {one.removeprefix("-/etc/millrace/secrets/") for one in paths}
+        assert "BindPaths" not in settings
+    assert seen == granted()
 
 
 def test_ports_are_the_defaults():
@@ -121,7 +176,7 @@ def test_ports_are_the_defaults():
     assert {str(port["containerPort"]) for port in ingress["ports"]} == ports
 
 
-def test_everybody_gives_a_process_the_same_time_to_leave():
+def test_every_deployment_gives_a_process_the_same_time_to_stop():
     grace = int(default("shutdown.grace").removesuffix("s"))
     assert {service["stop_grace_period"] for service in OURS.values()} == {f"{grace + 15}s"}
     assert {unit(path)["TimeoutStopSec"] for path in UNITS} == {str(grace + 15)}
@@ -133,7 +188,7 @@ def test_everybody_gives_a_process_the_same_time_to_leave():
     assert stateful[0]["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] == grace + 15
 
 
-def test_nobody_runs_as_root_or_writes_to_the_root():
+def test_no_process_runs_as_root_or_writes_to_the_root_file_system():
     assert re.search(r"^USER 65532:65532$", DOCKERFILE, re.MULTILINE)
     for service in OURS.values():
         assert service["user"] == "65532:65532"
@@ -149,14 +204,14 @@ def test_nobody_runs_as_root_or_writes_to_the_root():
 def test_the_variables_of_the_compose_file_are_settings():
     page = (ROOT / "docs" / "configuration.md").read_text()
     for service in OURS.values():
-        # Those of a program that is not here yet are on the page when it is.
+        # The settings of later programs are not on the page yet.
         if service["command"][0] in LATER - shipped():
             continue
         for name in set(service["environment"]) - {"MILLRACE_CONFIG"}:
             assert f"`{name}`" in page, name
 
 
-def test_compose_and_systemd_run_every_process_there_is():
+def test_compose_and_systemd_run_every_process():
     commands = {" ".join(service["command"]) for name, service in OURS.items() if name != "topics"}
     units = {unit(path)["ExecStart"].removeprefix("/usr/local/bin/") for path in UNITS}
     chart = {" ".join(container["command"]) for _, container in containers()}
@@ -173,19 +228,19 @@ def test_compose_and_systemd_run_every_process_there_is():
         ("github-workflows", [".github/workflows/ci.yml", ".github/workflows/publish.yml"]),
     ],
 )
-def test_the_files_are_what_their_programs_take(schema, files):
+def test_files_match_their_schemas(schema, files):
     arguments = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", *files]
     result = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stdout
 
 
-def test_everybody_tries_with_the_same_kafka():
+def test_compose_and_ci_use_the_same_kafka():
     image = COMPOSE["services"]["kafka"]["image"]
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
-    assert workflow["jobs"]["test"]["services"]["kafka"]["image"] == image
+    assert f"docker create {image}" in workflow["jobs"]["kafka"]["steps"][0]["run"]
 
 
-def test_the_programs_take_the_configuration_that_comes_with_it(tmp_path):
+def test_the_programs_accept_the_shipped_configuration(tmp_path):
     result = subprocess.run(
         [BIN / "millrace", "config", "--config", ROOT / "deploy" / "millrace.yaml"],
         capture_output=True,
@@ -196,7 +251,7 @@ def test_the_programs_take_the_configuration_that_comes_with_it(tmp_path):
 
 
 def workers():
-    """Names of the workers that come with Millrace and are one each; those of `forward` have their receivers' names."""
+    """The names of the built-in workers, without those of `forward`, which are named after receivers."""
     found = (
         re.search(r'static let name = "([a-z-]+)"', path.read_text())
         for path in (ROOT / "Sources").glob("*/*Worker.swift")
@@ -206,7 +261,7 @@ def workers():
     return names
 
 
-def test_the_configuration_that_comes_with_it_names_every_worker_so_that_its_topics_are_made():
+def test_the_shipped_configuration_lists_every_worker():
     entries = yaml.safe_load((ROOT / "deploy" / "millrace.yaml").read_text())["workers"]
     assert {entry["name"] for entry in entries} == workers()
 
@@ -225,8 +280,88 @@ def is_ready(port):
         return False
 
 
-def test_workers_start_with_the_configuration_that_comes_with_it(tmp_path):
-    """On clusters inside of their processes. A worker whose topics nobody makes would end and be started for ever."""
+def everything(secrets):
+    """A configuration that refers to a secret in every folder."""
+    configuration = yaml.safe_load((ROOT / "deploy" / "millrace.yaml").read_text())
+    configuration["kafka"]["propertyFiles"] = {"sasl.username": f"{secrets}/kafka/username"}
+    configuration["apps"][0]["sharedSecretFiles"] = [f"{secrets}/shared-secrets/v1"]
+    configuration["apps"][0]["api"] = {
+        "issuerId": "57246542-96fe-1a63-e053-0824d011072a",
+        "keyId": "2X9R4HXF34",
+        "privateKeyFile": f"{secrets}/api/apple.p8",
+    }
+    configuration["consumption"] = {
+        "providers": ["http"],
+        "http": {"url": "http://127.0.0.1:1/", "secretFiles": [f"{secrets}/provider/key"]},
+    }
+    configuration["ingress"] = {
+        "tls": {"certificate": f"{secrets}/tls/tls.crt", "key": f"{secrets}/tls/tls.key"},
+        "host": "127.0.0.1",
+        "port": free_port(),
+    }
+    configuration["forward"] = [
+        {
+            "name": "old",
+            "url": "http://127.0.0.1:1/",
+            "restorePassword": True,
+            "headerFiles": {"Authorization": f"{secrets}/receivers/token"},
+        }
+    ]
+    return configuration
+
+
+def write_secrets(folder, names):
+    """Writes sample secrets into these folders."""
+    for name in names:
+        (folder / name).mkdir(parents=True)
+    if "kafka" in names:
+        (folder / "kafka" / "username").write_text("millrace")
+    if "shared-secrets" in names:
+        (folder / "shared-secrets" / "v1").write_text("0123456789abcdef0123456789abcdef")
+    if "provider" in names:
+        (folder / "provider" / "key").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    if "receivers" in names:
+        (folder / "receivers" / "token").write_text("Bearer token")
+    if "api" in names:
+        arguments = ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]
+        subprocess.run([*arguments, "-out", folder / "api" / "apple.p8"], check=True, capture_output=True)
+    if "tls" in names:
+        arguments = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
+        files = ["-keyout", folder / "tls" / "tls.key", "-out", folder / "tls" / "tls.crt"]
+        subprocess.run([*arguments, *files], check=True, capture_output=True)
+
+
+def test_each_process_starts_with_only_the_secrets_it_needs(tmp_path):
+    """The configuration names all secrets, but only the folders that the process needs exist."""
+    # Only processes that can start with an embedded cluster.
+    ours = {"millrace-ingress", "millrace-refunds", "millrace-renewal-extensions", "millrace-consumption"}
+    ours |= {"millrace-forward"}
+    for program in sorted(ours):
+        place = tmp_path / program
+        write_secrets(place / "secrets", granted()[program])
+        (place / "millrace.yaml").write_text(yaml.safe_dump(everything(place / "secrets")))
+        port = free_port()
+        variables = {
+            "MILLRACE_CONFIG": place / "millrace.yaml",
+            "MILLRACE_KAFKA_BOOTSTRAP_SERVERS": "embedded",
+            "MILLRACE_TOPICS_DIRECTORY": TOPICS,
+            "MILLRACE_ADMIN_PORT": str(port),
+        }
+        with (place / "log").open("w") as log:
+            process = subprocess.Popen([BIN / program], env=variables, stdout=log, stderr=log)
+        try:
+            end = time.monotonic() + 120
+            while not is_ready(port):
+                said = (place / "log").read_text()[-2000:]
+                assert process.poll() is None and time.monotonic() < end, f"{program} did not become ready: {said}"
+                time.sleep(0.1)
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+
+
+def test_workers_start_with_the_shipped_configuration(tmp_path):
+    """On embedded clusters. A worker without its topics would exit and restart for ever."""
     running = {}
     try:
         for name in sorted(workers()):
@@ -244,7 +379,7 @@ def test_workers_start_with_the_configuration_that_comes_with_it(tmp_path):
         for name, (process, port) in running.items():
             while not is_ready(port):
                 said = (tmp_path / name).read_text()[-2000:]
-                assert process.poll() is None and time.monotonic() < end, f"{name} does not become ready: {said}"
+                assert process.poll() is None and time.monotonic() < end, f"{name} did not become ready: {said}"
                 time.sleep(0.1)
     finally:
         for process, _ in running.values():
@@ -259,8 +394,8 @@ def shown(heading):
     return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
 
 
-def test_the_commands_for_systemd_install_all_that_the_units_name(tmp_path):
-    """Run below a root of its own; what would change this machine is only written down."""
+def test_the_systemd_commands_install_everything_that_the_units_need(tmp_path):
+    """Runs them below a temporary root, with stubs for commands that would change this machine."""
     for folder in ("usr/local/bin", "etc/systemd/system", "bin"):
         (tmp_path / folder).mkdir(parents=True)
     called = tmp_path / "called"
@@ -284,12 +419,12 @@ def test_the_commands_for_systemd_install_all_that_the_units_name(tmp_path):
     assert {one.name for one in (tmp_path / "usr/local/bin").iterdir()} == shipped() | {"millrace"}
     assert (tmp_path / "etc/millrace/secrets").stat().st_mode & 0o777 == 0o750
     assert (tmp_path / "usr/lib/sysusers.d/millrace.conf").is_file()
-    # Units that it enables are there; so are those of the line about admin ports.
+    # The enabled units are installed.
     enabled = re.findall(r"enable --now (.+)", called.read_text())[0].split()
     assert {f"{name}.service" for name in enabled} <= set(installed)
 
 
-def test_the_container_asks_the_program_itself_how_it_is():
+def test_the_container_health_check_uses_the_program():
     assert re.search(r'^HEALTHCHECK .+ CMD \["/usr/local/bin/millrace", "health"\]$', DOCKERFILE, re.MULTILINE)
     result = subprocess.run(
         [BIN / "millrace", "health"], capture_output=True, text=True, env={"MILLRACE_ADMIN_PORT": "1"}
@@ -298,16 +433,16 @@ def test_the_container_asks_the_program_itself_how_it_is():
     assert "http://127.0.0.1:1/livez" in result.stderr
 
 
-def test_both_bases_are_arguments():
+def test_both_base_images_are_arguments():
     arguments = re.findall(r"^ARG (\w+)=", DOCKERFILE, re.MULTILINE)
     bases = re.findall(r"^FROM \$\{(\w+)\}", DOCKERFILE, re.MULTILINE)
     assert bases == arguments == ["BUILD_IMAGE", "RUN_IMAGE"]
     assert len(re.findall("^FROM", DOCKERFILE, re.MULTILINE)) == 2
 
 
-def test_hadolint_has_nothing_to_say():
+def test_hadolint_reports_nothing():
     for path in (ROOT / "Dockerfile", ROOT / "examples" / "winback" / "Dockerfile"):
-        # Packages of Debian's are pinned by its release.
+        # Debian's release pins the packages.
         arguments = ["--ignore", "DL3008", "--failure-threshold", "info", path]
         result = subprocess.run([HADOLINT, *arguments], capture_output=True, text=True)
         assert result.returncode == 0, result.stdout
@@ -315,8 +450,8 @@ def test_hadolint_has_nothing_to_say():
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
-def test_systemd_takes_the_unit_and_finds_it_safe(path, tmp_path):
-    # The program is not where it will be.
+def test_systemd_accepts_the_unit_and_rates_it_safe(path, tmp_path):
+    # The program is not installed at its path.
     copy = tmp_path / path.name
     copy.write_text(
         path.read_text()
@@ -329,3 +464,15 @@ def test_systemd_takes_the_unit_and_finds_it_safe(path, tmp_path):
         ["systemd-analyze", "security", "--offline=true", "--threshold=15", copy], capture_output=True, text=True
     )
     assert result.returncode == 0, result.stdout[-300:]
+
+
+def test_only_workers_are_static_members():
+    workers = {"millrace-refunds", "millrace-renewal-extensions", "millrace-consumption", "millrace-forward"}
+    services = {
+        service["command"][0]: service["environment"].get("MILLRACE_KAFKA_INSTANCE") for service in OURS.values()
+    }
+    assert {command for command, name in services.items() if name} == workers
+    units = {path.stem: environment(path).get("MILLRACE_KAFKA_INSTANCE") for path in UNITS}
+    assert {name for name, instance in units.items() if instance} == workers
+    # The name contains the host, because a worker may run on several.
+    assert set(filter(None, units.values())) == {"%p.%H"}

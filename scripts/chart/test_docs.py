@@ -1,4 +1,4 @@
-"""Values that the documentation shows, and those that `millrace new consumer` writes, are values of the chart."""
+"""The values in the documentation, and those that `millrace new consumer` writes, are valid for the chart."""
 
 import re
 
@@ -10,7 +10,7 @@ from places import CHART, ROOT
 
 
 def values_blocks(page):
-    """Values that a page shows: blocks of YAML that the chart would be given."""
+    """The YAML blocks of a page that are values of the chart."""
     text = (ROOT / "docs" / page).read_text()
     for block in re.findall(r"```(?:yaml|sh)\n(.*?)```", text, re.DOTALL):
         inner = re.search(r"cat > values.yaml <<'YAML'\n(.*?)YAML", block, re.DOTALL)
@@ -28,7 +28,7 @@ def test_values_in_the_documentation_render(page):
 
 
 def test_the_values_that_new_consumer_writes_render():
-    """examples/winback is what the command writes: another test says so."""
+    """Another test checks that the command writes examples/winback."""
     values = yaml.safe_load((ROOT / "examples" / "winback" / "chart-values.yaml").read_text())
     documents = manifests(merged(ci("minimal"), values))
     assert any(
@@ -36,12 +36,12 @@ def test_the_values_that_new_consumer_writes_render():
     )
 
 
-def test_the_chart_has_its_readme():
+def test_the_chart_contains_its_readme():
     assert any(file["name"] == "README.md" for file in loaded().files)
 
 
-def test_the_runbook_sends_commands_to_pods_that_can_run_them():
-    """Those that ask Apple need a key and port 443, all others the program."""
+def test_the_runbook_names_pods_that_can_run_its_commands():
+    """Commands that call Apple need an API key and port 443, the others only the program."""
     text = (ROOT / "docs" / "runbook.md").read_text()
     apple, others = re.findall(r"^\| (.+?) \| (.+?) \|$", text.split("| commands | where |")[1], re.MULTILINE)[:2]
     commands = ROOT / "Sources" / "Commands" / "millrace"

@@ -1,4 +1,4 @@
-"""What holds for every pod, whatever the values."""
+"""Rules that hold for all values."""
 
 import re
 
@@ -13,7 +13,7 @@ WORKLOADS = ("Deployment", "StatefulSet", "Job")
 
 
 def each(*kinds):
-    """(values, object) of every object of these kinds, as parameters."""
+    """Parametrizes a test with every object of these kinds."""
     return pytest.mark.parametrize(
         ("name", "document"),
         [
@@ -26,7 +26,7 @@ def each(*kinds):
 
 
 def of(name, kind, suffix=None):
-    """The objects of a kind, or the one whose name ends so."""
+    """The objects of a kind, or the one whose name has this suffix."""
     found = [document for document in DOCUMENTS[name] if document["kind"] == kind]
     if suffix is None:
         return found
@@ -60,8 +60,8 @@ def config(name, process):
 
 
 @each(*WORKLOADS)
-def test_every_pod_is_restricted(name, document):
-    """https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted, and a root nobody writes to."""
+def test_every_pod_meets_the_restricted_standard(name, document):
+    """https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted, and a read-only root file system."""
     assert pod(document)["securityContext"]["runAsNonRoot"] is True
     assert pod(document)["securityContext"]["runAsUser"] > 0
     assert pod(document)["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
@@ -75,7 +75,7 @@ def test_every_pod_is_restricted(name, document):
 
 
 @each(*WORKLOADS)
-def test_no_pod_has_a_token_of_kubernetes(name, document):
+def test_no_pod_has_a_service_account_token(name, document):
     assert pod(document)["automountServiceAccountToken"] is False
     assert pod(document)["enableServiceLinks"] is False
 
@@ -87,12 +87,12 @@ def test_every_secret_is_a_file_by_reference(name, document):
         assert not re.search("(?i)password|secret|token", variable["name"] + str(variable.get("value")))
     for volume in pod(document)["volumes"]:
         if "secret" in volume:
-            assert volume["secret"]["items"], "only the keys that are named"
+            assert volume["secret"]["items"], "mounts only the named keys"
             assert volume["secret"]["defaultMode"] == 0o440
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_the_chart_makes_no_secret(name):
+def test_the_chart_creates_no_secret(name):
     assert of(name, "Secret") == []
 
 
@@ -123,11 +123,11 @@ def test_every_path_in_a_file_is_mounted_there(name, document):
         for key in [item["path"] for item in volume.get("secret", volume.get("configMap"))["items"]]
     }
     assert set(paths) <= keys
-    assert len(keys - {"/etc/millrace/config/millrace.yaml"}) == len(set(paths)), "nothing is mounted that is not named"
+    assert len(keys - {"/etc/millrace/config/millrace.yaml"}) == len(set(paths)), "mounts only the named files"
 
 
 @each("Deployment", "StatefulSet")
-def test_every_process_is_asked_on_its_admin_port(name, document):
+def test_probes_use_the_admin_port(name, document):
     probes = {
         probe: container(document)[probe]["httpGet"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")
     }
@@ -140,19 +140,19 @@ def test_every_process_is_asked_on_its_admin_port(name, document):
 
 
 @each("Deployment", "StatefulSet")
-def test_a_slow_start_is_given_two_minutes(name, document):
+def test_a_slow_start_may_take_two_minutes(name, document):
     probe = container(document)["startupProbe"]
     assert probe["periodSeconds"] * probe["failureThreshold"] >= 120
 
 
 @each("Deployment", "StatefulSet")
-def test_a_pod_may_leave_for_longer_than_its_process_takes(name, document):
+def test_a_pods_grace_period_exceeds_that_of_its_process(name, document):
     grace = config(name, container(document)["name"]).get("shutdown", {}).get("grace", "25s")
     before = container(document).get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
     assert pod(document)["terminationGracePeriodSeconds"] == before + int(grace.removesuffix("s")) + 15
 
 
-def test_the_ingress_goes_on_answering_while_load_balancers_learn():
+def test_the_ingress_keeps_serving_while_load_balancers_remove_it():
     assert container(of("minimal", "Deployment", "-ingress"))["lifecycle"] == {"preStop": {"sleep": {"seconds": 10}}}
 
 
@@ -164,7 +164,7 @@ def test_replicas_of_a_worker_do_not_wait_for_each_other(name, document):
 
 
 @each("Deployment", "StatefulSet")
-def test_who_is_scaled_states_no_replicas(name, document):
+def test_an_autoscaled_process_has_no_fixed_replicas(name, document):
     scaled = {
         one["spec"]["scaleTargetRef"]["name"] for one in of(name, "ScaledObject") + of(name, "HorizontalPodAutoscaler")
     }
@@ -172,14 +172,14 @@ def test_who_is_scaled_states_no_replicas(name, document):
 
 
 @each("ScaledObject")
-def test_a_worker_is_never_scaled_to_none_nor_beyond_its_lanes(name, document):
+def test_a_worker_scales_between_one_replica_and_its_lanes(name, document):
     assert document["spec"]["minReplicaCount"] >= 1
     lanes = ci(name)["config"].get("topics", {}).get("lanes", 12)
     assert document["spec"]["maxReplicaCount"] <= lanes
 
 
 @each("ScaledObject")
-def test_a_worker_is_scaled_by_the_lag_of_what_it_reads(name, document):
+def test_a_worker_scales_by_the_lag_of_its_topics(name, document):
     prefix = ci(name)["config"].get("topics", {}).get("prefix", "")
     for trigger in document["spec"]["triggers"]:
         assert trigger["type"] == "kafka"
@@ -189,7 +189,7 @@ def test_a_worker_is_scaled_by_the_lag_of_what_it_reads(name, document):
         assert trigger["metadata"]["bootstrapServers"] == ci(name)["config"]["kafka"]["bootstrapServers"]
 
 
-def test_keda_logs_in_as_the_workers_do():
+def test_keda_uses_the_credentials_of_the_workers():
     (auth,) = of("keda", "TriggerAuthentication")
     assert [(one["parameter"], one["name"], one["key"]) for one in auth["spec"]["secretTargetRef"]] == [
         ("username", "kafka", "username"),
@@ -200,12 +200,12 @@ def test_keda_logs_in_as_the_workers_do():
     assert (metadata["sasl"], metadata["tls"]) == ("plaintext", "enable")
 
 
-def test_who_waits_for_apple_is_not_scaled_unless_told():
+def test_workers_that_wait_for_apple_do_not_scale_by_default():
     assert of("production", "ScaledObject") == []
 
 
 @each("Deployment", "StatefulSet")
-def test_one_pod_leaves_at_a_time(name, document):
+def test_at_most_one_pod_is_evicted_at_a_time(name, document):
     budget = next(
         one for one in of(name, "PodDisruptionBudget") if one["metadata"]["name"] == document["metadata"]["name"]
     )
@@ -222,7 +222,7 @@ def test_pods_are_spread_over_zones_and_nodes(name, document):
 
 
 @each("Deployment", "StatefulSet")
-def test_memory_is_asked_for_and_bounded_and_cpu_is_not_cut(name, document):
+def test_memory_has_a_request_and_a_limit_and_cpu_only_a_request(name, document):
     resources = container(document)["resources"]
     assert {"cpu", "memory"} <= set(resources["requests"])
     assert "memory" in resources["limits"]
@@ -230,7 +230,7 @@ def test_memory_is_asked_for_and_bounded_and_cpu_is_not_cut(name, document):
 
 
 @each("Deployment", "StatefulSet", "Job")
-def test_every_pod_has_its_policy(name, document):
+def test_every_pod_has_one_network_policy(name, document):
     labels = document["spec"]["template"]["metadata"]["labels"]
     policies = [
         one for one in of(name, "NetworkPolicy") if one["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
@@ -240,7 +240,7 @@ def test_every_pod_has_its_policy(name, document):
 
 
 def egress(name, process):
-    """The ports a process may reach, DNS left out."""
+    """The ports that a process may reach, without DNS."""
     rules = of(name, "NetworkPolicy", f"-{process}")["spec"]["egress"]
     return {port["port"] for rule in rules for port in rule["ports"]} - {53}
 
@@ -261,11 +261,11 @@ def egress(name, process):
         ("consumers", "consumer-loyalty", {9092, 443}),
     ],
 )
-def test_a_process_reaches_what_it_asks_and_nothing_else(name, process, ports):
+def test_a_process_reaches_only_the_ports_it_needs(name, process, ports):
     assert egress(name, process) == ports
 
 
-def test_only_who_serves_is_reached_besides_metrics():
+def test_only_servers_accept_connections_besides_metrics():
     for policy in of("production", "NetworkPolicy"):
         ports = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
         process = policy["metadata"]["labels"]["app.kubernetes.io/component"]
@@ -284,25 +284,62 @@ def test_only_who_serves_is_reached_besides_metrics():
         ("-backfill", {"app-store": ["apple.p8", "other.p8"]}),
     ],
 )
-def test_a_process_gets_the_credentials_it_needs_and_no_others(process, expected):
+def test_a_process_gets_only_the_credentials_it_needs(process, expected):
     kind = "Deployment" if process in ("-ingress", "-console", "-backfill") else "StatefulSet"
     assert secrets(of("production", kind, process)) == expected
 
 
-def test_the_topics_job_gets_kafkas_credentials_only():
+def test_the_topics_job_gets_only_kafka_credentials():
     assert secrets(of("tls-sasl", "Job", "-topics")) == {"kafka.millrace": ["password", "username"]}
     assert secrets(of("production", "Job", "-topics")) == {}
 
 
-def test_a_static_member_is_named_after_its_pod():
-    env = container(of("production", "StatefulSet", "-refunds"))["env"]
-    assert {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}} in env
-    assert {"name": "MILLRACE_WORKERS_0_STATIC_MEMBER", "value": "$(POD_NAME)"} in env
-    assert config("production", "refunds")["workers"][0]["name"] == "refunds"
-    assert "STATIC_MEMBER" not in str(container(of("production", "StatefulSet", "-forward")))
+NAMED = {"name": "MILLRACE_KAFKA_INSTANCE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 
 
-def test_every_worker_that_runs_is_named_so_that_its_topics_are_made():
+@pytest.mark.parametrize(
+    "values,process",
+    [
+        ("production", "-refunds"),
+        ("production", "-consumption"),
+        ("keda", "-refunds"),
+        ("keda", "-forward"),
+        ("consumers", "-consumer-winback"),
+        ("consumers", "-consumer-loyalty"),
+    ],
+)
+def test_a_worker_is_a_static_member_with_the_name_of_its_pod(values, process):
+    workload = of(values, "StatefulSet", process)
+    assert NAMED in container(workload)["env"]
+
+
+def test_static_membership_can_be_disabled_and_other_processes_have_none():
+    assert "INSTANCE" not in str(container(of("production", "StatefulSet", "-forward"))["env"])
+    for process in ("-ingress", "-console", "-backfill"):
+        assert "INSTANCE" not in str(container(of("production", "Deployment", process))["env"])
+
+
+def on_stop(values, process):
+    return {entry["name"]: entry.get("onStop") for entry in config(values, process)["workers"]}
+
+
+def test_autoscaled_pods_release_their_lanes_and_others_keep_them():
+    assert on_stop("production", "refunds")["refunds"] is None
+    assert on_stop("consumers", "consumer-winback")["winback"] is None
+    assert on_stop("consumers", "consumer-loyalty")["loyalty"] == "leave"
+    # A process knows onStop only of its own workers, so that changes do not restart other processes.
+    assert on_stop("consumers", "consumer-winback")["loyalty"] is None
+    assert on_stop("keda", "forward")["forward-old"] == "leave"
+
+
+def test_on_stop_overrides_the_default():
+    said = merged(ci("keda"), {"config": {"workers": [{"name": "refunds", "onStop": "keep"}]}})
+    files = next(one for one in manifests(said) if one["kind"] == "ConfigMap" and "refunds.yaml" in one["data"])
+    entries = yaml.safe_load(files["data"]["refunds.yaml"])["workers"]
+    assert {"name": "refunds", "onStop": "keep"} in entries
+
+
+def test_the_topics_job_knows_every_running_worker():
     names = {
         entry["name"]
         for entry in yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
@@ -318,13 +355,13 @@ def checksums(values):
     }
 
 
-def test_a_changed_configuration_restarts_who_reads_it():
+def test_a_changed_setting_restarts_the_processes_that_read_it():
     before = checksums(ci("production"))
     everybody = checksums(merged(ci("production"), {"config": {"logging": {"level": "debug"}}}))
     assert all(before[name] != everybody[name] for name in before)
 
 
-def test_another_workers_settings_restart_nobody_else():
+def test_a_workers_settings_restart_only_that_worker():
     values = ci("production")
     before = checksums(values)
     values["config"]["workers"].append({"name": "refunds", "parallelism": 4})
@@ -347,7 +384,7 @@ def test_every_service_finds_its_pods(name, document):
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_what_other_operators_bring_is_made_only_when_asked_for(name):
+def test_custom_resources_are_created_only_on_request(name):
     kinds = {document["apiVersion"].split("/")[0] for document in DOCUMENTS[name]}
     foreign = kinds - {"v1", "apps", "batch", "policy", "autoscaling", "networking.k8s.io"}
     assert foreign == {
@@ -358,7 +395,7 @@ def test_what_other_operators_bring_is_made_only_when_asked_for(name):
     }.get(name, set())
 
 
-def test_the_service_monitor_finds_every_admin_port_once():
+def test_the_service_monitor_selects_every_admin_port_once():
     (monitor,) = of("production", "ServiceMonitor")
     wanted = monitor["spec"]["selector"]["matchLabels"].items()
     found = [one for one in of("production", "Service") if wanted <= one["metadata"]["labels"].items()]
@@ -368,7 +405,7 @@ def test_the_service_monitor_finds_every_admin_port_once():
 
 
 @pytest.mark.parametrize("name", ["production", "strimzi"])
-def test_from_outside_only_the_two_endpoints_are_reached(name):
+def test_only_the_two_endpoints_are_exposed(name):
     kind = {"production": "HTTPRoute", "strimzi": "Ingress"}[name]
     (route,) = of(name, kind)
     text = str(route["spec"])
@@ -376,7 +413,7 @@ def test_from_outside_only_the_two_endpoints_are_reached(name):
     assert "Prefix" not in text and "9090" not in text and "admin" not in text
 
 
-def test_the_backfill_runs_once():
+def test_the_backfill_runs_in_a_single_pod():
     deployment = of("production", "Deployment", "-backfill")
     assert deployment["spec"]["replicas"] == 1
     assert deployment["spec"]["strategy"] == {"type": "Recreate"}
@@ -398,7 +435,7 @@ def test_topics_outlive_the_release():
         assert topic["metadata"]["labels"]["strimzi.io/cluster"] == "main"
 
 
-def test_a_digest_beats_a_tag():
+def test_a_digest_takes_precedence_over_a_tag():
     assert container(of("production", "Deployment", "-ingress"))["image"].startswith(
         "ghcr.io/millrace/millrace@sha256:"
     )
@@ -406,7 +443,7 @@ def test_a_digest_beats_a_tag():
     assert container(of("consumers", "StatefulSet", "-winback"))["image"] == "registry.example.com/winback:1.4.0"
 
 
-def test_what_is_not_enabled_is_not_there():
+def test_disabled_processes_are_not_rendered():
     assert not [one for one in DOCUMENTS["consumers"] if "parked" in str(one)]
     assert {one["metadata"]["name"] for one in of("minimal", "StatefulSet")} == set()
 
@@ -417,22 +454,22 @@ def test_the_notes_name_three_commands():
     assert len(commands) == 3
     assert commands[-1].endswith("-- millrace api test-notification --environment Sandbox")
     assert "https://appstore.example.com/v2" in text
-    assert "No process here has an App Store Server API key" in notes(ci("minimal"))
+    assert "No process of this release has an App Store Server API key" in notes(ci("minimal"))
 
 
-def test_the_notes_tell_of_consumers_what_is_so():
+def test_the_notes_are_correct_for_a_release_with_only_consumers():
     text = notes(ci("consumers"))
     assert "exec" not in text
-    assert "no pod here has the program millrace" in text
-    assert "The key of the App Store Server API is here with loyalty only" in text
+    assert "no pod of this release contains the program millrace" in text
+    assert "key is only in pods without the\n   program millrace (loyalty)" in text
     assert "'jsonpath={.data.consumer-loyalty\\.yaml}'" in text
     assert "consumer-loyalty.yaml" in of("consumers", "ConfigMap", "shop-millrace")["data"]
 
 
 @pytest.mark.parametrize("more", ["", "ingress", "backfill"])
 @pytest.mark.parametrize("name", ci_names())
-def test_a_command_of_the_notes_is_in_the_pod_that_they_name(name, more):
-    """The program in its image, and for what asks Apple the key and the way."""
+def test_commands_in_the_notes_run_in_the_pods_they_name(name, more):
+    """The image has the program; commands that call Apple also need the API key and port 443."""
     values = merged(ci(name), {more: {"enabled": True}} if more and ci(name)["config"]["apps"][0].get("api") else {})
     documents = manifests(values)
     targets = re.findall(r"exec (\w+)/(\S+) -- (millrace [a-z]+)", notes(values))

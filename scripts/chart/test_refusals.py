@@ -1,4 +1,4 @@
-"""Values that contradict each other end the rendering with a sentence that says what to change."""
+"""The chart rejects contradictory values with a message that says what to change."""
 
 import json
 import re
@@ -18,7 +18,7 @@ CONSUMPTION = {
     "config": {"apps": [{**APP, "api": API}], "consumption": {"providers": ["topic"]}},
     "workers": {"consumption": {"enabled": True}},
 }
-# Peers of a NetworkPolicy that leave nobody out.
+# NetworkPolicy peers that admit every pod or address.
 EVERYBODY = [
     {},
     {"namespaceSelector": {}},
@@ -37,11 +37,11 @@ CASES = [
     (
         "no brokers",
         {"config": {"kafka": {"bootstrapServers": ""}}},
-        "config.kafka.bootstrapServers is empty: name your brokers",
+        "config.kafka.bootstrapServers is empty: list your brokers",
     ),
     ("embedded", {"config": {"kafka": {"bootstrapServers": "embedded"}}}, "write host:port"),
     ("no apps", {"config": {"apps": []}}, "config.apps is empty: the ingress would answer 503 to everything"),
-    ("no Apple ID", {"config": {"apps": [{"bundleId": "a.b"}]}}, "a.b has no appAppleId, which Production needs"),
+    ("no Apple ID", {"config": {"apps": [{"bundleId": "a.b"}]}}, "a.b has no appAppleId, which Production requires"),
     (
         "password",
         {"config": {"kafka": {"properties": {"sasl.password": "x"}}}},
@@ -50,18 +50,18 @@ CASES = [
     (
         "reference",
         {"config": {"kafka": {"properties": {"sasl.username": {"secret": "a", "key": "b"}}}}},
-        "has a reference for sasl.username, which would become a path",
+        "config.kafka.properties.sasl.username is a reference",
     ),
     (
         "header",
         {"config": {"forward": [{"name": "a", "url": "http://a", "headers": {"Authorization": "x"}}]}},
         "move it to headerFiles",
     ),
-    ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.forward is empty: name a receiver"),
+    ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.forward is empty: add a receiver"),
     (
         "grace",
         {"ingress": {"terminationGracePeriodSeconds": 40}},
-        "ingress.terminationGracePeriodSeconds is 40, and the process takes up to 40 s to leave",
+        "ingress.terminationGracePeriodSeconds is 40, but the process takes up to 40 s to stop",
     ),
     (
         "worker's grace",
@@ -71,77 +71,84 @@ CASES = [
     (
         "drain",
         {"config": {"workers": [{"name": "refunds", "drainTimeout": "1m"}]}},
-        "refunds drains for up to 60 s, and the process is cancelled after config.shutdown.grace, 25 s: raise config.shutdown.grace to at least 60s",
+        "refunds drains for up to 60 s, but the process stops after config.shutdown.grace, 25 s: raise config.shutdown.grace to at least 60s",
     ),
     (
         "standard drain",
         merged(REFUNDS, {"config": {"shutdown": {"grace": "5s"}}}),
-        "refunds drains for up to 20 s, and the process is cancelled after config.shutdown.grace, 5 s",
+        "refunds drains for up to 20 s, but the process stops after config.shutdown.grace, 5 s",
     ),
-    ("admin's port", {"config": {"admin": {"port": 8080}}}, "config.ingress.port is 8080, and so is config.admin.port"),
-    ("ingress's port", {"config": {"ingress": {"port": 9090}}}, "config.ingress.port is 9090, and so is"),
+    ("admin's port", {"config": {"admin": {"port": 8080}}}, "config.ingress.port and config.admin.port are both 8080"),
+    (
+        "ingress's port",
+        {"config": {"ingress": {"port": 9090}}},
+        "config.ingress.port and config.admin.port are both 9090",
+    ),
     (
         "console's port",
         merged(CONSOLE, {"config": {"console": {"port": 9090}}}),
-        "config.console.port is 9090, and so is config.admin.port",
+        "config.console.port and config.admin.port are both 9090",
     ),
-    ("any port", {"config": {"ingress": {"port": 0}}}, "config.ingress.port is 0, which lets the system choose"),
+    ("any port", {"config": {"ingress": {"port": 0}}}, "config.ingress.port is 0, a random port"),
     (
         "any console's port",
         merged(CONSOLE, {"config": {"console": {"port": 0}}}),
-        "config.console.port is 0, which lets",
+        "config.console.port is 0, a random port",
     ),
-    ("any admin's port", {"config": {"admin": {"port": 0}}}, "config.admin.port is 0, which lets the system choose"),
-    ("admin on loopback", {"config": {"admin": {"host": "127.0.0.1"}}}, "config.admin.host is 127.0.0.1, where nobody"),
-    ("ingress on loopback", {"config": {"ingress": {"host": "localhost"}}}, "config.ingress.host is localhost, where"),
-    ("console for all", {"console": {"enabled": True}}, "console.allowFrom is empty: any pod of the cluster could act"),
+    ("any admin's port", {"config": {"admin": {"port": 0}}}, "config.admin.port is 0, a random port"),
+    (
+        "admin on loopback",
+        {"config": {"admin": {"host": "127.0.0.1"}}},
+        "config.admin.host is 127.0.0.1, which probes and Prometheus cannot reach",
+    ),
+    (
+        "ingress on loopback",
+        {"config": {"ingress": {"host": "localhost"}}},
+        "config.ingress.host is localhost, which its Service cannot reach",
+    ),
+    ("console for all", {"console": {"enabled": True}}, "console.allowFrom is empty, so any pod of the cluster"),
     (
         "console for all, with actions",
         {"console": {"enabled": True, "allowActions": True, "service": {"type": "LoadBalancer"}}},
-        "Name the pods of your authenticating proxy, as in [{podSelector:",
+        "select the pods of your authenticating proxy, for example [{podSelector:",
     ),
     *(
         (
             f"console for {json.dumps(peer)}",
             {"console": {"enabled": True, "allowFrom": [*CONSOLE["console"]["allowFrom"], peer]}},
-            f"console.allowFrom admits everybody with {json.dumps(peer, separators=(',', ':'))}, who could act",
+            f"console.allowFrom contains {json.dumps(peer, separators=(',', ':'))}, which admits any client",
         )
         for peer in EVERYBODY
     ),
     (
         "console without policies",
         merged(CONSOLE, {"networkPolicy": {"enabled": False}}),
-        "console.enabled with networkPolicy.enabled false: any pod of the cluster could act in the console as any user",
+        "networkPolicy.enabled is false, so any pod of the cluster could use the console as any user",
     ),
     *(
         (
             f"console as {kind}",
             merged(CONSOLE, {"console": {"service": {"type": kind}}}),
-            f"console.service.type is {kind}, by which people would come past the proxy",
+            f"console.service.type is {kind}, which would let clients bypass the proxy",
         )
         for kind in ("LoadBalancer", "NodePort")
     ),
     (
         "console without proxy",
         merged(CONSOLE, {"config": {"console": {"proxy": "none"}}}),
-        "config.console.proxy is none, and then the console listens on loopback only",
+        "config.console.proxy is none, so the console would listen on loopback only",
     ),
     ("secret in env", {"ingress": {"env": {"API_TOKEN": "x"}}}, "ingress.env.API_TOKEN looks like a secret"),
     ("setting in env", {"ingress": {"env": {"MILLRACE_INGRESS_PORT": "1"}}}, "set the key under config instead"),
     (
-        "static and scaled",
-        merged(KEDA, {"workers": {"refunds": {"staticMembership": True}}}),
-        "workers.refunds has autoscaling and staticMembership",
-    ),
-    (
         "beyond lanes",
         merged(KEDA, {"workers": {"refunds": {"autoscaling": {"maxReplicas": 13}}}}),
-        "workers.refunds.autoscaling.maxReplicas is 13, and there are 12 lanes (config.topics.lanes)",
+        "workers.refunds.autoscaling.maxReplicas is 13, but there are 12 lanes (config.topics.lanes)",
     ),
     (
         "replicas beyond lanes",
         merged(REFUNDS, {"workers": {"refunds": {"replicas": 5}}, "config": {"topics": {"lanes": 4}}}),
-        "workers.refunds.replicas is 5, and there are 4 lanes",
+        "workers.refunds.replicas is 5, but there are 4 lanes",
     ),
     (
         "min above max",
@@ -160,7 +167,7 @@ CASES = [
                 "a": {"enabled": True, "image": {"repository": "r"}, "replicas": 1, "autoscaling": {"enabled": True}}
             }
         },
-        "consumers.a has autoscaling and no families",
+        "consumers.a has autoscaling but no families",
     ),
     (
         "taken name",
@@ -170,12 +177,12 @@ CASES = [
     (
         "no key",
         {"workers": {"renewalExtensions": {"enabled": True}}},
-        "workers.renewalExtensions asks Apple, and no app in config.apps has api",
+        "workers.renewalExtensions calls Apple, but no app in config.apps has api",
     ),
     (
         "nobody to ask",
         merged(CONSUMPTION, {"config": {"consumption": {"providers": []}}}),
-        "config.consumption.providers is empty: list whom it asks",
+        "config.consumption.providers is empty: list at least one",
     ),
     (
         "nowhere to ask",
@@ -195,20 +202,24 @@ CASES = [
                 "exposure": {"kind": "gateway", "hostnames": ["a.b"], "gateways": [{"name": "g"}], "tlsSecretName": "t"}
             }
         },
-        "with a Gateway the certificate is its listener's",
+        "the Gateway's listener has the certificate",
     ),
     ("no cluster", {"topics": {"manage": "strimzi"}}, "topics.strimzi.cluster is empty"),
-    ("KEDA, mechanism", merged(KEDA, sasl(**{"sasl.mechanism": "GSSAPI"})), "cannot log in with sasl.mechanism GSSAPI"),
+    (
+        "KEDA, mechanism",
+        merged(KEDA, sasl(**{"sasl.mechanism": "GSSAPI"})),
+        "KEDA does not support sasl.mechanism GSSAPI",
+    ),
     (
         "KEDA, user",
         merged(KEDA, sasl(**{"sasl.mechanism": "PLAIN", "sasl.username": "millrace"})),
-        "KEDA takes sasl.username from a Secret only",
+        "KEDA reads sasl.username only from a Secret",
     ),
 ]
 
 
 @pytest.mark.parametrize(("values", "sentence"), [pytest.param(*case[1:], id=case[0]) for case in CASES])
-def test_a_contradiction_is_refused_with_what_to_change(values, sentence):
+def test_contradictory_values_are_rejected_with_a_remedy(values, sentence):
     base = merged(ci("minimal"), {"config": {"apps": [APP]}})
     with pytest.raises(Refused, match=re.escape(sentence)):
         manifests(merged(base, values))
@@ -222,12 +233,12 @@ def test_a_contradiction_is_refused_with_what_to_change(values, sentence):
 @pytest.mark.parametrize(
     "scaled", [{}, {"ingress": {"autoscaling": {"enabled": True}}}], ids=["fixed", "ingress scaled"]
 )
-def test_what_only_keda_cannot_do_is_fine_without_keda(properties, scaled):
+def test_authentication_that_keda_lacks_is_accepted_without_keda(properties, scaled):
     documents = manifests(merged(ci("minimal"), REFUNDS, sasl(**properties), scaled))
     assert not [one for one in documents if one["apiVersion"].startswith("keda.sh/")]
 
 
-def test_the_base_of_these_cases_is_fine():
+def test_the_base_of_these_cases_is_valid():
     manifests(merged(ci("minimal"), {"config": {"apps": [{**APP, "api": API}]}}))
     manifests(merged(ci("minimal"), KEDA))
     manifests(merged(ci("minimal"), {"ingress": {"terminationGracePeriodSeconds": 41}}))
@@ -244,5 +255,5 @@ def test_the_base_of_these_cases_is_fine():
     manifests(merged(ci("minimal"), {"config": {"shutdown": {"grace": "5s"}}}))
     short = {"shutdown": {"grace": "5s"}, "workers": [{"name": "refunds", "drainTimeout": "4s"}]}
     manifests(merged(ci("minimal"), REFUNDS, {"config": short}))
-    # Of those that run elsewhere.
+    # Entries of workers that this release does not run.
     manifests(merged(ci("minimal"), {"config": {**short, "workers": [{"name": "refunds"}], "console": {"port": 9090}}}))

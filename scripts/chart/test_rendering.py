@@ -1,4 +1,4 @@
-"""Every set of values in ci/ renders, on the oldest and the newest Kubernetes, to what Kubernetes takes."""
+"""Every set of values in ci/ renders to valid objects for the oldest and the newest Kubernetes."""
 
 import copy
 import difflib
@@ -17,7 +17,7 @@ VERSIONS = [OLDEST, NEWEST]
 
 
 def complaints(document, kubernetes):
-    """What is wrong with an object, strictly: unknown fields and unknown kinds are."""
+    """The errors of strict validation. Unknown fields and unknown kinds are errors."""
     crd = validator(document["apiVersion"], document["kind"])
     if crd:
         return [error.message for error in crd.iter_errors(document)]
@@ -30,13 +30,13 @@ def complaints(document, kubernetes):
     return []
 
 
-def test_there_are_values_for_each_way_of_running_it():
+def test_there_is_an_example_for_each_kind_of_deployment():
     assert ci_names() == ["consumers", "keda", "minimal", "production", "strimzi", "tls-sasl"]
 
 
 @pytest.mark.parametrize("kubernetes", VERSIONS)
 @pytest.mark.parametrize("name", ci_names())
-def test_everything_is_what_kubernetes_takes(name, kubernetes):
+def test_kubernetes_accepts_every_object(name, kubernetes):
     documents = manifests(ci(name), kubernetes)
     assert len(documents) > 5
     wrong = [
@@ -48,8 +48,8 @@ def test_everything_is_what_kubernetes_takes(name, kubernetes):
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_rendering_is_as_it_was(name):
-    """The golden files: what a change of the chart changes is seen in its diff. --update writes them."""
+def test_the_output_equals_the_golden_file(name):
+    """The diff of a golden file shows the effect of a change to the chart."""
     rendered = "".join(f"# {path}\n{text.strip()}\n\n" for path, text in sources(ci(name)).items())
     golden = GOLDEN / f"{name}.yaml"
     if os.environ.get("MILLRACE_UPDATE_GOLDEN"):
@@ -60,21 +60,21 @@ def test_rendering_is_as_it_was(name):
             golden.read_text().splitlines() if golden.exists() else [], rendered.splitlines(), lineterm="", n=1
         )
     )
-    assert difference == [], "scripts/check-chart --update writes the golden files"
+    assert difference == [], "run scripts/check-chart --update"
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_helm_has_nothing_to_object(name):
+def test_helm_lint_reports_nothing(name):
     messages = helm.lint(CHART, ci(name), strict=True, kube_version=f"v{NEWEST}")["messages"]
     assert [message for message in messages if message["severity"] >= 2] == []
 
 
-def test_the_oldest_kubernetes_is_the_one_the_chart_names():
+def test_the_oldest_kubernetes_is_the_charts_minimum():
     assert yaml.safe_load((CHART / "Chart.yaml").read_text())["kubeVersion"] == f">={OLDEST}-0"
 
 
-def test_the_checks_can_fail():
-    """Strict means strict: a field that does not exist, a kind that does not exist, one that was removed."""
+def test_the_checks_reject_invalid_objects():
+    """An unknown field, an unknown kind, a removed version."""
     deployment = next(one for one in manifests(ci("minimal")) if one["kind"] == "Deployment")
     wrong = copy.deepcopy(deployment)
     wrong["spec"]["template"]["spec"]["securityContext"]["runAsNonroot"] = True
@@ -93,7 +93,7 @@ def test_the_checks_can_fail():
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_no_two_objects_have_one_name(name):
+def test_no_two_objects_have_the_same_name(name):
     keys = [
         (document["kind"], document["metadata"]["namespace"], document["metadata"]["name"])
         for document in manifests(ci(name))
@@ -101,19 +101,19 @@ def test_no_two_objects_have_one_name(name):
     assert len(keys) == len(set(keys))
 
 
-def test_a_long_release_name_makes_names_that_fit():
+def test_a_long_release_name_results_in_valid_names():
     for document in manifests(ci("production"), name="a" * 53):
         assert len(document["metadata"]["name"]) <= 63, document["metadata"]["name"]
 
 
 @pytest.mark.parametrize("name", ci_names())
-def test_rendered_text_is_yaml_without_double_keys(name):
+def test_the_output_is_yaml_without_duplicate_keys(name):
     class Strict(yaml.SafeLoader):
         pass
 
     def mapping(loader, node):
         keys = [loader.construct_object(key) for key, _ in node.value]
-        assert len(keys) == len(set(keys)), f"a key stands twice: {keys}"
+        assert len(keys) == len(set(keys)), f"duplicate key: {keys}"
         return loader.construct_mapping(node, deep=True)
 
     Strict.add_constructor("tag:yaml.org,2002:map", mapping)

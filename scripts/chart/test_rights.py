@@ -1,19 +1,19 @@
-"""The table of rights in docs/threat-model.md, held against the topics that the code names."""
+"""The table of rights in docs/threat-model.md agrees with the topics in the code."""
 
 import fnmatch
 import re
 import subprocess
 
 import pytest
-from test_deployments import shipped
 
 from places import ROOT, TOPICS
 from test_agreement import BIN
+from test_deployments import shipped
 
 PAGE = (ROOT / "docs" / "threat-model.md").read_text()
 SOURCES = ROOT / "Sources"
 
-# Whose code is where; what a worker of ours does besides is in its row and in that of every worker.
+# The code of each process. A built-in worker has the rights of its own row and of the row for every worker.
 FOLDERS = {
     "`millrace-ingress`": ["Ingress"],
     "every worker": ["Millrace/Worker/Records", "Millrace/Worker/Runtime"],
@@ -30,7 +30,7 @@ FOLDERS = {
     "`millrace refunds`": ["Refunds/Check"],
     "`millrace doctor`": ["Operations/Doctor"],
 }
-# Types behind which a topic is read or written.
+# Expressions that read or write a topic without naming it.
 BEHIND = {
     "AuditLog(": "millrace.audit",
     "topics.operations": "millrace.operations",
@@ -54,7 +54,7 @@ def row(process):
 
 
 def topics(cell):
-    """The topics that a cell names, as patterns."""
+    """The topics in a cell, as patterns."""
     return [
         re.sub("<[a-z]+>", "*", name)
         for name in re.findall("`([^`]+)`", cell)
@@ -78,14 +78,14 @@ def constants():
     for path in SOURCES.rglob("*.swift"):
         text = path.read_text()
         for match in re.finditer(r'static let (\w*[tT]opic) = "((?:appstore|millrace)\.[a-z.-]+)"', text):
-            # Whichever of the types above has it: no two of them are called alike.
+            # Any of the preceding types may contain the constant; their names are unique.
             for name in re.findall(r"\b(?:struct|enum|class|extension) (\w+)", text[: match.start()]):
                 found[f"{name}.{match[1]}"] = match[2]
     return found
 
 
 def named(text):
-    """The topics that a piece of code names."""
+    """The topics in a piece of code."""
     known = {path.stem for path in TOPICS.glob("*.yaml")}
     result = {topic for expression, topic in CONSTANTS.items() if re.search(rf"\b{re.escape(expression)}\b", text)}
     result |= {topic for word, topic in BEHIND.items() if word in text}
@@ -95,7 +95,7 @@ def named(text):
 CONSTANTS = constants()
 
 
-def test_the_code_names_topics_where_this_test_looks():
+def test_the_topic_constants_are_found():
     assert {"AuditRecord.topic", "PauseChannel.topic", "CampaignRecord.topic", "QuarantineRecord.topic"} <= set(
         CONSTANTS
     )
@@ -105,21 +105,21 @@ def test_the_code_names_topics_where_this_test_looks():
 
 
 @pytest.mark.parametrize("process", FOLDERS)
-def test_a_process_has_a_right_to_every_topic_its_code_names(process):
+def test_a_process_has_a_right_to_every_topic_in_its_code(process):
     found = {topic for path in files(FOLDERS[process]) for topic in named(path.read_text())}
     cells = " ".join(row(process)[1:3] + (row("every worker")[1:3] if process.endswith("besides") else []))
     assert {topic for topic in found if not admits(cells, topic)} == set()
     assert found
 
 
-def test_who_keeps_the_audit_trail_may_write_it():
+def test_processes_with_an_audit_log_may_write_its_topic():
     for process, places in FOLDERS.items():
         if any(re.search(r"AuditLog\(on", path.read_text()) for path in files(places)):
             assert admits(row(process)[2], "millrace.audit"), process
 
 
-def test_a_worker_may_write_whatever_its_lanes_write():
-    """The names of WorkerTopics, each with its topic."""
+def test_a_worker_may_write_all_topics_of_its_lanes():
+    """Takes the topics from the properties of WorkerTopics."""
     text = (SOURCES / "Millrace/Worker/Records/WorkerTopics.swift").read_text()
     names = {"own": "millrace.w."}
     for name, value in re.findall(r"^    (?:let )?(\w+) = (.+)$", text, re.MULTILINE):
@@ -138,38 +138,39 @@ def test_a_worker_may_write_whatever_its_lanes_write():
     for name in ["operations", "control", "replay", "deadLetters", "ledger"]:
         assert admits(reads, names[name]), name
     assert f"`{names['group'].replace('.w', '.<worker>')}`" in groups
-    # The audit record of a replay's end is written in the lane's transaction.
+    # The lane writes the audit record of a completed replay in its transaction.
     assert (
         "step.notes = [record.producerRecord"
         in (SOURCES / "Millrace/Worker/Runtime/LaneRunner+Replay.swift").read_text()
     )
 
 
-def test_tables_of_workers_are_in_their_rows():
+def test_workers_may_write_their_tables():
     for path in SOURCES.glob("*/*Worker.swift"):
         text = path.read_text()
         name = re.search(r'static let name = "([a-z-]+)"', text)
         tables = re.search(r"static let tables: Set<String> = \[(.+?)\]", text)
         if name and tables:
             for table in tables[1].split(", "):
-                # The worker's own constants stand there without their type.
+                # The worker's code uses its own constants without their type.
                 own = f".{table}"
                 topic = CONSTANTS.get(table) or next(topic for key, topic in CONSTANTS.items() if key.endswith(own))
                 assert admits(row(f"`millrace-{name[1]}` besides")[2], topic), topic
 
 
-def test_every_transactional_id_is_there():
+def test_every_transactional_id_is_listed():
     found = []
     for path in SOURCES.rglob("*.swift"):
-        for match in re.finditer(r"makeTransactionalWriter\(\s*id: \"([^\"]+)\"", path.read_text()):
-            own = match[1].replace("\\(parts.topics.group)", "millrace.<worker>").replace("\\(prefix)", "")
+        written = r"(?:makeTransactionalWriter\(\s*id: |\btransactionalID: String \{ )\"([^\"]+)\""
+        for match in re.finditer(written, path.read_text()):
+            own = match[1].replace("\\(topics.group)", "millrace.<worker>").replace("\\(prefix)", "")
             found.append(own.split("\\(")[0])
     assert sorted(found) == ["millrace.<worker>.", "millrace.replay."]
     stated = {name for one in rows() for name in re.findall(r"begin with `([^`]+)`", one[3])}
     assert stated == set(found)
 
 
-def test_every_program_and_every_command_is_there():
+def test_every_program_and_every_command_is_listed():
     _, _, text = subprocess.run(
         [BIN / "millrace", "--help"], capture_output=True, text=True, check=True
     ).stdout.partition("SUBCOMMANDS:")
@@ -184,14 +185,14 @@ def test_every_program_and_every_command_is_there():
     assert not with_rights & without
 
 
-def test_every_topic_has_somebody_who_writes_it_and_somebody_who_reads_it():
+def test_every_topic_has_a_writer_and_a_reader():
     for path in TOPICS.glob("*.yaml"):
-        assert any(admits(one[1], path.stem) for one in rows()), f"nobody reads {path.stem}"
-        assert any(admits(one[2], path.stem) for one in rows()), f"nobody writes {path.stem}"
+        assert any(admits(one[1], path.stem) for one in rows()), f"no process reads {path.stem}"
+        assert any(admits(one[2], path.stem) for one in rows()), f"no process writes {path.stem}"
 
 
 def test_a_missing_right_is_found():
-    """What these tests are for: the worker's right to the audit trail was not in the table once."""
+    """The regression that these tests prevent: the table lacked the worker's right to write the audit log."""
     assert not admits("`millrace.<worker>.*`, `millrace.operations`", "millrace.audit")
     assert admits("`millrace.<worker>.*`, `millrace.audit`", "millrace.audit")
     assert "millrace.audit" in named("try await AuditLog(on: log, prefix: prefix).append([])")

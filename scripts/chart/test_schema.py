@@ -1,4 +1,4 @@
-"""values.schema.json: strict, described, and as the programs' configuration is."""
+"""values.schema.json is strict, fully described, and agrees with the programs' configuration."""
 
 import json
 import re
@@ -37,11 +37,11 @@ def objects(node):
             yield from objects(value)
 
 
-def test_the_file_is_what_the_configuration_page_makes_it():
+def test_the_file_is_up_to_date():
     assert FILE.read_text() == schema.rendered(), "scripts/check-chart --update writes it"
 
 
-def test_it_is_a_schema():
+def test_it_is_a_valid_schema():
     result = subprocess.run(
         [sys.executable, "-m", "check_jsonschema", "--check-metaschema", str(FILE)], capture_output=True, text=True
     )
@@ -55,14 +55,14 @@ def test_every_value_is_described():
     assert [path for path, value in places if len(value.get("description", "")) < 4] == []
 
 
-def test_no_object_admits_what_it_does_not_name():
+def test_no_object_accepts_unknown_keys():
     assert [
         node for node in objects(json.loads(FILE.read_text())) if node.get("additionalProperties") is not False
     ] == []
 
 
 def test_every_value_is_in_values_yaml():
-    """As a key or, where it has no default, in a comment. `config` has docs/configuration.md."""
+    """As a key, or in a comment if it has no default. docs/configuration.md covers `config`."""
     text = VALUES.read_text()
     missing = []
     for path, _ in described(json.loads(FILE.read_text())):
@@ -74,7 +74,7 @@ def test_every_value_is_in_values_yaml():
     assert missing == []
 
 
-def test_the_defaults_fit():
+def test_the_defaults_are_valid():
     loaded().validate_schema(merged(yaml.safe_load(VALUES.read_text()), ci("minimal")))
 
 
@@ -111,7 +111,7 @@ def test_the_defaults_fit():
         ({"monitoring": {"prometheusRule": {"thresholds": {"budgetShare": 1.5}}}}, "budgetShare"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(values, word):
+def test_an_invalid_value_is_rejected_with_its_name(values, word):
     with pytest.raises(Refused, match=re.escape(word)):
         sources(merged(ci("minimal"), values))
 
@@ -131,5 +131,5 @@ def test_what_is_wrong_is_refused_by_name(values, word):
         {"global": {"anything": 1}},
     ],
 )
-def test_what_is_right_is_taken(values):
+def test_a_valid_value_is_accepted(values):
     sources(merged(ci("minimal"), values))

@@ -1,8 +1,8 @@
-"""Asks a Prometheus what scripts/check-watch wants to know.
+"""Checks dashboards and alerts against a running Prometheus, for scripts/check-watch.
 
-usage: watch.py rules FILE               writes the alerts as the chart renders them
-       watch.py check URL SECONDS        waits until every expression of the dashboards has series, and alerts fire
-       watch.py picture URL FILE         draws some figures
+usage: watch.py rules FILE               writes the rendered alerting rules
+       watch.py check URL SECONDS        waits until all dashboard queries have series and the expected alerts fire
+       watch.py picture URL FILE         draws some panels
 """
 
 import json
@@ -15,15 +15,15 @@ import urllib.request
 
 import dashboards
 
-# What the load calls for: forgeries with foreign chains, an app that is not configured, a receiver that refuses.
+# Alerts that the load causes: forged chains, an app that is not configured, a receiver that rejects notifications.
 EXPECTED = {"MillraceUnverifiableChain", "MillraceAppNotConfigured", "MillraceDeadLetters"}
 
 PICTURE = [
     ("overview", "Accepted by type"),
-    ("ingress", "Refused, by reason"),
-    ("ingress", "Head to answer"),
-    ("workers", "One run of a handler"),
-    ("workers", "Parked, by reason"),
+    ("ingress", "Rejected by reason"),
+    ("ingress", "Response time"),
+    ("workers", "Handler duration"),
+    ("workers", "Delayed records by reason"),
     ("apple-budget", "Calls"),
 ]
 
@@ -34,7 +34,7 @@ def get(url, path, **parameters):
 
 
 def values(url, expression):
-    """The numbers an expression has now; NaN is none."""
+    """The current values of an expression, without NaN."""
     found = [float(series["value"][1]) for series in get(url, "query", query=expression)["result"]]
     return [value for value in found if not math.isnan(value)]
 
@@ -47,12 +47,11 @@ def write_rules(path):
 
 
 def look(url, waiting, firing, counts):
-    """One look at all that is wanted: what is still missing of it, a line each. A scrape that came late in between is
-    no fault, so it is the last look that counts."""
+    """Returns what is missing, one line each. Earlier misses do not count, because a single scrape may be late."""
     firing |= {alert["labels"]["alertname"] for alert in get(url, "alerts")["alerts"] if alert["state"] == "firing"}
     for query in waiting:
         counts[query] = len(values(url, query[2]))
-    # What has had series once has them.
+    # A query that has had series once needs no further check.
     waiting[:] = [query for query in waiting if not counts.get(query)]
     rules = [rule for group in get(url, "rules")["groups"] for rule in group["rules"]]
     targets = get(url, "targets")["activeTargets"]
@@ -66,12 +65,12 @@ def look(url, waiting, firing, counts):
 
 
 def check(url, seconds):
-    """Asks again until all is there or the time is over; the load goes on meanwhile."""
+    """Polls until nothing is missing or the time is over, while the load continues."""
     waiting = list(dashboards.expressions())
     expected = len(waiting)
     firing = set()
     counts = {}
-    missing = ["nobody answered"]
+    missing = [f"{url} did not answer"]
     end = time.monotonic() + seconds
     while missing and time.monotonic() < end:
         time.sleep(1)
@@ -102,7 +101,7 @@ def picture(url, path):
     for axis, (name, title) in zip(axes.flat, PICTURE, strict=True):
         panel = next(panel for _, row in dashboards.DASHBOARDS[name][1] for panel in row if panel.title == title)
         for expression, legend in panel.queries:
-            # The dashboards look back five minutes; of a minute's load that would show a slope and no more.
+            # The dashboards use a range of five minutes. One minute of load would show only a slope.
             expression = expression.replace("[5m]", "[10s]")
             for series in get(url, "query_range", query=expression, start=end - 60, end=end, step=1)["result"]:
                 label = legend
@@ -111,11 +110,11 @@ def picture(url, path):
                 points = [(float(at) - end + 60, float(value)) for at, value in series["values"]]
                 axis.plot(*zip(*points, strict=True), linewidth=1.2, label=label)
         axis.set_title(
-            f"{title} ({ {'reqps': 'a second', 'ops': 'a second', 's': 'seconds'}[panel.unit] })",
+            f"{title} ({ {'reqps': 'per second', 'ops': 'per second', 's': 'seconds'}[panel.unit] })",
             loc="left",
             weight="bold",
         )
-        # Room for the legend.
+        # Space for the legend.
         axis.set_ylim(0, axis.get_ylim()[1] * 1.4)
         axis.set_xlabel("seconds")
         axis.grid(alpha=0.25)
@@ -123,7 +122,7 @@ def picture(url, path):
     figure.text(
         0.01,
         0.004,
-        "Time runs sixty times as fast in this rehearsal, and durations with it: six seconds here are 100 ms.",
+        "The clock runs sixty times as fast, and durations with it: six seconds here are 100 ms.",
     )
     figure.tight_layout(rect=(0, 0.02, 1, 1))
     pathlib.Path(path).parent.mkdir(exist_ok=True)

@@ -1,11 +1,11 @@
-"""What somebody needs who sees little, hears a page, or uses no mouse (WCAG 2.2 A and AA, as far as a program can tell)."""
+"""Automated accessibility checks of WCAG 2.2, levels A and AA."""
 
 CONTROLS = {
     "button", "link", "textbox", "searchbox", "combobox", "listbox", "checkbox", "radio", "switch", "slider", "menuitem",
     "tab", "option", "progressbar", "progressIndicator", "DisclosureTriangle", "PopUpButton", "image", "table", "region",
     "form", "navigation", "list",
 }
-# These may be without a name.
+# Roles that do not need a name.
 NAMELESS = {"list", "image"}
 
 CONTRAST = """
@@ -52,7 +52,7 @@ FOCUSABLE = """
 
 
 def problems(page, title, is_phone=False):
-    """Everything that is wrong with the page as it is now, in words."""
+    """Describes all accessibility problems of the current page."""
     found = []
     nodes = page.send("Accessibility.getFullAXTree")["nodes"]
     roles = []
@@ -68,27 +68,27 @@ def problems(page, title, is_phone=False):
         if role == "heading":
             depth = next((p["value"]["value"] for p in node["properties"] if p["name"] == "level"), 0)
             if depth > level + 1:
-                found.append(f"heading {name!r} is of level {depth} behind one of level {level}")
+                found.append(f"heading {name!r} has level {depth} after one of level {level}")
             level = depth
             if not name:
                 found.append("a heading is empty")
     for role in ["banner", "navigation", "main", "contentinfo"]:
         if role not in roles:
-            found.append(f"no {role}")
+            found.append(f"no landmark {role}")
     if roles.count("main") != 1:
-        found.append(f"{roles.count('main')} main parts")
+        found.append(f"{roles.count('main')} main landmarks instead of one")
     page_title = page.evaluate("document.title")
     if "Millrace" not in page_title or len(page_title) < 12:
-        found.append(f"a title that says nothing: {page_title!r}")
+        found.append(f"the title is not descriptive: {page_title!r}")
     if page.evaluate("document.documentElement.lang") != "en":
-        found.append("the page does not say its language")
+        found.append("the page has no lang attribute en")
     if page.evaluate("document.querySelectorAll('h1').length") != 1:
-        found.append("not one h1")
+        found.append("the page does not have exactly one h1")
     doubled = page.evaluate(
         "(() => { const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);"
         " return ids.filter((id, i) => ids.indexOf(id) !== i); })()")
     if doubled:
-        found.append(f"ids that occur twice: {doubled}")
+        found.append(f"duplicate ids: {doubled}")
     found += page.evaluate(CONTRAST)
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
         found.append("the page is wider than the screen")
@@ -96,12 +96,12 @@ def problems(page, title, is_phone=False):
         found += page.evaluate(
             "[...document.querySelectorAll('button, select, input:not([type=hidden]):not([type=checkbox])')]"
             ".filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < 40)"
-            ".map((e) => `small for a finger: ${e.outerHTML.slice(0, 60)}`)")
+            ".map((e) => `touch target too small: ${e.outerHTML.slice(0, 60)}`)")
     return [f"{title}: {problem}" for problem in found]
 
 
 def focus_problems(page, title, most=400):
-    """Walks through the page with the tabulator: everything is reached, in the order of the page, and is seen to be."""
+    """Checks with the Tab key that all controls can be reached, in page order, and show their focus."""
     found = []
     page.evaluate("window.focused = []; document.activeElement.blur(); scrollTo(0, 0)")
     wanted = page.evaluate(f"{FOCUSABLE}.length")
@@ -112,11 +112,11 @@ def focus_problems(page, title, most=400):
             " focused.push([e, e !== document.body && s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0]); })()")
     reached = page.evaluate("new Set(focused.map(([e]) => e)).size")
     if reached < min(wanted, most):
-        found.append(f"{reached} of {wanted} controls are reached with the tabulator")
+        found.append(f"the Tab key reaches {reached} of {wanted} controls")
     if not page.evaluate(
             "focused.every(([e], i) => i === 0 || focused[i - 1][0].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)"):
-        found.append("the tabulator does not follow the page")
+        found.append("the Tab key does not follow the page order")
     unseen = page.evaluate("focused.filter(([e, seen]) => !seen).map(([e]) => e.outerHTML.slice(0, 60))")
     if unseen:
-        found.append(f"focus is not seen on {unseen[:3]}")
+        found.append(f"no visible focus on {unseen[:3]}")
     return [f"{title}: {problem}" for problem in found]

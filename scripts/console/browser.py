@@ -1,4 +1,4 @@
-"""A headless Chromium, driven through the DevTools protocol over a pipe. The standard library is enough."""
+"""Controls a headless Chromium through the DevTools protocol over a pipe, with only the standard library."""
 
 import base64
 import collections
@@ -11,7 +11,7 @@ import time
 
 
 class Browser:
-    """One Chromium process; commands and events travel through a pair of pipes, separated by NUL."""
+    """A Chromium process. Commands and events are separated by NUL on a pair of pipes."""
 
     def __init__(self, executable="chromium"):
         self.profile = tempfile.TemporaryDirectory(prefix="millrace-chromium.", ignore_cleanup_errors=True)
@@ -54,13 +54,13 @@ class Browser:
         return answer["result"]
 
     def read(self, patience):
-        """Takes what has come; false once the patience is over."""
+        """Reads available messages; returns False after the timeout."""
         ready, _, _ = select.select([self.answers], [], [], max(0, patience))
         if not ready:
             return False
         data = os.read(self.answers, 1 << 20)
         if not data:
-            raise RuntimeError("Chromium ended")
+            raise RuntimeError("Chromium exited")
         *whole, self.rest = (self.rest + data).split(b"\0")
         for text in whole:
             message = json.loads(text)
@@ -83,7 +83,7 @@ class Browser:
 
 
 class Page:
-    """One tab. What goes wrong in it is collected, not thrown: the check reports all of it."""
+    """A tab. It collects errors instead of raising them, so that the check reports all."""
 
     def __init__(self, browser, headers):
         self.browser = browser
@@ -121,19 +121,19 @@ class Page:
         return answer["result"].get("value")
 
     def after_load(self, act, patience=30):
-        """Does something that loads a page, and waits until it has."""
+        """Performs an action that loads a page, and waits for the load."""
         before = self.events["Page.loadEventFired"]
         act()
         end = time.monotonic() + patience
         while self.events["Page.loadEventFired"] == before:
             if not self.browser.read(end - time.monotonic()):
-                raise TimeoutError(f"no page was loaded within {patience} s")
+                raise TimeoutError(f"no page loaded within {patience} s")
 
     def visit(self, url):
         self.after_load(lambda: self.send("Page.navigate", {"url": url}))
 
     def until(self, expression, patience=30):
-        """Waits until an expression holds."""
+        """Waits until an expression is true."""
         end = time.monotonic() + patience
         while not self.evaluate(expression):
             if time.monotonic() > end:
@@ -141,7 +141,7 @@ class Page:
             self.browser.read(0.1)
 
     def click(self, selector):
-        """Clicks in the middle of an element's first line, as a mouse does."""
+        """Clicks in the middle of an element's first line."""
         box = self.evaluate(
             f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center', behavior: 'instant'}});"
             " const b = e.getClientRects()[0]; return [b.x + b.width / 2, b.y + b.height / 2]; })()")

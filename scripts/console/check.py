@@ -1,4 +1,4 @@
-"""Drives the console through a browser: every page and every action, by mouse and by keyboard, with pictures."""
+"""Tests the console in a browser: every page and every action, by mouse and by keyboard, with screenshots."""
 
 import json
 import os
@@ -35,35 +35,35 @@ def fetch(path, headers=None, form=None):
 
 
 def wait_until_read():
-    """Dead letters and retries are there, and all of it is read."""
+    """Waits until the console has read everything and shows dead letters."""
     end = time.monotonic() + 60
     while time.monotonic() < end:
         status, page, _, _ = fetch("/", {"X-Forwarded-User": USER})
         if status == 200 and "Still reading" not in page and "has not answered" not in page:
             status, page, _, _ = fetch("/dead-letters", {"X-Forwarded-User": USER})
-            if "No dead letter fits" not in page:
+            if "No dead letter matches" not in page:
                 return
         time.sleep(0.3)
-    sys.exit("check-console: the console shows no dead letters after a minute")
+    sys.exit("check-console: the console showed no dead letters within a minute")
 
 
 def outside():
-    """What a browser is not needed for."""
+    """Checks that need no browser."""
     status, body, headers, _ = fetch("/")
-    expect(status == 403 and "Millrace" not in body, f"without a user: {status}")
-    expect("default-src 'none'" in headers.get("Content-Security-Policy", ""), "no content security policy")
+    expect(status == 403 and "Millrace" not in body, f"a request without a user was answered {status}, expected 403")
+    expect("default-src 'none'" in headers.get("Content-Security-Policy", ""), "the response has no content security policy")
     forged = {"X-Forwarded-User": USER, "Origin": "https://evil.example"}
     status, _, _, _ = fetch("/dead-letters/discard", forged, {"item": "x/0/0", "why": "forged", "token": "0-00"})
-    expect(status == 403, f"a forged form: {status}")
+    expect(status == 403, f"a forged form was answered {status}, expected 403")
     for path in ["/nowhere", "/dead-letters/none/0/0", "/dead-letters/a/b/c"]:
         status, _, _, _ = fetch(path, {"X-Forwarded-User": USER})
-        expect(status == 404, f"{path}: {status}")
+        expect(status == 404, f"{path} was answered {status}, expected 404")
     slowest = max(fetch("/", {"X-Forwarded-User": USER})[3] for _ in range(20))
-    print(f"    first byte of the first page: at most {slowest * 1000:.0f} ms in 20 requests")
+    print(f"    first byte of the overview: at most {slowest * 1000:.0f} ms in 20 requests")
 
 
 def look(page, name, path):
-    """A page in light and dark, on a desk and on a phone."""
+    """Checks a page in light and dark mode, at desktop and phone size."""
     for scheme in ["light", "dark"]:
         page.scheme(scheme)
         for device, (width, height) in {"desk": (1280, 860), "phone": (390, 844)}.items():
@@ -99,22 +99,22 @@ def main():
             page.visit(address + pages[name])
             found.extend(focus_problems(page, name))
 
-        # Two for the README, no larger than a screen.
+        # Two screenshots for the README.
         page.size(1180, 820)
         for name in ["overview", "story"]:
             page.visit(address + pages[name])
             page.picture(f"{shots}/readme-{name}.png", whole=False)
         page.size(1280, 860)
 
-        # Without scripts everything can be read.
+        # Pages show their content without JavaScript.
         page.send("Emulation.setScriptExecutionDisabled", {"value": True})
         for name in ["overview", "dead-letters", "story"]:
             page.visit(address + pages[name])
             text = page.send("DOM.getOuterHTML", {"nodeId": page.send("DOM.getDocument")["root"]["nodeId"]})["outerHTML"]
-            expect(subject in text or name == "overview", f"{name}: nothing without scripts")
+            expect(subject in text or name == "overview", f"{name}: no content without JavaScript")
         page.send("Emulation.setScriptExecutionDisabled", {"value": False})
 
-        # Another tab shows what happens here, without being asked.
+        # Another tab receives updates live.
         watcher = browser.open({"X-Forwarded-User": USER})
         watcher.size(1280, 860)
         watcher.visit(f"{address}/")
@@ -125,7 +125,7 @@ def main():
         page.click("tbody tr:nth-child(1) input[type=checkbox]")
         page.click("tbody tr:nth-child(2) input[type=checkbox]")
         page.after_load(lambda: page.click("button[value=requeue]"))
-        expect("2 dead letters" in page.evaluate("document.querySelector('h1').textContent"), "two were not chosen")
+        expect("2 dead letters" in page.evaluate("document.querySelector('h1').textContent"), "the page does not show the two selected dead letters")
         page.click("#why")
         page.type("the receiver is back")
         page.after_load(lambda: page.click("form.decide button"))
@@ -134,7 +134,7 @@ def main():
         found.extend(problems(page, "outcome"))
         page.picture(f"{shots}/outcome-light-desk.png")
 
-        # Discard by keyboard alone.
+        # Discard by keyboard.
         page.visit(f"{address}/dead-letters")
         page.evaluate("document.querySelector('tbody th a').focus()")
         page.after_load(lambda: page.press("Enter", text="\r"))
@@ -153,45 +153,45 @@ def main():
         outcome = page.evaluate("document.querySelector('h1').textContent")
         expect("1 of 1 discarded" in outcome, f"discard: {outcome}")
 
-        # A backfill in another process waits, goes on and ends; the first page says what that process makes of it.
-        for word, state in [("pause", "paused"), ("resume", "going on"), ("stop", "stopped")]:
+        # A backfill in another process pauses, resumes and stops, and the overview shows its state.
+        for word, state in [("pause", "paused"), ("resume", "running"), ("stop", "stopped")]:
             page.visit(f"{address}/#runs")
             page.after_load(lambda: page.click("#runs tbody th a"))
             page.after_load(lambda: page.click(f"button[value={word}]"))
-            expect(f"Asked to {word}" in page.evaluate("document.body.innerText"), f"the run was not asked to {word}")
+            expect(f"Requested: {word}" in page.evaluate("document.body.innerText"), f"the page does not confirm {word}")
             watcher.until(f"document.querySelector('#runs tbody tr').innerText.includes('{state}')", 60)
         expect(
             page.evaluate(f"fetch('{run}').then(answer => answer.text()).then(text => !text.includes('value=\"stop\"'))"),
-            "a run that is over can be stopped")
+            "a finished run can be stopped")
 
-        # A campaign that goes on: its worker counts, and the card has the sums.
-        watcher.until("/[1-9]\\d* told of/.test(document.querySelector('#campaigns').innerText)", 90)
+        # A running campaign: its worker counts, and the overview shows the sums.
+        watcher.until("/[1-9]\\d* extensions reported/.test(document.querySelector('#campaigns').innerText)", 90)
         watcher.until("/failures ended: [1-9]/.test(document.querySelector('#campaigns').innerText)", 90)
 
-        # A form without a reason is not sent.
+        # The browser does not submit a form without a reason.
         page.visit(f"{address}/dead-letters/decide?do=discard&all=1")
         page.click("form.decide button")
-        expect(page.evaluate("document.querySelector('#why:invalid') !== null"), "a form without a reason is taken")
+        expect(page.evaluate("document.querySelector('#why:invalid') !== null"), "a form without a reason can be submitted")
 
         watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 5}")
         trail = watcher.evaluate("document.querySelector('#audit').innerText")
         for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done"]:
-            expect(words in trail, f"the audit trail does not say {words!r}")
+            expect(words in trail, f"the audit log does not contain {words!r}")
         watcher.evaluate("document.querySelector('#lag details summary')?.click()")
         watcher.picture(f"{shots}/overview-acted-light-desk.png")
 
-        # The search finds, and says what state a letter is in.
+        # The search finds settled dead letters and shows their state.
         page.visit(f"{address}/dead-letters?state=settled")
-        expect("discarded" in page.evaluate("document.body.innerText"), "the settled ones are not found")
+        expect("discarded" in page.evaluate("document.body.innerText"), "settled dead letters are not found")
 
         for tab in [page, watcher]:
             elsewhere = {url for url in tab.requests if not url.startswith(address + "/") and url != "about:blank"}
-            expect(not elsewhere, f"loaded from elsewhere: {elsewhere}")
+            expect(not elsewhere, f"requests to other hosts: {elsewhere}")
             found.extend(tab.problems)
-        print(f"    {len(page.requests) + len(watcher.requests)} requests, all of them to the console itself")
+        print(f"    {len(page.requests) + len(watcher.requests)} requests, all to the console")
     finally:
         browser.close()
-    print(f"    {len([name for name in os.listdir(shots) if name.endswith('.png')])} pictures in {shots}")
+    print(f"    {len([name for name in os.listdir(shots) if name.endswith('.png')])} screenshots in {shots}")
     for problem in dict.fromkeys(found):
         print(f"  ✘ {problem}")
     if found:

@@ -1,12 +1,12 @@
-"""Holds what the documentation derives from other files against them.
+"""Checks parts of the documentation that are derived from other files.
 
-usage: check.py BIN      looks; BIN holds the built programs
-       check.py --write  puts what is derived into the pages
+usage: check.py BIN      checks; BIN contains the built programs
+       check.py --write  writes the derived parts into the pages
 
-- docs/events.md lists every schema of topics/schemas with a sample that keeps to it (events.py);
-- the tables of docs/sizing.md follow from README's numbers and the topic files (sizing.py);
-- docs/README.md leads to every page, and every link to a heading has one;
-- commands that pages show have subcommands and options that the programs have (commands.py).
+- docs/events.md lists every schema of topics/schemas with a valid sample (events.py);
+- the tables of docs/sizing.md follow from docs/performance.md and the topic files (sizing.py);
+- docs/README.md links to every page, and every link to a heading has a target;
+- every subcommand and option in a command on a page exists (commands.py).
 """
 import difflib
 import pathlib
@@ -22,15 +22,15 @@ PAGES = ROOT / "docs"
 
 
 def replaced(text, name, content):
-    """The page with `content` between its marks of that name."""
+    """The page with `content` between the marks of this name."""
     marks = re.compile(rf"(<!-- {name}:begin -->\n).*?(<!-- {name}:end -->)", re.DOTALL)
     if len(marks.findall(text)) != 1:
-        raise SystemExit(f"one pair of marks <!-- {name}:begin --> and <!-- {name}:end --> is needed")
+        raise SystemExit(f"the page needs exactly one pair of marks <!-- {name}:begin --> and <!-- {name}:end -->")
     return marks.sub(lambda match: match.group(1) + content + match.group(2), text)
 
 
 def derived(page, parts, write):
-    """Problems of a page whose `parts`, by the name of their marks, are derived."""
+    """Problems of a page with derived `parts`, by the name of their marks."""
     path = PAGES / page
     old = path.read_text()
     new = old
@@ -42,22 +42,22 @@ def derived(page, parts, write):
         path.write_text(new)
         print(f"wrote docs/{page}")
         return []
-    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"docs/{page}", "as it should be", "", "", 1, "")
-    return [f"docs/{page} is not what it is derived from; scripts/check-docs --write mends it:\n" + "\n".join(lines)]
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), f"docs/{page}", "expected", "", "", 1, "")
+    return [f"docs/{page} is out of date; run scripts/check-docs --write:\n" + "\n".join(lines)]
 
 
 def unlisted():
-    """Pages that the index does not lead to."""
+    """Pages that the index does not link to."""
     index = (PAGES / "README.md").read_text()
     return [
-        f"docs/README.md does not lead to docs/{page.name}"
+        f"docs/README.md does not link to docs/{page.name}"
         for page in sorted(PAGES.glob("*.md"))
         if page.name != "README.md" and f"]({page.name})" not in index
     ]
 
 
 def anchors(page):
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors that GitHub generates for a page's headings."""
     found, inside = {}, False
     for line in page.read_text().splitlines():
         if line.startswith("```"):
@@ -77,7 +77,7 @@ def pages():
 
 
 def lost_anchors():
-    """Links to headings that no page has. Links to files are looked at by scripts/check-docs."""
+    """Links to headings that do not exist. scripts/check-docs checks links to files."""
     problems = []
     for page in pages():
         for target, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text()):

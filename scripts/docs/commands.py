@@ -1,6 +1,6 @@
-"""Holds the commands that pages show, run or not, against the programs: subcommands and options have to exist.
+"""Checks that the subcommands and options of all commands on pages exist.
 
-Looks at blocks of sh and at code within sentences. What stands for something (`…`, `[A]`, `a|b`) ends a command.
+It checks blocks of sh and inline code. A placeholder (`…`, `[A]`, `a|b`) ends a command.
 """
 import functools
 import re
@@ -8,7 +8,7 @@ import shlex
 import subprocess
 
 PROGRAMS = re.compile(r"(?:millrace|appstore-simulator)[a-z-]*")
-# Not ours, or a consumer's.
+# Programs that are not checked.
 OTHERS = {"millrace-demo"}
 BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
@@ -28,13 +28,13 @@ def subcommands(binaries, words):
 
 
 def standard(binaries, words):
-    """The subcommand that is meant where none is named, as a tuple; empty where there is none."""
+    """The default subcommand as a tuple; empty if there is none."""
     _, _, rest = help_of(binaries, words).partition("SUBCOMMANDS:")
     return tuple(re.findall(r"^  ([a-z][a-z-]*) \(default\)", rest, re.MULTILINE))
 
 
 def commands(text):
-    """The commands of a page's blocks and sentences, each as words."""
+    """The commands in a page's blocks and inline code, each as a list of words."""
     blocks = [HERE.sub("", block).replace("\\\n", " ") for block in BLOCK.findall(text)]
     lines = [line for block in blocks for line in re.split(r"\n|\||&&|;", block)]
     plain = re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -50,7 +50,7 @@ def commands(text):
 
 
 def problem(words, binaries):
-    """What a command names that its program does not have; nil where all is there, or nobody can tell."""
+    """Describes an unknown subcommand or option; None if there is none, or if the program is not available."""
     if words[0] in OTHERS or not (binaries / words[0]).exists():
         return None
     path = (words[0],)

@@ -1,11 +1,11 @@
-"""The reference of events, made from topics/schemas and the samples that other pages show.
+"""Generates the event reference from topics/schemas and the samples on other pages.
 
-A schema is named after what it describes: a topic with a file of its own (appstore.entitlements), an event of a worker
-(refunds.entitlement.revoked), or, without a dot, something that is not a record. An event's name stands in Sources, so a
-schema that outlives its event is an error, as is an event without a schema.
+The name of a schema is that of a topic with its own file (appstore.entitlements), of a worker's event
+(refunds.entitlement.revoked), or, without a dot, of something that is not a record. Sources contains the names of events,
+so a schema without an event is an error, and so is an event without a schema.
 
-A sample is the first block of JSON behind a heading or a line that begins with the name, in the worker's page; for a
-topic the one in any page that keeps to the schema; where no page shows one it is made from the schema.
+The sample of an event is the first block of JSON after a heading or line on the worker's page that begins with the event's
+name. The sample of a topic is a valid block on any page. If there is none, the sample is generated from the schema.
 """
 import json
 import pathlib
@@ -13,12 +13,12 @@ import re
 import textwrap
 
 EVENT_NAME = re.compile(r'static let eventName = "([^"]+)"')
-# Not published by any worker that ships.
+# Paths of code whose events no released worker publishes.
 ELSEWHERE = ("crash", "demo", "newconsumer")
 
 
 class Documented:
-    """One schema."""
+    """A schema with its topic, worker and event."""
 
     def __init__(self, path, root, declared, literals):
         self.schema = json.loads(path.read_text())
@@ -31,14 +31,14 @@ class Documented:
         self.worker, rest = self.id.split(".", 1)
         names = [name for known in (declared, literals) for name in (rest, self.id) if name in known]
         if not names:
-            raise SystemExit(f"topics/schemas/{self.file}: no event of this name in Sources")
+            raise SystemExit(f"topics/schemas/{self.file}: Sources contains no event of this name")
         self.event = names[0]
 
 
 def schemas(root):
-    """Every schema; fails where an event has none."""
+    """All schemas. Fails if an event has none."""
     texts = {path: path.read_text() for path in sorted((root / "Sources").rglob("*.swift"))}
-    # Events that a type declares, and, for those of an enum, every text in quotes.
+    # Events that a type declares. The names of an enum's events are among the string literals.
     declared = {
         name: path for path, text in texts.items() for name in EVENT_NAME.findall(text)
         if not any(word in str(path.relative_to(root)).lower() for word in ELSEWHERE)
@@ -55,7 +55,7 @@ def schemas(root):
 
 
 def blocks(text):
-    """The blocks of JSON of a page, each with the text before it."""
+    """The JSON blocks of a page, each with the text before it."""
     for match in re.finditer(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield text[: match.start()], match.group(1)
 
@@ -81,13 +81,13 @@ def sample(documented, root):
                     continue
                 if not problems(value, documented.schema):
                     return value
-    return checked(made(documented.schema), documented, "the sample made from the schema")
+    return checked(made(documented.schema), documented, "the generated sample")
 
 
 def checked(value, documented, place):
     found = problems(value, documented.schema)
     if found:
-        raise SystemExit(f"{place}: the sample of {documented.id} does not keep to its schema: {'; '.join(found)}")
+        raise SystemExit(f"{place}: the sample of {documented.id} violates its schema: {'; '.join(found)}")
     return value
 
 
@@ -98,7 +98,7 @@ VALUES = {
 
 
 def made(schema, name=""):
-    """A value that keeps to a schema; every property of an object is there."""
+    """A valid value for a schema, with all properties."""
     if "const" in schema:
         return schema["const"]
     if "enum" in schema:
@@ -122,7 +122,7 @@ def made(schema, name=""):
     return "…"
 
 
-# JSON Schema, as much of draft 2020-12 as is used here; an unknown keyword is a problem.
+# The part of JSON Schema draft 2020-12 that the schemas use. An unknown keyword is a problem.
 
 SILENT = {"$schema", "$id", "title", "description", "format", "then", "else"}
 TYPES = {
@@ -187,9 +187,9 @@ def problems(value, schema, place="$"):
             continue
         else:
             ok = False
-            keyword = f"{keyword}, which is not understood here,"
+            keyword = f"the unknown keyword {keyword}"
         if not ok:
-            found.append(f"{place}: {keyword} is not kept to")
+            found.append(f"{place} violates {keyword}")
     return found
 
 
@@ -205,7 +205,7 @@ def kind(schema):
     if isinstance(name, list):
         name = " or ".join(name)
     if schema.get("format") == "date-time" or "T[0-9]" in schema.get("pattern", ""):
-        return "moment"
+        return "date-time"
     low, high = schema.get("minimum"), schema.get("maximum")
     if low is not None and high is not None:
         return f"{name}, {low} to {high}"
@@ -236,7 +236,7 @@ def section(documented, root):
 
 
 def reference(root):
-    """What stands between the marks of docs/events.md."""
+    """The generated part of docs/events.md."""
     found = schemas(root)
     lines = [""]
     for worker in sorted({documented.worker for documented in found if documented.worker}):
@@ -244,7 +244,7 @@ def reference(root):
         own = [documented for documented in found if documented.worker == worker]
         page = f"[{worker}.md]({worker}.md)" if (root / f"docs/{worker}.md").exists() else None
         if page:
-            lines += [f"What leads to them, and what to do about them, is in {page}.", ""]
+            lines += [f"{page} explains when the worker publishes them and what to do.", ""]
         for documented in own:
             lines += section(documented, root)
     for title, group in (

@@ -1,6 +1,6 @@
-"""The tables of docs/sizing.md: README's measured figures, Apple's limits and the topic files, put into formulas.
+"""The tables of docs/sizing.md, computed from docs/performance.md, Apple's limits and the topic files.
 
-Whatever is assumed is named here and shown on the page.
+The assumptions are constants here and appear on the page.
 """
 import math
 import re
@@ -11,15 +11,15 @@ SECONDS_A_MONTH = 30 * 86_400
 # Assumptions. The first two are rounded up from what the page's own commands print.
 NOTIFICATIONS = 1.1  # for each monthly subscriber and month
 RECORD_BYTES = 20_000  # with key, headers and Kafka's own
-PEAK = 10  # the busiest second, times the mean
-EXTENSION_HOURS = 6  # in which Apple tells of a mass extension
-FAILING = 0.05  # subscriptions that it does not reach
-HANDLER_SECONDS = 0.2  # a receiver's answer
+PEAK = 10  # ratio of the busiest second to the mean
+EXTENSION_HOURS = 6  # in which Apple sends the notifications of a mass extension
+FAILING = 0.05  # share of subscriptions whose extension fails
+HANDLER_SECONDS = 0.2  # response time of a receiver
 REPLICATION = 3
 
 HORIZON_DAYS = 8  # ledgerHorizon
-LEDGER_BYTES = 32  # an entry in memory, at most
-STATE_BYTES = 250  # a transaction that was refunded, in the refunds worker
+LEDGER_BYTES = 32  # upper bound of an entry in memory
+STATE_BYTES = 250  # a refunded transaction in the refunds worker
 RECORDS_IN_FLIGHT = 256
 BYTES_IN_FLIGHT = 16 << 20
 PREFETCH_BYTES = 1 << 20
@@ -28,18 +28,18 @@ PREFETCH_BYTES = 1 << 20
 LANES = 12
 LARGEST_REPLICA = 4 << 30
 TIERS = 5
-# What a lane of a worker with one family and its tiers holds of records, at worst: one heap for what is taken and one for
-# each tier; and what librdkafka reads ahead for the family, each tier and the replay topic.
+# The worst case of records in memory for a lane of a worker with one family: one heap for taken records and one for
+# each retry topic, and librdkafka's prefetch for the family, each retry topic and the replay topic.
 HEAPS = (1 + TIERS) * min(BYTES_IN_FLIGHT, RECORDS_IN_FLIGHT * RECORD_BYTES)
 PREFETCH = (1 + TIERS + 1) * PREFETCH_BYTES
 
 
-def cells(readme, row):
-    """The figures of the first row of README's tables that begins with this text."""
-    for line in readme.splitlines():
+def cells(performance, row):
+    """The figures of the first table row of docs/performance.md that begins with this text."""
+    for line in performance.splitlines():
         if line.startswith(f"| {row}"):
             return [number(cell) for cell in line.strip("| ").split("|")[1:] if cell.strip()]
-    raise SystemExit(f"README.md has no row of figures that begins with: {row}")
+    raise SystemExit(f"docs/performance.md has no row of figures that begins with: {row}")
 
 
 def number(text):
@@ -50,24 +50,20 @@ class Measured:
     """What `scripts/bench` printed."""
 
     def __init__(self, root):
-        readme = (root / "README.md").read_text()
-        ingress = cells(readme, "(b) `millrace-ingress`")
+        performance = (root / "docs/performance.md").read_text()
+        ingress = cells(performance, "(b) `millrace-ingress`")
         self.ingress, self.ingress_mib = ingress[0], ingress[3]
-        verified = cells(readme, "19 371 bytes, verified")
+        verified = cells(performance, "19 371 bytes, verified")
         self.worker, self.worker_micros = verified[1], verified[3]
-        restore = re.search(
-            r"ledger of\s+1 000 000 entries in ([\d.]+) s with a peak of ([\d.]+) MiB\s+\(([\d.]+) s and ([\d.]+) MiB",
-            readme)
-        if not restore:
-            raise SystemExit("README.md does not say how long a ledger of 1 000 000 entries takes")
-        full, peak, empty, base = (float(figure) for figure in restore.groups())
+        full, peak = cells(performance, "a ledger of 1 000 000 entries")[:2]
+        empty, base = cells(performance, "an empty ledger")
         self.restore_micros = full - empty  # seconds a million entries are microseconds an entry
         self.restore_bytes = (peak - base) * (1 << 20) / 1e6
         self.base_mib = base
 
 
 class Deployment:
-    """The figures for so many subscribers."""
+    """The figures for a number of subscribers."""
 
     def __init__(self, subscribers, measured):
         self.month = subscribers * NOTIFICATIONS
@@ -80,7 +76,7 @@ class Deployment:
         self.failing = subscribers * FAILING
         self.ingress_cores = self.extension / (measured.ingress / 2)
         self.worker_cores = self.extension * measured.worker_micros / 1e6
-        # One replica may be away. What the others hold then, at worst, beside what each needs for itself.
+        # The worst case that the other replicas hold while one is down, without the base memory of each.
         base = measured.base_mib * (1 << 20)
         held = self.most_entries * max(measured.restore_bytes, LEDGER_BYTES) + LANES * (HEAPS + PREFETCH)
         self.replicas = max(2, 1 + math.ceil(held / (LARGEST_REPLICA - base)))
@@ -88,7 +84,7 @@ class Deployment:
 
 
 def amount(value, digits=2):
-    """At most so many significant digits, with thin thousands as README has them."""
+    """The value with at most `digits` significant digits, with thin thousands as docs/performance.md has them."""
     if value and abs(value) < 10 ** (digits - 1):
         return f"{value:.{digits}g}"
     rounded = round(value, digits - 1 - math.floor(math.log10(abs(value)))) if value else 0
@@ -149,16 +145,17 @@ def share(root):
 
 
 def topics(root):
-    """Keyed topics that have all lanes, topics of one partition, and topics of a worker without its tiers."""
+    """Topics that have all lanes, partitions of those that do not, and topics of a worker without its tiers."""
     counts = [0, 0]
     for path in (root / "topics").glob("*.yaml"):
-        counts[1 if re.search(r"^lanes: 1$", path.read_text(), re.MULTILINE) else 0] += 1
+        lanes = re.search(r"^lanes: (\d+)$", path.read_text(), re.MULTILINE)
+        counts[1 if lanes else 0] += int(lanes.group(1)) if lanes else 1
     own = [path for path in (root / "topics/workers").glob("*.yaml") if "{delay}" not in path.read_text()]
     return counts[0], counts[1], len(own)
 
 
 def tables(root):
-    """What stands between the marks of docs/sizing.md, by their names."""
+    """The generated parts of docs/sizing.md, by the names of their marks."""
     measured = Measured(root)
     deployments = [Deployment(count, measured) for count in SUBSCRIBERS]
     api, part = limits(root), share(root)
@@ -167,42 +164,42 @@ def tables(root):
     per_lane = own + TIERS
 
     measurements = table(["measured", ""], [
-        ["requests a second, `millrace-ingress`, two cores shared with the cluster and the load generator",
+        ["requests per second, `millrace-ingress`, two cores shared with the cluster and the load generator",
          amount(measured.ingress, 4)],
-        ["records of three tokens a second, one worker, the same two cores", amount(measured.worker, 4)],
+        ["records of three tokens per second, one worker, the same two cores", amount(measured.worker, 4)],
         ["CPU time of a worker for such a record", f"{amount(measured.worker_micros, 3)} µs"],
-        ["a worker at rest, its ledger empty", f"{amount(measured.base_mib)} MiB"],
-        ["`millrace-ingress` under that load, at most", f"{amount(measured.ingress_mib)} MiB"],
-        ["restoring a ledger, for each entry", f"{amount(measured.restore_micros)} µs"],
-        ["the most that restoring a million entries adds, for each entry", f"{amount(measured.restore_bytes)} B"],
+        ["memory of an idle worker with an empty ledger", f"{amount(measured.base_mib)} MiB"],
+        ["peak memory of `millrace-ingress` under that load", f"{amount(measured.ingress_mib)} MiB"],
+        ["time to restore a ledger, per entry", f"{amount(measured.restore_micros)} µs"],
+        ["peak memory while a million entries are restored, per entry", f"{amount(measured.restore_bytes)} B"],
     ])
 
     traffic = by_subscribers(
         deployments,
-        ("notifications a month", lambda d: amount(d.month)),
-        ("a second, on average", lambda d: amount(d.mean)),
-        (f"a second, at the busiest (× {PEAK})", lambda d: amount(d.peak)),
-        (f"a second, during a mass extension of everybody told in {EXTENSION_HOURS} h", lambda d: amount(d.extension)),
-        ("network into the ingress, then", lambda d: f"{size(d.extension * RECORD_BYTES)}/s"),
-        ("cores for the ingress, then", lambda d: cores(d.ingress_cores)),
-        ("cores for one worker that reads them all, then", lambda d: cores(d.worker_cores)),
+        ("notifications per month", lambda d: amount(d.month)),
+        ("per second, average", lambda d: amount(d.mean)),
+        (f"per second, peak (× {PEAK})", lambda d: amount(d.peak)),
+        (f"per second, mass extension of all subscribers within {EXTENSION_HOURS} h", lambda d: amount(d.extension)),
+        ("network into the ingress during the extension", lambda d: f"{size(d.extension * RECORD_BYTES)}/s"),
+        ("cores for the ingress during the extension", lambda d: cores(d.ingress_cores)),
+        ("cores for one worker of all families during the extension", lambda d: cores(d.worker_cores)),
     )
     kafka = by_subscribers(
         deployments,
         (f"30 days of notifications, {REPLICATION} replicas", lambda d: size(d.disk)),
-        ("a month's traffic between brokers", lambda d: size(d.month * RECORD_BYTES * (REPLICATION - 1))),
-        ("a day's backlog, one worker on two cores", lambda d: span(d.mean * 86_400 / measured.worker)),
-        ("all 30 days again, one worker on two cores", lambda d: span(d.month / measured.worker)),
+        ("traffic between brokers per month", lambda d: size(d.month * RECORD_BYTES * (REPLICATION - 1))),
+        ("time for a day's backlog, one worker on two cores", lambda d: span(d.mean * 86_400 / measured.worker)),
+        ("time for all 30 days, one worker on two cores", lambda d: span(d.month / measured.worker)),
     )
     memory = by_subscribers(
         deployments,
         (f"notifications in {HORIZON_DAYS} days", lambda d: amount(d.ledger_entries)),
-        ("and a mass extension within them", lambda d: amount(d.most_entries)),
-        ("in memory then, over all replicas", lambda d: size(d.most_entries * LEDGER_BYTES)),
-        ("while restored", lambda d: size(d.most_entries * measured.restore_bytes)),
-        ("restored by one replica alone, in", lambda d: span(d.most_entries * measured.restore_micros / 1e6)),
+        ("the same with a mass extension", lambda d: amount(d.most_entries)),
+        ("ledger in memory, all replicas together", lambda d: size(d.most_entries * LEDGER_BYTES)),
+        ("peak memory while it is restored", lambda d: size(d.most_entries * measured.restore_bytes)),
+        ("time to restore it in one replica", lambda d: span(d.most_entries * measured.restore_micros / 1e6)),
     )
-    apple = table(["endpoint", "Apple, a second", f"Millrace, an hour ({part:g})", "the sandbox, an hour"], [
+    apple = table(["endpoint", "Apple, per second", f"Millrace, per hour ({part:g})", "sandbox, per hour"], [
         [title, amount(api[name]), amount(hourly[name], 4), amount(hourly[name] / 10, 4)]
         for title, name in (
             ("*Extend a Subscription Renewal Date*", "extendSubscriptionRenewalDate"),
@@ -216,20 +213,20 @@ def tables(root):
     campaigns = by_subscribers(
         deployments,
         (f"failures of a mass extension ({FAILING * 100:.0f} %)", lambda d: amount(d.failing)),
-        ("tried once each, in", lambda d: span(d.failing / hourly["extendSubscriptionRenewalDate"] * 3_600)),
+        ("time to try each once", lambda d: span(d.failing / hourly["extendSubscriptionRenewalDate"] * 3_600)),
     )
     receivers = by_subscribers(
         deployments,
-        (f"posts at one time, at the busiest ({HANDLER_SECONDS:g} s each)",
+        (f"concurrent posts at the peak ({HANDLER_SECONDS:g} s each)",
          lambda d: amount(max(1, math.ceil(d.peak * HANDLER_SECONDS)))),
     )
     partitions = table(["workers", "12 lanes", "24 lanes", "48 lanes"], [
         [str(workers), *(amount((full + per_lane * workers) * lanes + single, 4) for lanes in (12, 24, 48))]
         for workers in (1, 3, 6)
     ])
-    lanes = table([f"a lane of a worker with one family and {TIERS} tiers", "at most"], [
+    lanes = table([f"a lane of a worker with one family and {TIERS} retry topics", "at most"], [
         ["read ahead by librdkafka", size(PREFETCH)],
-        ["taken and waiting", size(HEAPS)],
+        ["taken and waiting in memory", size(HEAPS)],
         [f"all {LANES} lanes in one replica", size(LANES * (HEAPS + PREFETCH))],
     ])
     replicas = by_subscribers(
@@ -237,7 +234,7 @@ def tables(root):
         ("`millrace-ingress`", lambda d: f"2 × {halves(d.ingress_cores)}, 256 MiB"),
         ("a worker of all families",
          lambda d: f"{d.replicas} × {halves(d.worker_cores / (d.replicas - 1))}, {memory_limit(d.replica_bytes)}"),
-        ("disk, half as much again as above", lambda d: size(1.5 * d.disk)),
+        ("disk, 1.5 times the figure above", lambda d: size(1.5 * d.disk)),
     )
     return {
         "measured": measurements, "traffic": traffic, "kafka": kafka, "memory": memory, "apple": apple,

@@ -1,5 +1,5 @@
-"""Runs the simulator and lets Apple's Python library judge it: everything that is signed, every endpoint of its client,
-and its errors, in production and in the sandbox.
+"""Runs the simulator and tests it with Apple's Python library, in production and in the sandbox: everything it signs, every
+endpoint of the library's client, and its errors.
 
 usage: check.py SIMULATOR DIRECTORY
 """
@@ -21,11 +21,11 @@ import refusals
 from scenario import ALL_KINDS, KINDS, scenario, unknown_to_us
 from side import Disagreement, Side, expect, serve, wait
 
-# The version 1 consumption endpoint is deprecated, and simulated all the same.
+# The simulator also has the deprecated version 1 consumption endpoint.
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
 SIGNED = ["signedPayload", "signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"]
-# Requests that are wrong on purpose; any other rule that the simulator says was broken is a finding.
+# Rules that the test breaks on purpose. Any other broken rule in the simulator's report is a finding.
 ON_PURPOSE = {
     "invalidRequest", "tokenRefused", "limitExceeded", "consumptionWithoutConsent", "repeatedAfterFinalAnswer",
 }
@@ -43,12 +43,12 @@ def outstanding(sides):
 
 
 def judge(sides):
-    expect(not unknown_to_us(), f"the library knows kinds that this check does not: {unknown_to_us()}")
+    expect(not unknown_to_us(), f"the library has types or subtypes that scenario.py lacks: {unknown_to_us()}")
     try:
-        wait("every kind", lambda: any(side.failures for side in sides) or not outstanding(sides), 30)
+        wait("three notifications of every kind", lambda: any(side.failures for side in sides) or not outstanding(sides))
     except Disagreement as late:
         raise Disagreement(f"fewer than three notifications of {', '.join(outstanding(sides))}") from late
-    expect(not any(side.failures for side in sides), "a notification that was received is not verified")
+    expect(not any(side.failures for side in sides), "the library could not verify a notification")
     production, sandbox = sides
     production.refuse(403, 4030026, "configure_realtime_url", RealtimeUrlRequest("https://example.com"))
     # The sandbox first: its performance test opens production's real-time URL.
@@ -56,8 +56,8 @@ def judge(sides):
         endpoints.complete_everything(side)
         refusals.expect_refusals(side)
         missing = endpoints.missing(side)
-        expect(not missing, f"{side.environment.value}: methods of the client that were not called: {missing}")
-    wait("the delivery of everything", lambda: all_delivered(production))
+        expect(not missing, f"{side.environment.value}: methods of the client without a successful call: {missing}")
+    wait("the delivery of all notifications", lambda: all_delivered(production))
 
 
 def all_delivered(side):
@@ -70,7 +70,7 @@ def failures(sides, report):
     found = [failure for side in sides for failure in side.failures]
     told, received = report["notifications"], sum(len(all) for side in sides for all in side.received.values())
     if (told["acknowledged"], told["abandoned"]) != (received, 0):
-        found.append(f"{received} notifications were verified; the simulator says {told}")
+        found.append(f"the library verified {received} notifications; the simulator reports {told}")
     found += [f"rule broken: {rule['rule']} {rule}" for rule in report["rulesBroken"] if rule["rule"] not in ON_PURPOSE]
     return found
 
@@ -116,10 +116,14 @@ def main():
         problems.append(str(disagreement))
     finally:
         process.send_signal(signal.SIGINT)
-        status = process.wait(30)
+        status = process.wait(120)
+    try:
+        wait("the verification of all notifications", lambda: all(side.is_idle() for side in sides))
+    except Disagreement as late:
+        problems.append(str(late))
     print(table(sides))
     if status != 0:
-        problems.append(f"the simulator ended with {status}")
+        problems.append(f"the simulator exited with status {status}")
     else:
         problems += failures(sides, json.loads((directory / "report.json").read_text()))
     if problems:

@@ -1,4 +1,4 @@
-"""Every endpoint that the library's client has, completed once or more."""
+"""Calls every endpoint of the library's client successfully at least once."""
 import inspect
 import json
 import struct
@@ -35,7 +35,7 @@ from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageR
 from scenario import BUNDLE, SETTLED, WEEKLY, YEARLY
 from side import expect, wait
 
-# What Apple offers in one environment only.
+# Endpoints that Apple has in one environment only.
 ONLY_IN = {
     "look_up_order_id": Environment.PRODUCTION,
     "initiate_performance_test": Environment.SANDBOX,
@@ -54,7 +54,7 @@ def missing(side):
 
 
 def png(width=3840, height=160):
-    """A black image."""
+    """A black PNG image."""
     def chunk(name, data):
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
     rows = (b"\0" + b"\0" * (3 * width)) * height
@@ -110,9 +110,9 @@ def complete_everything(side):
 def transactions(side):
     transaction = side.transactions("SUBSCRIBED/INITIAL_BUY")[0]
     _, inside = side.call("get_transaction_info", transaction.transactionId)
-    expect(inside["signedTransactionInfo"][0].transactionId == transaction.transactionId, "another transaction came")
+    expect(inside["signedTransactionInfo"][0].transactionId == transaction.transactionId, "the answer has another transaction")
     _, inside = side.call("get_app_transaction_info", transaction.transactionId)
-    expect(inside["signedAppTransactionInfo"][0].bundleId == BUNDLE, "the app transaction is of another app")
+    expect(inside["signedAppTransactionInfo"][0].bundleId == BUNDLE, "the app transaction belongs to another app")
 
     token = str(uuid.uuid4())
     side.call("set_app_account_token", transaction.originalTransactionId, UpdateAppAccountTokenRequest(token))
@@ -124,18 +124,18 @@ def transactions(side):
         with urllib.request.urlopen(f"{side.url}/simulator/orders/{transaction.transactionId}") as answer:
             order = json.load(answer)["orderId"]
         found, inside = side.call("look_up_order_id", order)
-        expect(found.status is OrderLookupStatus.VALID, "a valid order is invalid")
-        expect(inside["signedTransactions"][0].transactionId == transaction.transactionId, "an order is another's")
+        expect(found.status is OrderLookupStatus.VALID, "a valid order is reported as invalid")
+        expect(inside["signedTransactions"][0].transactionId == transaction.transactionId, "an order has another transaction")
         found, _ = side.call("look_up_order_id", "MAAAAAAAAA")
-        expect(found.status is OrderLookupStatus.INVALID, "an order that does not exist is valid")
+        expect(found.status is OrderLookupStatus.INVALID, "an unknown order is reported as valid")
 
-    # Somebody with more than a page of weeks.
+    # At least one weekly subscriber has more than one page of transactions.
     renewals = side.transactions("DID_RENEW", WEEKLY)
     for version in GetTransactionHistoryVersion:
         pages = 1
         for renewal in renewals:
             pages = max(pages, transaction_history(side, renewal.transactionId, version))
-        expect(pages > 1, "no history is longer than a page")
+        expect(pages > 1, "no transaction history has more than one page")
 
 
 def transaction_history(side, transaction, version):
@@ -148,25 +148,25 @@ def transaction_history(side, transaction, version):
         if not page.hasMore:
             break
     expect(len(ids) == len(set(ids)), "a transaction is on two pages of a history")
-    expect(transaction in ids, "a transaction is missing in its customer's history")
+    expect(transaction in ids, "a transaction is missing from its customer's history")
     return pages
 
 
 def subscriptions(side):
     subscribed = side.transactions("SUBSCRIBED/INITIAL_BUY")
     statuses, inside = side.call("get_all_subscription_statuses", subscribed[0].transactionId)
-    expect(statuses.environment is side.environment and inside["signedRenewalInfo"], "there is no status")
+    expect(statuses.environment is side.environment and inside["signedRenewalInfo"], "the answer has no subscription status")
 
     before = subscribed[1]
     extended, _ = side.call("extend_subscription_renewal_date", before.originalTransactionId, extension())
-    expect(extended.success and extended.effectiveDate > before.expiresDate, "an extension extends nothing")
+    expect(extended.success and extended.effectiveDate > before.expiresDate, "an extension did not extend the renewal date")
     wait("RENEWAL_EXTENDED", lambda: any(
         transaction.originalTransactionId == before.originalTransactionId
         for transaction in side.transactions("RENEWAL_EXTENDED")))
 
     request = mass_extension()
     started, _ = side.call("extend_renewal_date_for_all_active_subscribers", request)
-    expect(started.requestIdentifier == request.requestIdentifier, "a mass extension has another identifier")
+    expect(started.requestIdentifier == request.requestIdentifier, "a mass extension has another request identifier")
 
     def completed():
         status, _ = side.call(
@@ -175,7 +175,7 @@ def subscriptions(side):
 
     status = wait("the end of a mass extension", completed)
     expect(status.succeededCount + status.failedCount >= SETTLED and status.failedCount > 0,
-           f"a mass extension counts {status.succeededCount} and {status.failedCount}")
+           f"a mass extension reports {status.succeededCount} successes and {status.failedCount} failures")
     summary = wait("the summary of a mass extension", lambda: next(
         (payload.summary for payload, _ in side.notifications("RENEWAL_EXTENSION/SUMMARY")
          if payload.summary.requestIdentifier == request.requestIdentifier), None))
@@ -187,7 +187,7 @@ def refunds(side):
     refunded = side.transactions("REFUND")[0].transactionId
     _, inside = side.call("get_refund_history", refunded, None)
     expect([found.transactionId for found in inside["signedTransactions"]] == [refunded],
-           "a refund is not in its history")
+           "a refund is missing from the refund history")
     asked = [transaction.transactionId for transaction in side.transactions("CONSUMPTION_REQUEST")]
     side.call("send_consumption_information", asked[0], consumption(refundPreference=RefundPreference.DECLINE))
     wait("the decision about a refund", lambda: any(
@@ -203,10 +203,10 @@ def notifications(side):
     def attempted():
         try:
             return side.client.get_test_notification_status(test.testNotificationToken).sendAttempts
-        except Exception:  # Apple, too, knows nothing of it at first.
+        except Exception:  # As at Apple, the status is not available at first.
             return None
 
-    wait("the test's status", attempted)
+    wait("the status of the test notification", attempted)
     side.call("get_test_notification_status", test.testNotificationToken)
 
     query, token, uuids, pages = history_query(), None, [], 0
@@ -216,12 +216,12 @@ def notifications(side):
         pages, token = pages + 1, page.paginationToken
         if not page.hasMore:
             break
-        expect(len(page.notificationHistory) == 20, "a page of the notification history is not full")
-    expect(len(uuids) == len(set(uuids)), "a notification is on two pages")
+        expect(len(page.notificationHistory) == 20, "a page of the notification history before the last is not full")
+    expect(len(uuids) == len(set(uuids)), "a notification is on two pages of the history")
     with side.lock:
         received = {payload.notificationUUID for found in side.received.values() for payload, _ in found}
-    expect(received <= set(uuids), "a notification that was received is not in the history")
-    expect(pages > 2, "the notification history has few pages")
+    expect(received <= set(uuids), "a received notification is missing from the history")
+    expect(pages > 2, "the notification history has fewer than three pages")
 
 
 def messaging(side):
@@ -236,9 +236,9 @@ def messaging(side):
     wait("the review of messages", lambda: all(
         item.messageState is MessageState.APPROVED for item in side.call("get_message_list")[0].messageIdentifiers))
     images = {item.imageIdentifier: item.imageSize for item in side.call("get_image_list")[0].imageIdentifiers}
-    expect(images == {full: ImageSize.FULL_SIZE, bullet: ImageSize.BULLET_POINT}, "the images are others")
+    expect(images == {full: ImageSize.FULL_SIZE, bullet: ImageSize.BULLET_POINT}, "the list has other images")
     side.call("configure_default_message", YEARLY, "en-US", DefaultConfigurationRequest(text))
-    expect(side.call("get_default_message", YEARLY, "en-US")[0].messageIdentifier == text, "the default is another")
+    expect(side.call("get_default_message", YEARLY, "en-US")[0].messageIdentifier == text, "the default message is another one")
     side.call("delete_default_message", YEARLY, "en-US")
     side.call("delete_message", text)
     side.call("delete_image", full)
@@ -246,7 +246,7 @@ def messaging(side):
 
     url = "https://example.com/retention"
     side.call("configure_realtime_url", RealtimeUrlRequest(url))
-    expect(side.call("get_realtime_url")[0].realtimeURL == url, "the real-time URL is another")
+    expect(side.call("get_realtime_url")[0].realtimeURL == url, "the real-time URL is another one")
     if side.environment is Environment.SANDBOX:
         transaction = side.transactions("SUBSCRIBED/INITIAL_BUY")[0].originalTransactionId
         run = side.call("initiate_performance_test", PerformanceTestRequest(transaction))[0]
@@ -257,5 +257,5 @@ def messaging(side):
 
         result = wait("the end of the performance test", ended)
         expect((result.result, result.target, result.config) == (PerformanceTestStatus.PASS, url, run.config),
-               "the performance test is another or has failed")
+               "the performance test failed or has other parameters")
     side.call("delete_realtime_url")

@@ -1,4 +1,4 @@
-"""Requests that Apple refuses: each must come back as the library's APIException, with Apple's code."""
+"""Requests that Apple rejects. Each must raise the library's APIException with Apple's code."""
 import uuid
 
 import attr
@@ -66,7 +66,7 @@ def expect_refusals(side):
 
     messaging_refusals(side, refuse)
 
-    # A token that is not accepted has no code.
+    # A rejected token has no error code.
     side.refuse(401, None, "get_transaction_info", original, client=side.caller(key_id="UNKNOWN"))
     side.refuse(401, None, "get_transaction_info", original, client=side.caller(issuer=str(uuid.uuid4())))
     side.refuse(404, 4040003, "get_transaction_info", original, client=side.caller(bundle="com.example.other"))
@@ -89,7 +89,7 @@ def messaging_refusals(side, refuse):
     refuse(4090001, "upload_message", text, message())
     refuse(4030019, "delete_image", image)
     refuse(4040015, "delete_message", other)
-    # The library does not let too long texts pass; what it lets pass is set behind its back.
+    # The library rejects texts that are too long, so set them without its check.
     for code, name, length in ((4000162, "header", 67), (4000163, "body", 145)):
         too_long = message()
         object.__setattr__(too_long, name, "x" * length)
@@ -100,7 +100,7 @@ def messaging_refusals(side, refuse):
     refuse(4040020, "get_default_message", YEARLY, "de-DE")
     refuse(4040020, "delete_default_message", YEARLY, "de-DE")
     if side.environment is Environment.PRODUCTION:
-        # Nothing is approved within the second that review takes.
+        # The message is not approved before its review ends, after a second.
         refuse(4030017, "configure_default_message", YEARLY, "en-US", DefaultConfigurationRequest(text))
     side.call("delete_message", text)
     side.call("delete_image", image)
@@ -115,7 +115,7 @@ def messaging_refusals(side, refuse):
 
 
 def exhaust_the_limit(side):
-    """Spends what is left of the hour, then one more. What is spent already was spent by completing the endpoint."""
+    """Uses the rest of the hourly limit, then makes one more call. Earlier successful calls count, too."""
     for _ in range(LOOKUPS_AN_HOUR - side.completed["look_up_order_id"]):
         side.call("look_up_order_id", "MAAAAAAAAA")
     side.refuse(429, 4290000, "look_up_order_id", "MAAAAAAAAA")

@@ -1,4 +1,4 @@
-"""What the peer lets the simulator do: every type and subtype, in production and in the sandbox, in real time."""
+"""The scenario: every type and subtype, in production and in the sandbox, in real time."""
 import json
 
 from appstoreserverlibrary.models.NotificationTypeV2 import NotificationTypeV2
@@ -10,7 +10,7 @@ YEARLY, MONTHLY, WEEKLY, COINS = (f"{BUNDLE}.{name}" for name in ("yearly", "mon
 SETTLED = 12
 LOOKUPS_AN_HOUR = 18
 
-# Every type with the subtypes that Apple documents for it; "" is none.
+# Every type with its documented subtypes; "" is no subtype.
 KINDS = {
     "SUBSCRIBED": ["INITIAL_BUY", "RESUBSCRIBE"],
     "DID_RENEW": ["", "BILLING_RECOVERY"],
@@ -37,7 +37,7 @@ ALL_KINDS = [kind(name, subtype) for name, subtypes in KINDS.items() for subtype
 
 
 def unknown_to_us():
-    """What the library's enumerations have and the table above has not: a newer library brings newer kinds."""
+    """Types and subtypes of the library that KINDS lacks. A newer library may add some."""
     subtypes = {subtype for known in KINDS.values() for subtype in known}
     return sorted(
         {known.value for known in NotificationTypeV2} - set(KINDS) | {known.value for known in Subtype} - subtypes)
@@ -48,13 +48,13 @@ def offer():
 
 
 def scenario(urls):
-    """A scenario file; JSON is YAML. `urls` has one for each environment."""
+    """The scenario file, as JSON. `urls` contains a URL for each environment."""
     environments = list(urls)
     events = [
         {"do": "send", "type": name, **({"subtype": subtype} if subtype else {}), "environment": environment,
          "after": "100ms", "for": "2s", "count": 3}
         for environment in environments for name, subtypes in KINDS.items() for subtype in subtypes]
-    # One renewal tells the peer of somebody who has a year of them behind him.
+    # Renewals of weekly subscribers, from which the test learns transactions with a history of a year.
     events += [{"do": "renew", "product": WEEKLY, "environment": environment, "after": "100ms", "for": "1s",
                 "count": SETTLED} for environment in environments]
     return json.dumps({
@@ -75,11 +75,13 @@ def scenario(urls):
             {"environment": environment, "count": SETTLED, "products": [product], "since": since}
             for environment in environments for product, since in ((YEARLY, "300d"), (WEEKLY, "365d"))]},
         "events": events,
+        # A long timeout, because the machine may be busy, and slow deliveries are not tested here.
+        "delivery": {"timeout": "60s"},
         "server": {
             "massExtension": {"startDelay": "500ms", "duration": "1s", "failureShare": 0.25},
             "refunds": {"decisionDelay": "200ms", "followsPreference": 1, "reversalShare": 0},
             "messaging": {"reviewDelay": "1s", "performanceTestDuration": "1s"},
-            # Few enough to see the 429.
+            # A low limit, so that the test can reach 429.
             "limits": {"perSecond": {"lookUpOrderId": LOOKUPS_AN_HOUR / 3600}},
         },
     })

@@ -1,7 +1,8 @@
-"""One environment as a team sees it: Apple's verifier for what arrives, Apple's client for what is asked."""
+"""An environment with Apple's verifier for received notifications and Apple's client for API calls."""
 import collections
 import http.server
 import json
+import queue
 import threading
 import time
 
@@ -12,7 +13,7 @@ from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 from scenario import APPLE_ID, BUNDLE, ISSUER, KEY, kind
 
 
-# Subtypes that Apple documents and its library does not have.
+# Subtypes that Apple documents and its library lacks.
 NEWER_THAN_THE_LIBRARY = {"CREATED", "ACTIVE_TOKEN_REMINDER"}
 
 
@@ -20,8 +21,8 @@ class Disagreement(Exception):
     """Apple's library and the simulator do not agree."""
 
 
-def wait(what, condition, seconds=20):
-    """The condition's first true value."""
+def wait(what, condition, seconds=120):
+    """Waits for a true value of the condition and returns it."""
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > deadline:
@@ -38,11 +39,15 @@ class Side:
         self.verified, self.completed = collections.Counter(), collections.Counter()
         self.refused = collections.Counter()
         self.verifier = self.client = self.key = self.url = None
+        # Posted bodies, verified later, because Apple's library is too slow for a response in time.
+        self.posted = queue.SimpleQueue()
+        self.posts = self.taken = 0
 
     def connect(self, root, key, port):
         self.verifier = SignedDataVerifier([root], False, self.environment, BUNDLE, APPLE_ID)
         self.key, self.url = key, f"http://127.0.0.1:{port}"
         self.client = self.caller()
+        threading.Thread(target=self.verify_posted, daemon=True).start()
 
     def caller(self, key_id=KEY, issuer=ISSUER, bundle=BUNDLE):
         client = AppStoreServerAPIClient(self.key, key_id, issuer, bundle, self.environment)
@@ -52,7 +57,7 @@ class Side:
     # Verifying
 
     def verify(self, field, token):
-        """Verifies a signed text by the name of the field it came in."""
+        """Verifies a signed token, by the name of its field."""
         verify = {
             "signedPayload": self.verifier.verify_and_decode_notification,
             "signedTransactionInfo": self.verifier.verify_and_decode_signed_transaction,
@@ -66,7 +71,7 @@ class Side:
         return decoded
 
     def verify_all(self, value):
-        """Verifies every signed text inside an object of the library, however deep; gives them decoded by field."""
+        """Verifies all signed tokens in an object of the library, recursively. Returns them decoded, by field."""
         found = collections.defaultdict(list)
         waiting = [value]
         while waiting:
@@ -88,12 +93,29 @@ class Side:
 
     @staticmethod
     def expect_known(value, name, content):
-        """The library keeps a value that it does not know in a raw field alone."""
+        """Fails if the library keeps a value only in a raw field, because it does not know the value."""
         if name.startswith("raw") and isinstance(content, (str, int)) and content not in NEWER_THAN_THE_LIBRARY:
             if getattr(value, name[3].lower() + name[4:]) is None:
                 raise Disagreement(f"the library does not know the {name[3:]} {content!r}")
 
     # Receiving
+
+    def post(self, body):
+        """Queues a body for verification."""
+        with self.lock:
+            self.posts += 1
+        self.posted.put(body)
+
+    def verify_posted(self):
+        while True:
+            self.take(self.posted.get())
+            with self.lock:
+                self.taken += 1
+
+    def is_idle(self):
+        """Whether all posted bodies are verified."""
+        with self.lock:
+            return self.posts == self.taken
 
     def take(self, body):
         try:
@@ -111,14 +133,14 @@ class Side:
             return list(self.received[name])
 
     def transactions(self, name, product=None):
-        """The transactions in the notifications of a kind."""
+        """The transactions in received notifications of a kind."""
         return [transaction for _, inside in self.notifications(name) for transaction in inside["signedTransactionInfo"]
                 if product in (None, transaction.productId)]
 
     # Asking
 
     def call(self, name, *arguments):
-        """Completes an endpoint and verifies what is signed in its answer."""
+        """Calls an endpoint and verifies the signed tokens in its answer."""
         try:
             answer = getattr(self.client, name)(*arguments)
             answer_inside = self.verify_all(answer)
@@ -129,7 +151,7 @@ class Side:
         return answer, answer_inside
 
     def refuse(self, status, code, name, *arguments, client=None):
-        """Expects an error of the library with that status and code."""
+        """Calls an endpoint and expects an error with this status and code."""
         where = f"{self.environment.value}: {name}"
         try:
             getattr(client or self.client, name)(*arguments)
@@ -141,7 +163,7 @@ class Side:
                 raise Disagreement(f"{where}: the library does not know the code {code}") from error
             self.refused[code or status] += 1
         else:
-            raise Disagreement(f"{where} was to fail with {code or status} and did not")
+            raise Disagreement(f"{where} succeeded, expected {code or status}")
 
 
 def expect(condition, what):
@@ -150,13 +172,13 @@ def expect(condition, what):
 
 
 def serve(sides):
-    """A server that takes notifications at /Production and /Sandbox; gives its port."""
+    """Starts a server that receives notifications at /Production and /Sandbox. Returns its port."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self):
-            sides[self.path.strip("/")].take(self.rfile.read(int(self.headers["content-length"])))
+            sides[self.path.strip("/")].post(self.rfile.read(int(self.headers["content-length"])))
             self.send_response(200)
             self.send_header("content-length", "0")
             self.end_headers()
@@ -164,6 +186,10 @@ def serve(sides):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        # The default backlog is 5 connections. On a busy machine the system would reset the others.
+        request_queue_size = 512
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_address[1]

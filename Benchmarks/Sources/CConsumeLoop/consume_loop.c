@@ -9,7 +9,7 @@ enum { patience_ms = 10000 };
 
 struct consume_loop {
   rd_kafka_t *rk;
-  /// What it reads next, by partition.
+  /// The next offset of each partition.
   rd_kafka_topic_partition_list_t *next;
   unsigned checksum;
 };
@@ -22,7 +22,7 @@ static uint64_t now(void) {
 
 consume_loop *consume_loop_new(const char *bootstrap_servers, const char *topic, int partitions, char *error,
                                size_t error_size) {
-  // What the worker's reader is given; librdkafka's own defaults otherwise.
+  // The same properties as the worker's consumer, otherwise librdkafka's defaults.
   const char *properties[][2] = {
       {"bootstrap.servers", bootstrap_servers}, {"group.id", "bench-loop"},    {"enable.auto.commit", "false"},
       {"enable.auto.offset.store", "false"},    {"fetch.wait.max.ms", "50"},   {"socket.nagle.disable", "true"},
@@ -49,8 +49,8 @@ consume_loop *consume_loop_new(const char *bootstrap_servers, const char *topic,
   }
   loop->rk = rk;
   loop->next = rd_kafka_topic_partition_list_new(partitions);
-  // Not RD_KAFKA_OFFSET_BEGINNING: what that means has to be asked of a leader, and while none is known yet librdkafka
-  // waits half a second before it asks again, which would be most of a short round.
+  // Not RD_KAFKA_OFFSET_BEGINNING, which librdkafka has to look up at the leader. While the leader is unknown, it waits
+  // half a second before it retries, which would be most of a short round.
   for (int i = 0; i < partitions; i++) {
     rd_kafka_topic_partition_list_add(loop->next, topic, i)->offset = 0;
   }
@@ -66,7 +66,7 @@ int consume_loop_run(consume_loop *loop, size_t count, size_t warm_up, uint64_t 
   }
   uint64_t started = now();
   size_t taken = 0;
-  // One by one, as the client's own examples do: a call for a batch waits until the batch is full.
+  // One by one, as in the client's examples, because a batch call waits until the batch is full.
   while (taken < count) {
     rd_kafka_message_t *message = rd_kafka_consumer_poll(loop->rk, patience_ms);
     if (!message) {
@@ -82,7 +82,7 @@ int consume_loop_run(consume_loop *loop, size_t count, size_t warm_up, uint64_t 
     rd_kafka_message_destroy(message);
   }
   *elapsed = now() - started;
-  // Fetches nothing while others are measured.
+  // Fetches nothing while other contenders run.
   rd_kafka_assign(loop->rk, NULL);
   return 0;
 }

@@ -1,31 +1,32 @@
-// A worker that comes back to a million records, on a real cluster: the embedded one keeps 5 MiB of a partition.
+// Measures a worker with a backlog of a million records on a real cluster. The embedded cluster keeps only 5 MiB of a
+// partition.
 import AppStore
 import ArgumentParser
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 @_spi(Measurement) import MillraceTesting
 
-/// Topics of this run alone, on the cluster that `KAFKA_BOOTSTRAP_SERVERS` names.
+/// The topics of one run, on the cluster of `KAFKA_BOOTSTRAP_SERVERS`.
 struct BacklogStage {
   let bootstrap: String
   let lanes: Int
   let bytes: Int
   let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
 
-  /// The cluster, where one is named.
+  /// The brokers of the cluster; nil if none is set.
   static var servers: String? {
     ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Creates the topics and writes the records, then lets a worker work them off and start again on the ledger that it
-  /// wrote, each in a process of its own so that its memory is nobody else's.
+  /// Creates the topics and writes the records. Then a worker processes them, and a second one restores the ledger.
+  /// Each runs in its own process, for a separate memory measurement.
   func run(_ count: Int) async throws -> (worked: BacklogResult, restored: RestoreResult) {
     let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench-admin"))
     let topics = WorkerTopics(
       worker: EmptyWorker.name, inputs: [prefix + ConsumeStage.topic], delays: EmptyWorker.policy.retryDelays,
       prefix: prefix)
-    ConsumeBenchmark.logger.notice("topics \(prefix)* are left behind; what they hold is deleted after an hour")
+    ConsumeBenchmark.logger.notice("topics \(prefix)* remain; their records are deleted after an hour")
     for name in topics.laneTopics + topics.others {
       try await admin.createTopic(
         name, partitions: topics.laneTopics.contains(name) ? lanes : 1, replicationFactor: 1,
@@ -42,19 +43,19 @@ struct BacklogStage {
     let place = ["--bootstrap", bootstrap, "--prefix", prefix]
     let worked = try BacklogResult(try ChildProcess.output(of: own, ["backlog"] + place + ["--count", "\(count)"]))
     let restored = try RestoreResult(try ChildProcess.output(of: own, ["restore"] + place))
-    guard restored.entries == count else { throw BenchError("\(restored.entries) of \(count) entries came back") }
+    guard restored.entries == count else { throw BenchError("only \(restored.entries) of \(count) entries restored") }
     return (worked, restored)
   }
 }
 
-/// Works a backlog off and prints what that took.
+/// Processes a backlog and prints the cost.
 struct Backlog: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs a worker until it has handled that many records and committed them.", shouldDisplay: false)
+    abstract: "Runs a worker until it has handled and committed the records.", shouldDisplay: false)
 
-  @Option(help: "The cluster's address.") var bootstrap: String
-  @Option(help: "What its topics' names begin with.") var prefix: String
-  @Option(help: "Records.") var count: Int
+  @Option(help: "The cluster's bootstrap servers.") var bootstrap: String
+  @Option(help: "The prefix of its topics' names.") var prefix: String
+  @Option(help: "The number of records.") var count: Int
 
   func run() async throws {
     var configuration = MillraceConfiguration()
@@ -82,12 +83,12 @@ struct Backlog: AsyncParsableCommand {
   }
 }
 
-/// What a backlog took.
+/// The cost of a backlog.
 struct BacklogResult {
   var handled: Int
-  /// From when all lanes run until everything is committed.
+  /// The time from all lanes running to the last commit.
   var seconds: Double
-  /// Processor time of the whole process.
+  /// The CPU time of the process.
   var cpuSeconds: Double
   var peakMiB: Double
 
@@ -99,7 +100,7 @@ struct BacklogResult {
 
   init(_ line: String) throws {
     let parts = line.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-    guard parts.count == 4 else { throw BenchError("no result of a backlog: \(line)") }
+    guard parts.count == 4 else { throw BenchError("unexpected output of the backlog process: \(line)") }
     self.init(handled: Int(parts[0]), seconds: parts[1], cpuSeconds: parts[2], peakMiB: parts[3])
   }
 }

@@ -1,12 +1,12 @@
-// `bench`: what `scripts/bench` runs, in release mode.
+// The `bench` command, which `scripts/bench` runs in release mode.
 import ArgumentParser
 
 @main
 struct Bench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench",
-    abstract: "Measures Millrace against the least that the same work could cost.",
-    discussion: "Both halves of every ratio come from one run whose rounds alternate, so that drift cancels.",
+    abstract: "Compares Millrace with the minimum cost of the same work.",
+    discussion: "Both values of a ratio come from one run with alternating rounds, so drift cancels out.",
     subcommands: [
       VerifyBenchmark.self, IngressBenchmark.self, ProduceBenchmark.self, ConsumeBenchmark.self,
       ReplayBenchmark.self, SimulatorBenchmark.self, ListLetters.self, Serve.self, Cluster.self, Restore.self,
@@ -14,12 +14,12 @@ struct Bench: AsyncParsableCommand {
     ])
 }
 
-/// The option that every benchmark has.
+/// The option that all benchmarks share.
 struct OutputOptions: ParsableArguments {
-  @Flag(help: "One JSON object on one line instead of a table.") var json = false
+  @Flag(help: "Print one JSON object on one line instead of a table.") var json = false
 }
 
-/// What stopped a benchmark.
+/// The reason that a benchmark stopped.
 struct BenchError: Error, CustomStringConvertible {
   var description: String
 

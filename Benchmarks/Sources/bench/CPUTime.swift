@@ -1,8 +1,8 @@
-// What work costs, not how long it took: other processes on the machine must not count.
+// Measures CPU time instead of elapsed time, to exclude other processes on the machine.
 import Glibc
 
 enum CPUTime {
-  /// Seconds of processor time of this process, all threads.
+  /// The CPU time of this process in seconds, all threads.
   static var ofProcess: Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

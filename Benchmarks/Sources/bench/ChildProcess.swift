@@ -1,7 +1,7 @@
-// A process that a benchmark starts, watches in /proc, and stops.
+// Starts and stops a process for a benchmark, and measures it through /proc.
 import Foundation
 
-/// One process and what it cost.
+/// A process and its cost.
 final class ChildProcess {
   private let process = Process()
 
@@ -24,15 +24,15 @@ final class ChildProcess {
 
   var isRunning: Bool { process.isRunning }
 
-  /// Seconds of processor time so far, all threads (`proc_pid_stat(5)`).
+  /// The CPU time so far in seconds, all threads (`proc_pid_stat(5)`).
   var cpuSeconds: Double {
-    // The name, in brackets, may hold anything; fields are counted behind it.
+    // The name, in brackets, may contain anything, so fields are counted after it.
     let fields = (contents("stat").split(separator: ")").last ?? "").split(separator: " ")
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return .nan }
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// The most memory that was resident at one time, in bytes (`proc_pid_status(5)`, VmHWM).
+  /// The peak resident memory in bytes (`proc_pid_status(5)`, VmHWM).
   var peakMemory: Double {
     for line in contents("status").split(separator: "\n") where line.hasPrefix("VmHWM:") {
       return (line.split(separator: " ").dropLast().last.flatMap { Double($0) } ?? .nan) * 1_024
@@ -44,14 +44,14 @@ final class ChildProcess {
     FileManager.default.contents(atPath: "/proc/\(pid)/\(name)").map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// Asks the process to end and waits for it.
+  /// Terminates the process and waits for it.
   func stop() {
     guard process.isRunning else { return }
     process.terminate()
     process.waitUntilExit()
   }
 
-  /// Runs a program to its end and gives what it printed.
+  /// Runs a program to its end and returns its output.
   static func output(of executable: String, _ arguments: [String]) throws -> String {
     let process = Process()
     let pipe = Pipe()

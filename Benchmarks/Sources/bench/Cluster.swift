@@ -1,17 +1,17 @@
-// An embedded Kafka cluster in a process of its own, so that its work is not counted as anybody else's.
+// Runs an embedded Kafka cluster in its own process, so that its CPU time does not count for others.
 import ArgumentParser
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 
 struct Cluster: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "An embedded cluster with the project's topics; runs until it is stopped.", shouldDisplay: false)
+    abstract: "Runs an embedded cluster with the project's topics until it is stopped.", shouldDisplay: false)
 
   @Option(help: "The directory of the topic files.") var topics: String
-  @Option(help: "Topics that no file declares; repeatable.") var extra: [String] = []
-  @Option(help: "Partitions of each topic whose file states no number.") var lanes = 12
-  @Option(help: "Where to write the address.") var bootstrapFile: String
+  @Option(help: "An additional topic that no file declares; may be repeated.") var extra: [String] = []
+  @Option(help: "The partitions of each topic whose file declares no number.") var lanes = 12
+  @Option(help: "The file to write the bootstrap servers to.") var bootstrapFile: String
 
   func run() async throws {
     let cluster = try EmbeddedCluster()
@@ -50,6 +50,6 @@ struct ClusterProcess {
 
   func stop() {
     process.stop()
-    do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
+    do { try FileManager.default.removeItem(atPath: directory) } catch { print("could not remove \(directory)") }
   }
 }

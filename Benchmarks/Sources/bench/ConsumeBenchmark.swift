@@ -1,9 +1,9 @@
-// What a worker costs over librdkafka itself, how late its retries are, and how long its ledger takes to come back.
+// Compares a worker's cost with librdkafka's, and measures the lateness of retries and the time to restore a ledger.
 import AppStoreSignature
 import ArgumentParser
 import CConsumeLoop
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 @_spi(Measurement) import MillraceTesting
@@ -13,35 +13,35 @@ struct ConsumeBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "consume",
     abstract: """
-      A worker with an empty handler against a plain librdkafka loop in C; retry lateness; ledger restore; an app behind \
-      another.
+      Compares a worker with an empty handler with a plain librdkafka loop in C. Also measures retry lateness, ledger \
+      restores, and an app behind another.
       """,
     discussion: """
-      Both read the same records from the same embedded cluster, in alternating order. A round is laid out before it is \
-      run. Its first three fifths warm up. The worker's time ends when everything is committed. Processor time is that of \
-      all threads of the process, the loop's over its whole round. What verification costs alone is measured on the same \
-      records, on one core. How long an app waits behind another whose records wait for their turn at Apple is measured on a \
-      log in memory, by a clock ten times as fast. \
-      With KAFKA_BOOTSTRAP_SERVERS a worker also works off a backlog there, and starts again on what it wrote.
+      Both read the same records from the same embedded cluster, in alternating order. The records are written before \
+      a round, and its first three fifths are a warm-up. The worker's time ends when everything is committed. CPU time \
+      includes all threads of the process, and for the loop its whole round. The cost of verification alone is measured \
+      with the same records on one core. The delay of an app behind another, whose records wait for rate-limit slots, is \
+      measured with an in-memory log and a clock ten times as fast. \
+      With KAFKA_BOOTSTRAP_SERVERS a worker also processes a backlog on that cluster, and another one restores its ledger.
       """)
 
-  /// Something that can be measured without the rest.
+  /// A part of the benchmark that can run on its own.
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case large, small, verified, lateness, restore, waiting, backlog
   }
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "Rounds of each kind of record.") var rounds = 7
-  @Option(help: "Partitions; a partition of the embedded cluster holds 5 MiB.") var lanes = 32
-  @Option(help: "Retries whose lateness is measured.") var timers = 10_000
-  @Option(help: "Retries that come due in a second.") var timersPerSecond = 2_000
-  @Option(help: "Notifications in the ledger that is restored.") var ledger = 1_000_000
-  @Option(help: "Records of an app that wait for Apple while another's are handled; kept in memory.")
+  @Option(help: "The rounds for each kind of record.") var rounds = 7
+  @Option(help: "The partitions; the embedded cluster keeps 5 MiB of each.") var lanes = 32
+  @Option(help: "The retries for the lateness measurement.") var timers = 10_000
+  @Option(help: "The retries that are due per second.") var timersPerSecond = 2_000
+  @Option(help: "The notifications in the ledger to restore.") var ledger = 1_000_000
+  @Option(help: "The records of the app that waits for Apple; kept in memory.")
   var waiting = 1_000_000
-  @Option(help: "Records of the backlog on the cluster that KAFKA_BOOTSTRAP_SERVERS names.") var backlog = 1_000_000
-  @Option(help: "Bytes of each of them.") var backlogBytes = 1_000
+  @Option(help: "The records of the backlog on the cluster of KAFKA_BOOTSTRAP_SERVERS.") var backlog = 1_000_000
+  @Option(help: "The bytes of a backlog record.") var backlogBytes = 1_000
   @Option(help: "The project's directory.") var project = "."
-  @Option(help: "Only this part; repeatable.") var only: [Part] = []
+  @Option(help: "Run only this part; may be repeated.") var only: [Part] = []
 
   private static let topics: [WorkerTopics] = [
     WorkerTopics(worker: EmptyWorker.name, inputs: [], delays: EmptyWorker.policy.retryDelays, prefix: ""),
@@ -69,7 +69,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       if let servers = BacklogStage.servers {
         report.backlog = try await BacklogStage(bootstrap: servers, lanes: 12, bytes: backlogBytes).run(backlog)
       } else {
-        Self.logger.notice("skipped: the backlog (needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names)")
+        Self.logger.notice("skipped the backlog: set KAFKA_BOOTSTRAP_SERVERS to run it")
       }
     }
     print(output.json ? report.line : report.table)
@@ -137,14 +137,14 @@ struct ConsumeBenchmark: AsyncParsableCommand {
 
   private static func warmUp(_ count: Int) -> Int { count * 3 / 5 }
 
-  /// - Returns: Records per second, and processor seconds of each.
+  /// - Returns: Records per second, and CPU seconds for each record.
   private static func measure(_ loop: CLoop, _ count: Int) throws -> (perSecond: Double, cpu: Double) {
     let cpu = CPUTime.ofProcess
     let perSecond = try loop.perSecond(count, warmUp: warmUp(count))
     return (perSecond, (CPUTime.ofProcess - cpu) / Double(count))
   }
 
-  /// - Returns: Records per second, and processor seconds of each.
+  /// - Returns: Records per second, and CPU seconds for each record.
   private static func measure(
     _ worker: MeasuredWorker, _ gate: Gate, _ count: Int
   ) async throws -> (perSecond: Double, cpu: Double) {
@@ -161,7 +161,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
     return result
   }
 
-  /// Waits until that many records were handled.
+  /// Waits until this many records were handled.
   private static func handled(_ target: Int) async throws -> Int {
     let start = ContinuousClock.now
     while true {
@@ -195,7 +195,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
         }
         while LateWorker.lateness.withLock({ $0.count }) < timers {
           try await Task.sleep(for: .milliseconds(20))
-          guard ContinuousClock.now - start < .seconds(180) else { throw BenchError("retries did not come") }
+          guard ContinuousClock.now - start < .seconds(180) else { throw BenchError("retries are missing") }
         }
       }
     }
@@ -219,7 +219,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
       }
     }
     let full = try start()
-    guard full.entries == ledger else { throw BenchError("\(full.entries) of \(ledger) entries came back") }
+    guard full.entries == ledger else { throw BenchError("only \(full.entries) of \(ledger) entries restored") }
     return (empty, full)
   }
 
@@ -231,8 +231,8 @@ struct ConsumeBenchmark: AsyncParsableCommand {
 }
 
 extension MeasuredWorker {
-  /// Runs for the length of `body`, which begins when all lanes run and is told how long they took from when they were
-  /// assigned: their ledgers are restored then.
+  /// Runs a worker during `body`, which starts when all lanes run. Its argument is the time from the assignment to
+  /// then, in which the lanes restored their ledgers.
   func running<Result>(_ body: (Duration) async throws -> Result) async throws -> Result {
     let work = Task { try await run() }
     defer { work.cancel() }
@@ -242,9 +242,9 @@ extension MeasuredWorker {
       if assigned == nil, hasLanes { assigned = .now }
       guard ContinuousClock.now - start < .seconds(60) else {
         work.cancel()
-        // Its own error, where it has one, tells more.
+        // The worker's own error, if it has one, explains more.
         try await work.value
-        throw BenchError("the worker got no lanes")
+        throw BenchError("the worker was assigned no lanes")
       }
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -254,7 +254,7 @@ extension MeasuredWorker {
     return result
   }
 
-  /// Waits until everything that was taken is committed.
+  /// Waits until everything that was read is committed.
   func untilQuiet() async throws {
     while !(await isQuiet()) { try await Task.sleep(for: .milliseconds(1)) }
   }
@@ -262,7 +262,7 @@ extension MeasuredWorker {
 
 extension ConsumeStage {
   /// Verifies and decodes the records and does nothing else.
-  /// - Returns: Seconds of processor time.
+  /// - Returns: The CPU time in seconds.
   fileprivate func verify(_ records: [ProducerRecord]) async throws -> Double {
     let start = CPUTime.ofProcess
     for record in records { _ = try await verifier.verifyNotification(record.value ?? [], identity: identities) }

@@ -1,19 +1,18 @@
-// What `bench consume` measured, and how it is told.
+// The results of `bench consume` and their report.
 import AppStore
 
 /// All rounds of one kind of record.
 struct ConsumeResult {
   struct Round {
-    /// Records per second.
+    /// The loop's records per second.
     var loop: Double
-    /// Processor time of the process for each record of the loop, microseconds: what librdkafka itself costs, its threads
-    /// included.
+    /// The loop's CPU time per record in microseconds. This is the cost of librdkafka, including its threads.
     var loopCPU: Double
-    /// Records per second.
+    /// The worker's records per second.
     var worker: Double
-    /// Processor time of the worker's process for each record, microseconds.
+    /// The worker's CPU time per record in microseconds.
     var workerCPU: Double
-    /// Processor time of verifying and decoding the same record and nothing else; nil where the worker does not.
+    /// The CPU time in microseconds to verify and decode a record and nothing else; nil if the worker does not.
     var verifyCPU: Double?
   }
 
@@ -25,7 +24,7 @@ struct ConsumeResult {
 
   func median(_ value: (Round) -> Double) -> Double { Numbers.median(rounds.map(value)) }
   var ratio: Double { median { $0.worker / $0.loop } }
-  /// Records per processor second, the worker's over those of verification alone.
+  /// The records per CPU second of the worker, relative to verification alone.
   var verifyRatio: Double? {
     let ratios = rounds.compactMap { round in round.verifyCPU.map { $0 / round.workerCPU } }
     return ratios.isEmpty ? nil : Numbers.median(ratios)
@@ -35,7 +34,7 @@ struct ConsumeResult {
 /// The result of `bench consume`.
 struct ConsumeReport {
   var results: [ConsumeResult] = []
-  /// Milliseconds.
+  /// The lateness of retries in milliseconds.
   var lateness: [Double] = []
   var restore: (empty: RestoreResult, full: RestoreResult)?
   var waiting: WaitingResult?
@@ -129,14 +128,14 @@ struct ConsumeReport {
     if !lateness.isEmpty {
       let late = [0.5, 0.99].map { Numbers.fixed(Numbers.percentile(lateness, $0), 0) }
       lines.append(
-        "retry lateness of \(lateness.count) records: p50 \(late[0]) ms, p99 \(late[1]) ms, least \(lateness.min() ?? 0) ms"
+        "retry lateness of \(lateness.count) records: p50 \(late[0]) ms, p99 \(late[1]) ms, min \(lateness.min() ?? 0) ms"
       )
     }
     if let (empty, full) = restore {
       lines.append(
         """
         a ledger of \(Numbers.whole(Double(full.entries))) entries restored in \(Numbers.fixed(full.restoring, 1)) s, \
-        \(Numbers.fixed(full.seconds, 1)) s from the start of the worker on, peak \(Numbers.fixed(full.peakMiB, 0)) MiB; \
+        \(Numbers.fixed(full.seconds, 1)) s since the start of the worker, peak \(Numbers.fixed(full.peakMiB, 0)) MiB; \
         an empty one: \(Numbers.fixed(empty.restoring, 1)) s, \(Numbers.fixed(empty.seconds, 1)) s, \
         \(Numbers.fixed(empty.peakMiB, 0)) MiB
         """)
@@ -144,12 +143,12 @@ struct ConsumeReport {
     if let waiting {
       lines.append(
         """
-        behind \(Numbers.whole(Double(waiting.waiting))) records of an app that wait for Apple, by a clock ten times as \
-        fast, \(waiting.waits.count) of another app were with their handler after p50 \
+        behind \(Numbers.whole(Double(waiting.waiting))) records of an app that wait for Apple, with a clock ten times as \
+        fast, \(waiting.waits.count) records of another app reached their handler after p50 \
         \(Numbers.fixed(Numbers.median(waiting.waits), 1)) ms, p99 \
         \(Numbers.fixed(Numbers.percentile(waiting.waits, 0.99), 0)) ms, at most \
-        \(Numbers.fixed(waiting.waits.max() ?? .nan, 0)) ms of real time; \(Numbers.whole(waiting.triesPerSecond)) of the \
-        others came back and \(Numbers.fixed(waiting.callsPerSecond, 1)) had their turn each second
+        \(Numbers.fixed(waiting.waits.max() ?? .nan, 0)) ms of real time; \(Numbers.whole(waiting.triesPerSecond)) \
+        waiting records returned and \(Numbers.fixed(waiting.callsPerSecond, 1)) got a slot per second
         """)
     }
     if let (worked, restored) = backlog {

@@ -1,8 +1,8 @@
-// What a worker and a loop in C read: notifications in one topic of an embedded cluster, laid out before each round.
+// The notifications for a worker and a loop in C: one topic of an embedded cluster, written before each round.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 
@@ -16,12 +16,12 @@ struct ConsumeStage {
 
   static let topic = NotificationFixtures.defaultTopic
 
-  /// - Parameter prefix: What the topic's name begins with.
+  /// - Parameter prefix: The prefix of the topic's name.
   init(bootstrap: String, lanes: Int, prefix: String = "") async throws {
     self.bootstrap = bootstrap
     self.lanes = lanes
     self.prefix = prefix
-    // Large batches: reading many small ones is what the embedded cluster is slow at.
+    // Large batches, because the embedded cluster is slow with many small ones.
     producer = try KafkaProducer(
       KafkaConfiguration(
         bootstrapServers: bootstrap, properties: ["linger.ms": "20", "batch.size": "900000"], clientID: "bench-fill"))
@@ -33,8 +33,8 @@ struct ConsumeStage {
   var verifier: SignedDataVerifier { fixtures.verifier }
   var identities: IdentityPolicy { fixtures.identities }
 
-  /// - Parameter isBacklog: Whether records lie there before they are read. Then readers need not ask a hundred times a
-  ///   second whether an embedded cluster has more, as they do otherwise because it does not wake them.
+  /// - Parameter isBacklog: Whether the records exist before they are read. Otherwise readers poll a hundred times a
+  ///   second, because the embedded cluster does not wake them.
   static func log(_ bootstrap: String, isBacklog: Bool) async throws -> KafkaLog {
     try await KafkaLog.connect(
       KafkaConfiguration(
@@ -67,7 +67,7 @@ struct ConsumeStage {
 
   mutating func unsigned(_ count: Int, bytes: Int) -> [ProducerRecord] { records.next(count, bytes: bytes) }
 
-  /// Genuine notifications, each signed for itself.
+  /// Genuine notifications, each with its own signature.
   mutating func signed(_ count: Int) async throws -> [ProducerRecord] {
     var records: [ProducerRecord] = []
     for index in 0..<count {
@@ -78,11 +78,11 @@ struct ConsumeStage {
     return records
   }
 
-  /// What a worker's ledger has for notifications that are done, spread over the lanes.
+  /// The ledger entries for handled notifications, distributed over the lanes.
   func ledger(of topic: String, _ numbers: Range<Int>) -> [ProducerRecord] {
     var generator = SystemRandomNumberGenerator()
     return numbers.map { number in
-      // The layout of `LedgerRecord`: a lane refuses to start on anything else.
+      // The layout of `LedgerRecord`. A lane refuses to start on other data.
       let id = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       return ProducerRecord(
         topic: topic, partition: Int32(number % lanes), key: [UInt8(ascii: "h")] + id,
@@ -96,6 +96,6 @@ struct ConsumeStage {
     }
   }
 
-  /// Until the worker has fetched ahead what it wants to.
+  /// Waits until the worker has prefetched its records.
   static func settle() async throws { try await Task.sleep(for: .milliseconds(700)) }
 }

@@ -3,7 +3,7 @@ import AppStore
 import Millrace
 import Synchronization
 
-/// Does nothing, and counts how often.
+/// Does nothing and counts its calls.
 struct EmptyWorker: NotificationWorker {
   static let name = "empty"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -11,13 +11,13 @@ struct EmptyWorker: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     Self.handled.add(1, ordering: .relaxed)
     return .ignore
   }
 }
 
-/// Wants every notification again after a second, and notes how late it came.
+/// Delays every notification by a second and records its lateness.
 struct LateWorker: NotificationWorker {
   static let name = "late"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -30,7 +30,7 @@ struct LateWorker: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard let due = notification.provenance.due else { return .retry(after: .seconds(1), because: "measured") }
     let late = (context.clock.wallTime - due) / .milliseconds(1)
     Self.lateness.withLock { $0.append(late) }

@@ -1,11 +1,11 @@
-// Ports of the loopback interface: free ones to use, and whether somebody listens already.
+// Finds free ports of the loopback interface, and checks whether a port is in use.
 import Glibc
 
 enum FreePorts {
-  /// That many different ports that nobody listens on; the system chooses.
+  /// Returns different ports that are not in use. The system chooses them.
   static func find(_ count: Int) throws -> [Int] {
     var descriptors: [CInt] = []
-    // All stay open until all are chosen, or one port would be named twice.
+    // All stay open until all are chosen, so that no port is chosen twice.
     defer { for descriptor in descriptors { close(descriptor) } }
     return try (0..<count).map { _ in
       let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
@@ -27,7 +27,7 @@ enum FreePorts {
     return onLoopback(port: port) { connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 } != nil
   }
 
-  /// The port of the address after `body` worked with it; nil where it failed.
+  /// The port of the address after `body` has used it; nil if it failed.
   private static func onLoopback(port: Int, _ body: (UnsafeMutablePointer<sockaddr>) -> Bool) -> Int? {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

@@ -1,11 +1,11 @@
-// A log whose readers take nothing while a gate is shut, so that a round can be laid out before it is run. Fetching goes
-// on behind the gate, as it does in a C program that does not poll.
-import Kafka
+// A log whose readers get no records while a gate is closed, so a round can be prepared before it runs. Prefetching
+// continues meanwhile, as in a C program that does not poll.
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
 
-/// Shut and opened by the benchmark.
+/// A gate that the benchmark opens and closes.
 final class Gate: Sendable {
   private struct State {
     var isOpen = false
@@ -24,7 +24,7 @@ final class Gate: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Calls off readers that wait for records, so that none takes the first of the next round.
+  /// Interrupts waiting readers, so that none takes the first record of the next round.
   func shut() {
     let takers = state.withLock { state in
       state.isOpen = false
@@ -87,7 +87,7 @@ private struct GatedReader: LogReader {
   }
 
   func run() async throws(KafkaError) {
-    // Whoever waits at the gate must see that the reader is gone, also where its task was cancelled.
+    // A reader at the gate has to notice that it was closed, even if its task was cancelled.
     let result = await withTaskCancellationHandler {
       do throws(KafkaError) { return Result<Void, KafkaError>.success(try await reader.run()) } catch {
         return .failure(error)

@@ -1,4 +1,4 @@
-// The real ingress under load, between a server that does nothing and one that does only what cannot be left out.
+// Loads the real ingress, a server that does nothing, and one that does only the indispensable checks.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -8,25 +8,25 @@ import Foundation
 struct IngressBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "ingress",
-    abstract: "millrace-ingress on an embedded cluster, against the same HTTP server doing less.",
+    abstract: "Compares millrace-ingress on an embedded cluster with the same HTTP server doing less.",
     discussion: """
-      (a) answers 200 without looking, (b) is the ingress, (c) checks the raw signatures of the three tokens. Server,
+      (a) answers 200 without any check, (b) is the ingress, (c) checks the raw signatures of the three tokens. Server,
       cluster and load generator share the machine, each in its own process. The embedded cluster keeps 5 MiB a
-      partition and drops what is older: harmless here, because nobody reads.
+      partition and drops older records, which is harmless here because nothing reads them.
       """)
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "Rounds of each server.") var rounds = 4
-  @Option(help: "Seconds of each round.") var seconds = 5
-  @Option(help: "Open connections.") var connections = 64
-  @Option(help: "Different notifications, each with a key of its own.") var notifications = 96
+  @Option(help: "The rounds for each server.") var rounds = 4
+  @Option(help: "The seconds of a round.") var seconds = 5
+  @Option(help: "The number of open connections.") var connections = 64
+  @Option(help: "The number of different notifications, each with its own key.") var notifications = 96
   @Option(help: "The project's directory.") var project = "."
 
   func run() async throws {
     let directory = FileManager.default.temporaryDirectory.path + "/millrace-bench-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer {
-      do { try FileManager.default.removeItem(atPath: directory) } catch { print("left behind: \(directory)") }
+      do { try FileManager.default.removeItem(atPath: directory) } catch { print("could not remove \(directory)") }
     }
     let stage = try IngressStage(directory: directory, project: project, notifications: notifications)
     defer { stage.stop() }
@@ -34,7 +34,7 @@ struct IngressBenchmark: AsyncParsableCommand {
     let load = try LoadGenerator(bodies: stage.bodies, connections: connections, directory: directory)
     for contender in stage.contenders { _ = try load.run(port: contender.port, seconds: 2) }
     for round in 0..<rounds {
-      // Forwards and backwards in turn, so that nobody always comes first.
+      // Reverses the order in every second round, so that no server always runs first.
       for contender in round.isMultiple(of: 2) ? stage.contenders : stage.contenders.reversed() {
         let before = contender.process.cpuSeconds
         let result = try load.run(port: contender.port, seconds: seconds)
@@ -47,7 +47,7 @@ struct IngressBenchmark: AsyncParsableCommand {
   }
 }
 
-/// One server under load and what was measured of it.
+/// A server under load and its measurements.
 final class Contender {
   let name: String
   let port: Int
@@ -67,9 +67,9 @@ final class Contender {
   var requestsPerSecond: Double { Numbers.median(rounds.map(\.result.requestsPerSecond)) }
   var p50: Double { Numbers.median(rounds.map(\.result.p50)) }
   var p99: Double { Numbers.median(rounds.map(\.result.p99)) }
-  /// Microseconds of processor time.
+  /// CPU time per request in microseconds.
   var cpuPerRequest: Double { Numbers.median(rounds.map(\.cpuPerRequest)) * 1e6 }
-  /// Mebibytes.
+  /// Peak memory in mebibytes.
   var peakMemory: Double { process.peakMemory / 1_048_576 }
   var failures: Int { rounds.reduce(0) { $0 + $1.result.failures } }
 }

@@ -12,7 +12,7 @@ struct IngressReport {
     self.bytes = bytes
   }
 
-  /// The median over rounds of one server's throughput divided by another's in the same round.
+  /// The median over rounds of one server's throughput divided by another's.
   private func ratio(_ ours: Int, _ baseline: Int) -> Double {
     Numbers.median(
       zip(contenders[ours].rounds, contenders[baseline].rounds).map {

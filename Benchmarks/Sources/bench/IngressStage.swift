@@ -1,4 +1,4 @@
-// Everything that a run of `bench ingress` needs around the servers: a chain, notifications, a cluster, a configuration.
+// The environment of `bench ingress`: a chain, notifications, a cluster and a configuration.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -45,7 +45,7 @@ final class IngressStage {
       try ChildProcess(own, ["serve", kind.rawValue, "--port", "\(port)", "--token", directory + "/token.jws"])
     }
     contenders = [
-      Contender("a  200 without looking", port: ports[0], process: try baseline(.blind, ports[0])),
+      Contender("a  200 without any check", port: ports[0], process: try baseline(.blind, ports[0])),
       Contender(
         "b  millrace-ingress", port: ports[1],
         process: try ChildProcess(ingress, ["--config", configuration], log: directory + "/ingress.log")),
@@ -64,13 +64,13 @@ final class IngressStage {
     """
   }
 
-  /// Returns once every server accepts connections.
+  /// Returns when every server accepts connections.
   func waitUntilServing() async throws {
     for contender in contenders {
       try Self.wait(contender.name) { FreePorts.isOpen(contender.port) || !contender.process.isRunning }
       guard contender.process.isRunning else {
         let log = FileManager.default.contents(atPath: directory + "/ingress.log") ?? Data()
-        throw BenchError("\(contender.name) ended at once: \(String(decoding: log, as: UTF8.self))")
+        throw BenchError("\(contender.name) exited at once: \(String(decoding: log, as: UTF8.self))")
       }
     }
   }
@@ -83,7 +83,7 @@ final class IngressStage {
     throw BenchError("\(what) did not start within 20 s")
   }
 
-  /// Ends every process, the cluster last.
+  /// Stops all processes, the cluster last.
   func stop() {
     for contender in contenders { contender.process.stop() }
     cluster?.stop()

@@ -1,15 +1,15 @@
-// wrk, with a script that posts many different notifications and reports in JSON.
+// Runs wrk with a script that posts many different notifications and prints JSON.
 import AppStore
 import Foundation
 
-/// What one round of load measured.
+/// The measurements of one round of load.
 struct LoadResult {
   var requests: Double
   var requestsPerSecond: Double
-  /// Milliseconds.
+  /// Latency in milliseconds.
   var p50: Double
   var p99: Double
-  /// Answers other than 200, and requests that failed.
+  /// The number of responses other than 200, and of failed requests.
   var failures: Int
 }
 

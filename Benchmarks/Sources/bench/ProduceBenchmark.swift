@@ -1,22 +1,22 @@
-// What awaiting one record costs over librdkafka itself.
+// Compares the cost of awaiting one record with librdkafka itself.
 import ArgumentParser
 import CProduceLoop
 import Foundation
-import Kafka
+import KafkaClient
 
 struct ProduceBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "produce",
-    abstract: "An awaited send of Kafka.KafkaProducer against a plain librdkafka loop in C.",
+    abstract: "Compares an awaited send of KafkaClient.KafkaProducer with a plain librdkafka loop in C.",
     discussion: """
-      Same embedded cluster, same properties, in alternating rounds. The cluster keeps 5 MiB a partition and drops what
-      is older: harmless here, because nobody reads.
+      Both use the same embedded cluster and the same properties, in alternating rounds. The cluster keeps 5 MiB a
+      partition and drops older records, which is harmless here because nothing reads them.
       """)
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "Records of each round.") var records = 4_000
-  @Option(help: "Rounds of each.") var rounds = 7
-  @Option(help: "Bytes of a record.") var bytes = 17_000
+  @Option(help: "The records of a round.") var records = 4_000
+  @Option(help: "The rounds for each.") var rounds = 7
+  @Option(help: "The bytes of a record.") var bytes = 17_000
   @Option(help: "The project's directory.") var project = "."
 
   private static let topic = "bench.produce"

@@ -1,9 +1,9 @@
-// What `bench produce` measured, and how it is told.
+// The results of `bench produce` and their report.
 import AppStore
 
-/// One round of one contender.
+/// A round of one contender.
 struct Sample {
-  /// Microseconds.
+  /// Latency in microseconds.
   var p50: Double
   var p99: Double
   var perSecond: Double
@@ -26,7 +26,7 @@ struct ProduceResult {
     Numbers.median(rounds.map { value(side($0)) })
   }
 
-  /// The median over rounds of ours divided by the loop's.
+  /// The median over rounds of the awaited value divided by the loop's.
   func ratio(_ value: (Sample) -> Double) -> Double {
     Numbers.median(rounds.map { value($0.awaited) / value($0.loop) })
   }

@@ -1,9 +1,9 @@
-// What choosing records costs over reading them, and what a list of a hundred thousand dead letters takes.
+// Measures the cost of selecting records compared with reading them, and of listing a hundred thousand dead letters.
 import AppStore
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Operations
@@ -11,18 +11,18 @@ import Operations
 struct ReplayBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "A dry run with a filter against a plain librdkafka loop in C; a list of many dead letters.",
+    abstract: "Compares a filtered dry run with a plain librdkafka loop in C, and lists many dead letters.",
     discussion: """
-      Both read every record of one topic of the same embedded cluster, in alternating order; the dry run chooses by type, \
-      and a hundredth of the records is chosen. Dead letters lie in a log in memory, because the embedded cluster cannot \
-      hold so many; they are listed by a process of its own, so that its memory is nobody else's.
+      Both read every record of one topic of the same embedded cluster, in alternating order. The dry run selects a \
+      hundredth of the records by type. Dead letters are in an in-memory log, because the embedded cluster cannot keep so \
+      many. A separate process lists them, for a separate memory measurement.
       """)
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "Rounds of each kind of record.") var rounds = 7
-  @Option(help: "Partitions, of which the embedded cluster holds 5 MiB each: with few a round is mostly its beginning.")
+  @Option(help: "The rounds for each kind of record.") var rounds = 7
+  @Option(help: "The partitions; the embedded cluster keeps 5 MiB of each, so few make a short round.")
   var lanes = 128
-  @Option(help: "Dead letters.") var letters = 100_000
+  @Option(help: "The number of dead letters.") var letters = 100_000
   @Option(help: "The project's directory.") var project = "."
 
   func run() async throws {
@@ -55,7 +55,7 @@ struct ReplayBenchmark: AsyncParsableCommand {
     var reading = ReplayReport.Reading(bytes: bytes)
     for round in 0...rounds {
       func inC() throws -> Double {
-        // A loop of its own for each round: it reads from the oldest record on. Both have to connect first.
+        // Each round has its own loop, which reads from the oldest record. Both have to connect first.
         let start = ContinuousClock.now
         let loop = try CLoop(cluster.bootstrap, lanes: lanes)
         defer { loop.close() }
@@ -84,12 +84,12 @@ struct ReplayBenchmark: AsyncParsableCommand {
   }
 }
 
-/// Lists dead letters of a log in memory and prints what that took.
+/// Lists dead letters of an in-memory log and prints the cost.
 struct ListLetters: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list-letters", abstract: "Lists dead letters and prints what that took.", shouldDisplay: false)
+    commandName: "list-letters", abstract: "Lists dead letters and prints the cost.", shouldDisplay: false)
 
-  @Option(help: "How many.") var letters: Int
+  @Option(help: "The number of dead letters.") var letters: Int
 
   func run() async throws {
     let time = MillraceClock.system
@@ -103,10 +103,10 @@ struct ListLetters: AsyncParsableCommand {
       RecordHeader("ce_source", "appstore/Production/com.example.app"), RecordHeader("millrace-attempt", "12"),
       RecordHeader("millrace-cause", "2026-03-01T12:00:00.000Z server-error: it answered 503 Service Unavailable"),
       RecordHeader("millrace-reason", "attempts-exhausted"), RecordHeader("millrace-detail", "tried 12 times"),
-      RecordHeader("millrace-remedy", "mend what it names, then requeue it"),
+      RecordHeader("millrace-remedy", "fix the cause, then requeue it"),
       RecordHeader("millrace-died-at", "\(time.wallTime.millisecondsSince1970)"),
     ]
-    // One value for all: what is measured is the list, not the log.
+    // All records share one value, because the test measures the list and not the log.
     let value = [UInt8](repeating: UInt8(ascii: "x"), count: 12_000)
     for number in 0..<letters {
       try log.append(
@@ -121,21 +121,21 @@ struct ListLetters: AsyncParsableCommand {
     let grouped = (ContinuousClock.now - start) / .seconds(1)
     let entries = try await operations.deadLetters()
     let each = (ContinuousClock.now - start) / .seconds(1) - grouped
-    guard groups.count == letters, entries.count == letters else { throw BenchError("letters are missing") }
+    guard groups.count == letters, entries.count == letters else { throw BenchError("the list is incomplete") }
     print(grouped, each, (Restore.peakBytes - before) / 1_048_576)
   }
 }
 
-/// What a list took.
+/// The cost of a list.
 struct ListResult {
   var groupedSeconds: Double
   var eachSeconds: Double
-  /// Above what the process had before, the letters themselves among it.
+  /// Memory in addition to the process's before, which includes the letters.
   var addedMiB: Double
 
   init(_ line: String) throws {
     let parts = line.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
-    guard parts.count == 3 else { throw BenchError("no result of a list: \(line)") }
+    guard parts.count == 3 else { throw BenchError("unexpected output of the listing process: \(line)") }
     (groupedSeconds, eachSeconds, addedMiB) = (parts[0], parts[1], parts[2])
   }
 }

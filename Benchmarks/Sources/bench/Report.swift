@@ -1,4 +1,4 @@
-// One result, two renderings: a table for people and one line of JSON.
+// Formats one result as a table for people and as a line of JSON.
 import AppStore
 
 /// A column-aligned table.
@@ -20,7 +20,7 @@ struct Table {
 }
 
 enum Numbers {
-  /// Grouped by thousands, without decimals.
+  /// Formats with thousands separators and without decimals.
   static func whole(_ value: Double) -> String {
     let digits = String(Int(value.rounded()))
     var text = ""
@@ -42,7 +42,7 @@ enum Numbers {
 
   static func median(_ values: [Double]) -> Double { percentile(values, 0.5) }
 
-  /// The nearest rank; NaN where there is no value.
+  /// The nearest rank; NaN if there are no values.
   static func percentile(_ values: [Double], _ part: Double) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return .nan }
@@ -51,7 +51,7 @@ enum Numbers {
 }
 
 extension JSONObject {
-  /// A number with three decimals at most.
+  /// Sets a number with at most three decimals.
   mutating func set(_ name: String, _ value: Double) { self[name] = .number(Numbers.fixed(value, 3)) }
 
   var line: String { String(decoding: serialized(), as: UTF8.self) }

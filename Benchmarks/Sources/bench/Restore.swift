@@ -1,19 +1,18 @@
-// A worker that starts on what its ledger's topic holds: what that takes, in a process of its own so that its memory is
-// nobody else's.
+// Measures the start of a worker with an existing ledger, in its own process for a separate memory measurement.
 import AppStore
 import ArgumentParser
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import Millrace
 @_spi(Measurement) import MillraceTesting
 
 struct Restore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Starts a worker, waits until all its lanes run, and prints what that took.", shouldDisplay: false)
+    abstract: "Starts a worker, waits until all its lanes run, and prints the cost.", shouldDisplay: false)
 
-  @Option(help: "The cluster's address.") var bootstrap: String
-  @Option(help: "What its topics' names begin with.") var prefix = ""
+  @Option(help: "The cluster's bootstrap servers.") var bootstrap: String
+  @Option(help: "The prefix of its topics' names.") var prefix = ""
 
   func run() async throws {
     let log = try await ConsumeStage.log(bootstrap, isBacklog: true)
@@ -25,7 +24,7 @@ struct Restore: AsyncParsableCommand {
     let start = ContinuousClock.now
     let result = try await worker.running { restoring in
       let seconds = (ContinuousClock.now - start) / .seconds(1)
-      // A lane states how many entries it has once its first commit is through.
+      // A lane reports its number of entries after its first commit.
       try await worker.untilQuiet()
       return RestoreResult(
         entries: Self.entries(in: worker.metrics), seconds: seconds, restoring: restoring / .seconds(1),
@@ -39,7 +38,7 @@ struct Restore: AsyncParsableCommand {
       .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0) { $0 + Int($1) }
   }
 
-  /// The most that was resident at one time (`proc_pid_status(5)`, VmHWM).
+  /// The peak resident memory (`proc_pid_status(5)`, VmHWM).
   static var peakBytes: Double {
     let status = FileManager.default.contents(atPath: "/proc/self/status").map { String(decoding: $0, as: UTF8.self) }
     for line in (status ?? "").split(separator: "\n") where line.hasPrefix("VmHWM:") {
@@ -49,13 +48,13 @@ struct Restore: AsyncParsableCommand {
   }
 }
 
-/// What a start took.
+/// The cost of a start.
 struct RestoreResult {
   /// Notifications in the ledgers of all lanes.
   var entries = 0
-  /// From nothing to all lanes running, the group's first join (3 s on the embedded cluster) included.
+  /// The time until all lanes run, including the group's first join (3 s on the embedded cluster).
   var seconds = 0.0
-  /// The part of it in which the lanes were owned and did not all run: what their ledgers took.
+  /// The part of it between the assignment and the last lane's start, which is the time to restore the ledgers.
   var restoring = 0.0
   var peakMiB = 0.0
 
@@ -72,7 +71,7 @@ struct RestoreResult {
     let parts = line.split(whereSeparator: \.isWhitespace)
     guard parts.count == 4, let entries = Int(parts[0]), let seconds = Double(parts[1]),
       let restoring = Double(parts[2]), let peak = Double(parts[3])
-    else { throw BenchError("no result of a restore: \(line)") }
+    else { throw BenchError("unexpected output of the restore process: \(line)") }
     self.init(entries: entries, seconds: seconds, restoring: restoring, peakMiB: peak)
   }
 }

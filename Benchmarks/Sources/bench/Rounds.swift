@@ -1,13 +1,13 @@
-// Alternating loops: what slows the machine down for a moment slows both halves of a pair.
+// Alternates two loops, so that disturbances of the machine affect both halves of a pair.
 import AppStoreSignature
 
-/// Paired rounds of a baseline and of ours, in operations per second.
+/// Rounds of a baseline and of Millrace, in operations per second.
 struct Pairs: Sendable {
   var rounds: [(baseline: Double, ours: Double)] = []
 
   var baseline: Double { Numbers.median(rounds.map(\.baseline)) }
   var ours: Double { Numbers.median(rounds.map(\.ours)) }
-  /// The median of the ratios of each pair: what slowed the machine down slowed both of a pair.
+  /// The median of the ratios of all pairs.
   var ratio: Double { Numbers.median(rounds.map { $0.ours / $0.baseline }) }
 }
 
@@ -17,7 +17,7 @@ struct Rounds: Sendable {
   let seconds: Double
   let count: Int
 
-  /// Alternates two loops, each given the number of operations to do; the first round of each only warms up.
+  /// Alternates two loops. Each receives the number of operations. The first round of each is a warm-up.
   func pairs(
     _ baseline: (Int) async throws -> Void, _ ours: (Int) async throws -> Void
   ) async throws -> Pairs {
@@ -36,7 +36,7 @@ struct Rounds: Sendable {
     return pairs
   }
 
-  /// How many operations take about ``seconds``.
+  /// The number of operations that takes about ``seconds``.
   private func calibrated(_ loop: (Int) async throws -> Void) async throws -> Int {
     max(10, Int(try await rate(500, loop) * seconds))
   }
@@ -63,7 +63,7 @@ struct Rounds: Sendable {
     for _ in 0..<operations { _ = try await verifier.verifyNotification(token.jws, identity: .any) }
   }
 
-  /// One task against two at once, by the clock on the wall: this is about what they share.
+  /// Compares one task with two concurrent ones by elapsed time, because the result depends on shared resources.
   func scaling() async throws -> Pairs {
     let operations = try await calibrated { try await self.outer($0) }
     func wall(_ tasks: Int) async throws -> Double {

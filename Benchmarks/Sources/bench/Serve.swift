@@ -1,4 +1,4 @@
-// The servers that the ingress is compared with: the same HTTP server with the same settings, and less behind it.
+// The baseline servers for the ingress: the same HTTP server with the same settings and less work.
 import AppStore
 import ArgumentParser
 import Crypto
@@ -10,10 +10,10 @@ import NIOCore
 
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "One of the servers that the ingress is compared with; runs until it is stopped.", shouldDisplay: false)
+    abstract: "Runs a baseline server for the ingress until it is stopped.", shouldDisplay: false)
 
   enum Kind: String, ExpressibleByArgument {
-    /// Answers 200 without looking.
+    /// Answers 200 without any check.
     case blind
     /// Checks the raw signatures of the posted token and of two inner ones, and nothing else.
     case checks
@@ -22,7 +22,7 @@ struct Serve: AsyncParsableCommand {
   @Argument var kind: Kind
   @Option var port: Int
   @Option(
-    help: "A file with the notification whose inner tokens are checked, and whose leaf signed all that is posted.")
+    help: "A file with a notification. Its inner tokens are checked, and its leaf signed all posted tokens.")
   var token: String
 
   func run() async throws {
@@ -30,7 +30,7 @@ struct Serve: AsyncParsableCommand {
     let responder = BaselineResponder(checks: kind == .checks ? try Token(genuine: Array(jws)).checks : [])
     var logger = Logger(label: "bench")
     logger.logLevel = .error
-    // As Ingress/IngressServer.swift sets it up.
+    // The same setup as in Ingress/IngressServer.swift.
     let server = HTTPServerBuilder.http1(
       configuration: .init(
         httpDecoderConfiguration: .init(
@@ -42,11 +42,11 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// 200, after as many signature checks as there are.
+/// Answers 200 after the configured signature checks.
 struct BaselineResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
-  /// The outer token's key and form, then the inner ones.
+  /// The outer token, then the inner ones.
   let checks: [RawCheck]
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -60,7 +60,7 @@ struct BaselineResponder: HTTPResponder {
   }
 }
 
-/// The token in `{"signedPayload":"…"}`, found from the end because that is cheapest.
+/// The token in `{"signedPayload":"…"}`. Searching from the end is the fastest.
 private struct PostedToken {
   let message: ByteBufferView.SubSequence
   let signature: P256.Signing.ECDSASignature
@@ -74,7 +74,7 @@ private struct PostedToken {
     do {
       signature = try P256.Signing.ECDSASignature(rawRepresentation: bytes)
     } catch {
-      // Not of 64 bytes: no signature.
+      // A signature has 64 bytes.
       return nil
     }
   }

@@ -1,9 +1,9 @@
-// The end of a helper process: it is told by SIGTERM.
+// Lets a helper process run until SIGTERM.
 import Dispatch
 import Foundation
 
 enum Signals {
-  /// Returns when SIGTERM or SIGINT comes.
+  /// Returns on SIGTERM or SIGINT.
   static func termination() async throws {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let sources = [SIGTERM, SIGINT].map { number in

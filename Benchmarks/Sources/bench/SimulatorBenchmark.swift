@@ -1,4 +1,4 @@
-// How many notifications the fake App Store signs on one core, and whether its memory grows meanwhile.
+// Measures the notifications that the simulated App Store signs on one core, and its memory growth.
 import AppStore
 import AppStoreSimulator
 import ArgumentParser
@@ -6,10 +6,10 @@ import ArgumentParser
 struct SimulatorBenchmark: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulator",
-    abstract: "Signed notifications of a renewing world, three tokens each, and the memory in use.")
+    abstract: "Signs notifications of renewals, three tokens each, and reports the memory in use.")
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "How many notifications.") var count = 1_000_000
+  @Option(help: "The number of notifications.") var count = 1_000_000
 
   func run() throws {
     let result = try SigningBenchmark.run(count: count) { _ in }

@@ -1,4 +1,4 @@
-// A notification to measure with, and what a raw signature check of it needs.
+// The notification for the measurements, and the data for raw signature checks.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -6,7 +6,7 @@ import Crypto
 import Foundation
 import X509
 
-/// One compact JWS, taken apart for a check that does nothing else.
+/// A compact JWS, split for a raw signature check.
 struct RawCheck: Sendable {
   let message: [UInt8]
   let signature: P256.Signing.ECDSASignature
@@ -19,7 +19,7 @@ struct RawCheck: Sendable {
       case .array(let certificates)? = try JSONObject(parsing: header)["x5c"],
       case .string(let leaf)? = certificates.first, let der = Base64.decodeStandard(Array(leaf.utf8)),
       let key = P256.Signing.PublicKey(try Certificate(derEncoded: der).publicKey)
-    else { throw BenchError("the token is no compact JWS with a P-256 leaf") }
+    else { throw BenchError("the token is not a compact JWS with a P-256 leaf") }
     message = Array(jws[..<(jws.count - segments[2].count - 1)])
     self.signature = try P256.Signing.ECDSASignature(rawRepresentation: signature)
     self.key = key
@@ -28,11 +28,11 @@ struct RawCheck: Sendable {
   func check() -> Bool { key.isValidSignature(signature, for: message) }
 }
 
-/// A notification with the root that vouches for it.
+/// A notification with its trusted root.
 struct Token: Sendable {
   let jws: [UInt8]
   let root: [UInt8]
-  /// Where it comes from, for the report.
+  /// The source of the notification, for the report.
   let name: String
   /// The outer token, then the inner ones.
   let checks: [RawCheck]
@@ -43,17 +43,17 @@ struct Token: Sendable {
     self.name = name
     let segments = jws.split(separator: UInt8(ascii: "."))
     guard segments.count == 3, let payload = Base64.decodeURL(segments[1]) else {
-      throw BenchError("\(name) is no compact JWS")
+      throw BenchError("\(name) is not a compact JWS")
     }
     let data = try ResponseBodyV2DecodedPayload(parsing: payload).data
     let inner = [data?.signedTransactionInfo, data?.signedRenewalInfo].compactMap { $0 }
     checks = try [RawCheck(jws)] + inner.map { try RawCheck(Array($0.utf8)) }
   }
 
-  /// A notification that is known to be genuine.
+  /// Creates a token that is known to be genuine.
   init(genuine jws: [UInt8]) throws { try self.init(jws: jws, root: [], name: "the posted notification") }
 
-  /// `../shared/vectors/ok-did-renew.jws` beside the project where it exists, else one of the same kind and size.
+  /// Loads `../shared/vectors/ok-did-renew.jws` next to the project, or creates one of the same kind and size.
   static func load(beside project: String) throws -> Token {
     let vectors = project + "/../shared/vectors"
     if let jws = FileManager.default.contents(atPath: vectors + "/ok-did-renew.jws"),

@@ -1,14 +1,13 @@
-// Records that look like notifications to whoever reads headers alone.
-import Kafka
+// Records that look like notifications if only their headers are read.
+import KafkaClient
 
-/// Makes records of two types, one with a subtype and one without, that differ in id and key; their values are nobody's
-/// signature.
+/// Makes records of two types, one with a subtype and one without. Ids and keys differ, and the values are unsigned.
 struct UnsignedRecords {
   private let template: ProducerRecord
   private let lanes: Int
   private var made = 0
 
-  /// - Parameter template: What they are like.
+  /// - Parameter template: The record to copy.
   init(_ template: ProducerRecord, topic: String, lanes: Int) {
     var template = template
     template.topic = topic

@@ -1,4 +1,4 @@
-// Verification with everything that belongs to it, against the one thing that cannot be left out.
+// Compares complete verification with its indispensable part, the signature check.
 import AppStore
 import AppStoreSignature
 import ArgumentParser
@@ -6,17 +6,17 @@ import ArgumentParser
 struct VerifyBenchmark: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Verification and decoding of a 17 kB notification, chain cached, against raw P-256 checks.")
+    abstract: "Compares verifying and decoding a 17 kB notification, chain cached, with raw P-256 checks.")
 
   @OptionGroup var output: OutputOptions
-  @Option(help: "Pairs of rounds; the median ratio is reported.") var rounds = 21
-  @Option(help: "Seconds of each round.") var seconds = 0.25
+  @Option(help: "The pairs of rounds; the result is the median ratio.") var rounds = 21
+  @Option(help: "The seconds of a round.") var seconds = 0.25
   @Option(help: "The project's directory.") var project = "."
 
   func run() async throws {
     let token = try Token.load(beside: project)
     let verifier = try token.verifier()
-    // The chain is cached from here on.
+    // From here on the chain is cached.
     guard try await verifier.verifyNotification(token.jws, identity: .any).inner == .verified else {
       throw BenchError("the inner tokens of \(token.name) do not verify")
     }

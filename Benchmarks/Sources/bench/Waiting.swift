@@ -1,14 +1,14 @@
-// An app whose notifications come while a million of another app's wait for their turn at Apple.
+// Measures the delay of one app's notifications while a million of another app's wait for calls to Apple.
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 @_spi(Measurement) import MillraceTesting
 import Synchronization
 
-/// Asks Apple for each notification of one app, and nothing for those of another.
+/// Calls Apple for each notification of one app, and handles the others at once.
 struct WaitingWorker: NotificationWorker {
   static let name = "waiting"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -17,17 +17,17 @@ struct WaitingWorker: NotificationWorker {
   static let seen = Mutex(Seen())
 
   struct Seen {
-    /// Which of the app's that waits were tried.
+    /// Which records of the waiting app were tried.
     var known: [Bool] = []
     var knownCount = 0
     var tries = 0
-    /// When those of the other app were.
+    /// The handling times of the other app's records.
     var served: [String: ContinuousClock.Instant] = [:]
   }
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard notification.bundleId == Self.waitingApp else {
       Self.seen.withLock { $0.served[notification.id] = .now }
       return .ignore
@@ -48,7 +48,7 @@ struct WaitingWorker: NotificationWorker {
   }
 }
 
-/// Extends whatever it is asked to, at once.
+/// Accepts every extension at once.
 private struct ExtendingAppStore: HTTPExchange {
   static let calls = Atomic(0)
 
@@ -60,16 +60,16 @@ private struct ExtendingAppStore: HTTPExchange {
   }
 }
 
-/// Puts a backlog before a worker that has to wait for its turns, and measures who comes behind it.
+/// Gives a worker a backlog that has to wait for rate-limit slots, and measures the delay of another app.
 struct WaitingStage {
   let lanes: Int
 
-  /// Those who are sent away are told to come back in ten minutes at most. So fast they come within a run, ten times as
-  /// close together; what the other app waits is counted in real time.
+  /// Refused records return within ten minutes. At this rate they return within a run, ten times as densely. The delay
+  /// of the other app is measured in real time.
   static let rate = 10.0
   private static let interval = Duration.milliseconds(250)
 
-  /// Records are in a log in this process, so that nothing else takes part.
+  /// Uses an in-memory log, so that nothing else affects the result.
   func run(_ count: Int) async throws -> WaitingResult {
     WaitingWorker.seen.withLock { $0.known = [Bool](repeating: false, count: count) }
     let clock = MillraceClock(origin: nil, rate: Self.rate)
@@ -101,7 +101,7 @@ struct WaitingStage {
     }
   }
 
-  /// Until each was tried and sent away, but for the few whose turn it was.
+  /// Waits until each record was tried and refused, except the few that got a slot.
   private func untilAllWait(_ count: Int) async throws {
     var (last, heard) = (0, ContinuousClock.now)
     while last < count {
@@ -112,7 +112,7 @@ struct WaitingStage {
     }
   }
 
-  /// Until as many came back as wait.
+  /// Measures until as many records returned as wait.
   private func probe(_ count: Int, _ log: InMemoryLog, _ records: inout UnsignedRecords) async throws -> WaitingResult {
     var waits: [Double] = []
     let start = ContinuousClock.now
@@ -126,7 +126,7 @@ struct WaitingStage {
       try log.append(record)
       waits.append(try await served(record, since: put) / .milliseconds(1))
       returned = WaitingWorker.seen.withLock(\.tries) - tries
-      guard start.duration(to: .now) < .seconds(600) else { throw BenchError("\(count - returned) did not come back") }
+      guard start.duration(to: .now) < .seconds(600) else { throw BenchError("\(count - returned) did not return") }
     }
     let seconds = start.duration(to: .now) / .seconds(1)
     return WaitingResult(
@@ -138,14 +138,14 @@ struct WaitingStage {
     let id = record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) } ?? ""
     while true {
       if let time = WaitingWorker.seen.withLock({ $0.served[id] }) { return put.duration(to: time) }
-      guard put.duration(to: .now) < .seconds(60) else { throw BenchError("\(id) was not served within a minute") }
+      guard put.duration(to: .now) < .seconds(60) else { throw BenchError("\(id) was not handled within a minute") }
       try await Task.sleep(for: .milliseconds(1))
     }
   }
 }
 
 extension ProducerRecord {
-  /// The same of another app.
+  /// This record for another app.
   fileprivate func of(_ bundleId: String) -> ProducerRecord {
     var record = self
     record.headers = record.headers.map {
@@ -155,14 +155,14 @@ extension ProducerRecord {
   }
 }
 
-/// How long an app waited behind another.
+/// The delay of one app behind another.
 struct WaitingResult {
-  /// Records of the other app.
+  /// The number of waiting records of the other app.
   var waiting: Int
-  /// Milliseconds from a record's being in the topic to its handler.
+  /// The delay from writing a record to its handler, in milliseconds.
   var waits: [Double]
-  /// Records of the other app that came back meanwhile, in a second.
+  /// The waiting app's records that returned meanwhile, per second.
   var triesPerSecond: Double
-  /// Those whose turn it was, in a second.
+  /// The calls that got a slot, per second.
   var callsPerSecond: Double
 }

@@ -1,5 +1,5 @@
-// Writes what a fuzzing run starts from: `fuzz-seeds DIRECTORY`. A process of its own, so that no signing key and no
-// signer is inside the fuzzer.
+// Writes the seeds of a fuzzing run: `fuzz-seeds DIRECTORY`. This is a separate program, so that the fuzzer contains
+// neither a signing key nor a signer.
 //
 // DIRECTORY/root.der      the root to trust
 // DIRECTORY/genuine.txt   every genuine token, one a line
@@ -58,7 +58,7 @@ var bodies = SampleNotificationsV1(password: "0123456789abcdef0123456789abcdef",
 for type in NotificationTypeV1.allKnown {
   try write(bodies.next(type, at: signedDate).body, "v1/\(type.rawValue)")
 }
-// Spellings of the secret that a generator does not make.
+// Spellings of the secret that generated bodies do not have.
 let spellings = [
   #"{"password":"a"}"#, #"{ "p\u0061ssword" : "a" , "notification_type":"CANCEL" }"#,
   #"{"notification_type":"CANCEL","password":"a","password":"b"}"#, "{\n\t\"x\": 1,\n\t\"password\": null\n}",

@@ -1,4 +1,4 @@
-// What is fuzzed, and how a broken property ends the run.
+// The fuzz targets' interface, and the exit on a broken property.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -8,17 +8,17 @@
   internal import Darwin
 #endif
 
-/// Something that takes any bytes at all and must neither trap nor break its property.
+/// A target that accepts any bytes. It must neither crash nor break its property.
 protocol FuzzTarget {
   func run(_ input: UnsafeRawBufferPointer)
 }
 
-/// Stands there until the command line was read.
+/// The target until the command line is read.
 struct UnsetTarget: FuzzTarget {
   func run(_ input: UnsafeRawBufferPointer) {}
 }
 
-/// The end of the process: a broken property must look like a crash to libFuzzer, so that it keeps the input.
+/// Ends the process with a crash, so that libFuzzer keeps the input.
 enum Failure {
   static func report(_ message: String) -> Never {
     print("fuzz: \(message)")
@@ -36,9 +36,9 @@ enum Failure {
     #endif
   }
 
-  /// The bytes of a file that the run cannot do without.
+  /// The bytes of a required file.
   static func contents(of path: String) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { report("cannot read \(path); run scripts/fuzz, which makes it") }
+    guard let file = fopen(path, "rb") else { report("cannot read \(path); run scripts/fuzz, which creates it") }
     defer { fclose(file) }
     var bytes: [UInt8] = []
     while true {

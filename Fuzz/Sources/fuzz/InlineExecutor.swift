@@ -1,8 +1,8 @@
-// Runs asynchronous code on the calling thread, so that an input is finished when its function returns and a run with
-// the same inputs covers the same edges.
+// Runs asynchronous code on the calling thread. An input is then finished when its function returns, and the same
+// inputs cover the same edges.
 internal import Synchronization
 
-/// Executes the jobs of one task at a time, in the order they come.
+/// Executes the jobs of one task at a time, in order.
 final class InlineExecutor: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
 
@@ -11,7 +11,7 @@ final class InlineExecutor: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Runs `body`, which must not wait for anything that happens elsewhere.
+  /// Runs `body`, which must not wait for other threads.
   func run(_ body: @escaping @Sendable () async -> Bool) -> Bool {
     let result = ResultBox()
     Task(executorPreference: self) { result.value.store(await body() ? 1 : 0, ordering: .releasing) }
@@ -19,7 +19,7 @@ final class InlineExecutor: TaskExecutor {
     switch result.value.load(ordering: .acquiring) {
     case 0: return false
     case 1: return true
-    default: Failure.report("the code under test waited for something outside")
+    default: Failure.report("the code under test waited for another thread")
     }
   }
 

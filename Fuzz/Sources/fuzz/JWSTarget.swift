@@ -1,14 +1,15 @@
-// The way of a V2 notification: segments, base64url, header, certificates, signature, payload, chain, inner tokens.
+// Fuzzes the processing of a version 2 notification: segments, base64url, header, certificates, signature, payload,
+// chain, inner tokens.
 internal import AppStore
 internal import AppStoreSignature
 
-/// Property: whatever is accepted under the seeds' root is one of the seeds, byte for byte. Nobody but the holder of
-/// the chain's keys can make a token, and ours is gone once the seeds are written.
+/// Property: every token that is accepted under the seeds' root is one of the seeds, byte for byte. Only the holder of
+/// the chain's keys can make a token, and the keys are discarded when the seeds are written.
 struct JWSTarget: FuzzTarget {
   private let verifier: SignedDataVerifier
   private let genuine: Set<[UInt8]>
   private let executor = InlineExecutor()
-  /// The app that the seeds are about; some forgeries are genuine for another one.
+  /// The app of the seeds. Some forgeries are genuine for another app.
   private let identity = IdentityPolicy([
     AppIdentity(bundleId: "com.example.app", appAppleId: 1_234_567_890, environments: [.production])
   ])
@@ -22,7 +23,7 @@ struct JWSTarget: FuzzTarget {
     } catch {
       Failure.report("the seeds' root cannot be used: \(error)")
     }
-    // One genuine token a line.
+    // One genuine token per line.
     genuine = Set(Failure.contents(of: seeds + "/genuine.txt").split(separator: UInt8(ascii: "\n")).map(Array.init))
   }
 
@@ -33,11 +34,11 @@ struct JWSTarget: FuzzTarget {
         let verified = try await verifier.verifyNotification(jws, identity: identity)
         return verified.inner == .verified
       } catch {
-        // Texts are made of data too.
+        // Error texts contain input data too.
         if error.description.isEmpty { Failure.report("an error without a description") }
         return false
       }
     }
-    if isAccepted, !genuine.contains(jws) { Failure.report("a token that nobody signed was accepted") }
+    if isAccepted, !genuine.contains(jws) { Failure.report("a token that is not one of the seeds was accepted") }
   }
 }

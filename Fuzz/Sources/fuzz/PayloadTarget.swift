@@ -1,7 +1,7 @@
-// What stands inside a token, as if it had been signed: JSON and the typed views over it.
+// Fuzzes the payload of a token, as if it had been signed: JSON and its typed views.
 internal import AppStore
 
-/// Property: writing out what was read and reading it again gives the same, and every view can be asked everything.
+/// Property: encoding and decoding again returns the same value, and every property of the views can be read.
 struct PayloadTarget: FuzzTarget {
   func run(_ input: UnsafeRawBufferPointer) {
     let object: JSONObject
@@ -13,9 +13,9 @@ struct PayloadTarget: FuzzTarget {
     let written = object.serialized()
     do {
       let again = try JSONObject(parsing: written)
-      if again != object { Failure.report("reading what was written gives something else") }
+      if again != object { Failure.report("the encoded payload decodes to another value") }
     } catch {
-      Failure.report("what was written cannot be read: \(error)")
+      Failure.report("the encoded payload cannot be decoded: \(error)")
     }
     let notification = ResponseBodyV2DecodedPayload(json: object)
     _ = (notification.environment, notification.bundleId, notification.appAppleId, notification.oddFields)

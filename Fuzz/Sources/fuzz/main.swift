@@ -1,7 +1,8 @@
 // The fuzzer: `fuzz <jws|payload|v1> <seed directory> [libFuzzer's arguments]`. `scripts/fuzz` runs it.
 internal import CFuzzer
 
-// libFuzzer calls a C function, which captures nothing, so the target is a global set once before it starts.
+// libFuzzer calls a C function, which captures nothing. The target is therefore a global that is set once before the
+// start.
 nonisolated(unsafe) var target: any FuzzTarget = UnsetTarget()
 
 guard CommandLine.arguments.count >= 3 else { Failure.report("usage: fuzz jws|payload|v1 SEEDS [libFuzzer options]") }
@@ -13,7 +14,7 @@ case "v1": target = V1Target()
 default: Failure.report("unknown target \(CommandLine.arguments[1]): jws, payload or v1")
 }
 
-// libFuzzer sees its own arguments only: the program's name, then what follows ours.
+// libFuzzer receives only its own arguments: the program's name and the arguments after the first two.
 var arguments = CommandLine.unsafeArgv
 arguments[2] = arguments[0]
 var count = CommandLine.argc - 2

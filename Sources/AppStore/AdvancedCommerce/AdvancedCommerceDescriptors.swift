@@ -1,11 +1,9 @@
-// What the customer sees of an Advanced Commerce purchase.
-
 /// The name and description of a purchase (Advanced Commerce API, `descriptors`).
 public struct AdvancedCommerceDescriptors: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The description shown to the customer.

@@ -1,20 +1,18 @@
-// A lower price for an Advanced Commerce item.
-
-/// An offer on an item (Advanced Commerce API, `Offer`). Prices are in thousandths of the currency.
+/// An offer for an item (Advanced Commerce API, `Offer`). Prices are in thousandths of the currency.
 public struct AdvancedCommerceOffer: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// How long one period of the offer is.
+  /// The length of one period of the offer.
   public var period: AdvancedCommerceOfferPeriod? {
     get { self["period"] }
     set { self["period"] = newValue }
   }
 
-  /// How many periods the offer lasts.
+  /// The number of periods.
   public var periodCount: Int64? {
     get { self["periodCount"] }
     set { self["periodCount"] = newValue }
@@ -26,7 +24,7 @@ public struct AdvancedCommerceOffer: AppStoreObject {
     set { self["price"] = newValue }
   }
 
-  /// Why the offer was made.
+  /// The reason for the offer.
   public var reason: AdvancedCommerceOfferReason? {
     get { self["reason"] }
     set { self["reason"] = newValue }

@@ -1,11 +1,9 @@
-// How long a period of an Advanced Commerce offer is.
-
 /// The length of a period of an offer, ISO 8601 (Advanced Commerce API, `period` of an offer).
 public struct AdvancedCommerceOfferPeriod: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Three days.

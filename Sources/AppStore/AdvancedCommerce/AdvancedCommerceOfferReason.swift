@@ -1,18 +1,16 @@
-// Why an Advanced Commerce offer was made.
-
 /// The reason for an offer (Advanced Commerce API, `reason` of an offer).
 public struct AdvancedCommerceOfferReason: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// To win a new customer.
+  /// To acquire a new customer.
   public static let acquisition = AdvancedCommerceOfferReason(rawValue: "ACQUISITION")
   /// To win a former customer back.
   public static let winBack = AdvancedCommerceOfferReason(rawValue: "WIN_BACK")
-  /// To keep a customer.
+  /// To retain a customer.
   public static let retention = AdvancedCommerceOfferReason(rawValue: "RETENTION")
 
   /// The values that Apple documents.

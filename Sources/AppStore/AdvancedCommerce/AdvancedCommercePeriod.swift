@@ -1,11 +1,9 @@
-// How long a period of an Advanced Commerce subscription is.
-
 /// The length of a subscription period, ISO 8601 (Advanced Commerce API, `period`).
 public struct AdvancedCommercePeriod: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// One week.

@@ -1,11 +1,9 @@
-// A coming price of an Advanced Commerce item.
-
 /// A price increase of an item (Advanced Commerce API, `PriceIncreaseInfo`). Prices are in thousandths of the currency.
 public struct AdvancedCommercePriceIncreaseInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The items whose prices depend on this one.
@@ -20,7 +18,7 @@ public struct AdvancedCommercePriceIncreaseInfo: AppStoreObject {
     set { self["price"] = newValue }
   }
 
-  /// How far the increase is.
+  /// The status of the price increase.
   public var status: AdvancedCommercePriceIncreaseInfoStatus? {
     get { self["status"] }
     set { self["status"] = newValue }

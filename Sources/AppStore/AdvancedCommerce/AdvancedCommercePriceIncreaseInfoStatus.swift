@@ -1,18 +1,16 @@
-// How far an Advanced Commerce price increase is.
-
-/// The state of a price increase (Advanced Commerce API, `status` of a price increase).
+/// The status of a price increase (Advanced Commerce API, `status` of a price increase).
 public struct AdvancedCommercePriceIncreaseInfoStatus: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Scheduled, the customer has not been asked.
+  /// The increase is scheduled; the customer has not been asked for consent.
   public static let scheduled = AdvancedCommercePriceIncreaseInfoStatus(rawValue: "SCHEDULED")
-  /// The customer has not answered.
+  /// The customer has not responded.
   public static let pending = AdvancedCommercePriceIncreaseInfoStatus(rawValue: "PENDING")
-  /// The customer agreed, or need not.
+  /// The customer has consented or does not need to.
   public static let accepted = AdvancedCommercePriceIncreaseInfoStatus(rawValue: "ACCEPTED")
 
   /// The values that Apple documents.

@@ -1,32 +1,30 @@
-// A refund of an Advanced Commerce item.
-
 /// A refund of an item (Advanced Commerce API, `Refund`). Amounts are in thousandths of the currency.
 public struct AdvancedCommerceRefund: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The amount refunded.
+  /// The refunded amount.
   public var refundAmount: Int64? {
     get { self["refundAmount"] }
     set { self["refundAmount"] = newValue }
   }
 
-  /// When it was refunded.
+  /// The time at which it was refunded.
   public var refundDate: Timestamp? {
     get { self["refundDate"] }
     set { self["refundDate"] = newValue }
   }
 
-  /// Why it was refunded.
+  /// The reason it was refunded.
   public var refundReason: AdvancedCommerceRefundReason? {
     get { self["refundReason"] }
     set { self["refundReason"] = newValue }
   }
 
-  /// How much of it was refunded.
+  /// The refund type.
   public var refundType: AdvancedCommerceRefundType? {
     get { self["refundType"] }
     set { self["refundType"] = newValue }

@@ -1,18 +1,16 @@
-// Why an Advanced Commerce item was refunded.
-
-/// The reason of a refund (Advanced Commerce API, `refundReason`).
+/// The reason for a refund (Advanced Commerce API, `refundReason`).
 public struct AdvancedCommerceRefundReason: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The purchase was not intended.
+  /// The customer did not intend the purchase.
   public static let unintendedPurchase = AdvancedCommerceRefundReason(rawValue: "UNINTENDED_PURCHASE")
   /// The purchase was not delivered or did not work.
   public static let fulfillmentIssue = AdvancedCommerceRefundReason(rawValue: "FULFILLMENT_ISSUE")
-  /// The purchase did not satisfy.
+  /// The customer was not satisfied with the purchase.
   public static let unsatisfiedWithPurchase = AdvancedCommerceRefundReason(rawValue: "UNSATISFIED_WITH_PURCHASE")
   /// A legal reason.
   public static let legal = AdvancedCommerceRefundReason(rawValue: "LEGAL")

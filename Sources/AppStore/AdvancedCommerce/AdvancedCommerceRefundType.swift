@@ -1,18 +1,16 @@
-// How much of an Advanced Commerce item was refunded.
-
-/// The kind of a refund (Advanced Commerce API, `refundType`).
+/// The type of a refund (Advanced Commerce API, `refundType`).
 public struct AdvancedCommerceRefundType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The whole price.
+  /// A full refund.
   public static let full = AdvancedCommerceRefundType(rawValue: "FULL")
-  /// The part that was not used.
+  /// A refund of the unused part.
   public static let prorated = AdvancedCommerceRefundType(rawValue: "PRORATED")
-  /// An amount that the developer named.
+  /// A refund of an amount that the developer specified.
   public static let custom = AdvancedCommerceRefundType(rawValue: "CUSTOM")
 
   /// The values that Apple documents.

@@ -1,20 +1,18 @@
-// What renews of an Advanced Commerce subscription.
-
-/// The Advanced Commerce part of renewal information (Advanced Commerce API, `AdvancedCommerceRenewalInfo`).
+/// The Advanced Commerce part of renewal info (Advanced Commerce API, `AdvancedCommerceRenewalInfo`).
 public struct AdvancedCommerceRenewalInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Names the state of the subscription, for requests that change it.
+  /// Identifies the state of the subscription in requests that change it.
   public var consistencyToken: String? {
     get { self["consistencyToken"] }
     set { self["consistencyToken"] = newValue }
   }
 
-  /// What the customer sees.
+  /// The name and description shown to the customer.
   public var descriptors: AdvancedCommerceDescriptors? {
     get { self["descriptors"] }
     set { self["descriptors"] = newValue }
@@ -26,13 +24,13 @@ public struct AdvancedCommerceRenewalInfo: AppStoreObject {
     set { self["items"] = newValue }
   }
 
-  /// How long a period is.
+  /// The length of a period.
   public var period: AdvancedCommercePeriod? {
     get { self["period"] }
     set { self["period"] = newValue }
   }
 
-  /// The identifier that the developer gave with the request, a UUID.
+  /// The developer's identifier for the request, a UUID.
   public var requestReferenceId: String? {
     get { self["requestReferenceId"] }
     set { self["requestReferenceId"] = newValue }

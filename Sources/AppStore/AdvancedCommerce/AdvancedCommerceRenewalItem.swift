@@ -1,15 +1,13 @@
-// An item that renews.
-
 /// An item of an Advanced Commerce subscription that renews (Advanced Commerce API, `RenewalItem`). Prices are in
 /// thousandths of the currency.
 public struct AdvancedCommerceRenewalItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The item, as the developer names it.
+  /// The developer's identifier for the item.
   public var SKU: String? {
     get { self["SKU"] }
     set { self["SKU"] = newValue }
@@ -39,7 +37,7 @@ public struct AdvancedCommerceRenewalItem: AppStoreObject {
     set { self["price"] = newValue }
   }
 
-  /// A coming price increase.
+  /// An upcoming price increase.
   public var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo? {
     get { self["priceIncreaseInfo"] }
     set { self["priceIncreaseInfo"] = newValue }

@@ -1,39 +1,37 @@
-// What was bought in an Advanced Commerce purchase.
-
 /// The Advanced Commerce part of a transaction (Advanced Commerce API, `AdvancedCommerceTransactionInfo`). Prices are
 /// in thousandths of the currency.
 public struct AdvancedCommerceTransactionInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// What the customer sees.
+  /// The name and description shown to the customer.
   public var descriptors: AdvancedCommerceDescriptors? {
     get { self["descriptors"] }
     set { self["descriptors"] = newValue }
   }
 
-  /// The tax, as far as known.
+  /// The estimated tax.
   public var estimatedTax: Int64? {
     get { self["estimatedTax"] }
     set { self["estimatedTax"] = newValue }
   }
 
-  /// The items bought.
+  /// The purchased items.
   public var items: [AdvancedCommerceTransactionItem]? {
     get { self["items"] }
     set { self["items"] = newValue }
   }
 
-  /// How long a period of the subscription is.
+  /// The length of a subscription period.
   public var period: AdvancedCommercePeriod? {
     get { self["period"] }
     set { self["period"] = newValue }
   }
 
-  /// The identifier that the developer gave with the request, a UUID.
+  /// The developer's identifier for the request, a UUID.
   public var requestReferenceId: String? {
     get { self["requestReferenceId"] }
     set { self["requestReferenceId"] = newValue }

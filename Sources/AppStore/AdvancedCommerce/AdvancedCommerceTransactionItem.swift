@@ -1,14 +1,12 @@
-// An item of an Advanced Commerce purchase.
-
-/// An item bought (Advanced Commerce API, `TransactionItem`). Prices are in thousandths of the currency.
+/// A purchased item (Advanced Commerce API, `TransactionItem`). Prices are in thousandths of the currency.
 public struct AdvancedCommerceTransactionItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The item, as the developer names it.
+  /// The developer's identifier for the item.
   public var SKU: String? {
     get { self["SKU"] }
     set { self["SKU"] = newValue }
@@ -44,7 +42,7 @@ public struct AdvancedCommerceTransactionItem: AppStoreObject {
     set { self["refunds"] = newValue }
   }
 
-  /// When the item was revoked.
+  /// The time at which the item was revoked.
   public var revocationDate: Timestamp? {
     get { self["revocationDate"] }
     set { self["revocationDate"] = newValue }

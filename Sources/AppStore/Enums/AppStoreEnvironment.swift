@@ -1,12 +1,10 @@
-// Where a purchase was made.
-
 /// The environment of a payload (App Store Server API, `environment`). ``xcode`` and ``localTesting`` appear only in
-/// what a developer machine signs: nothing of Apple's vouches for it.
+/// data that a developer's machine signed; Apple does not vouch for it.
 public struct AppStoreEnvironment: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// The sandbox.

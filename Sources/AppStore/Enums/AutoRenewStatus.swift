@@ -1,11 +1,9 @@
-// Whether a subscription will renew.
-
 /// The renewal status of a subscription (App Store Server API, `autoRenewStatus`).
 public struct AutoRenewStatus: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Auto-renewal is off.

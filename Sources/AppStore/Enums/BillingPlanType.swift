@@ -1,11 +1,9 @@
-// How a transaction of a commitment is billed.
-
 /// The billing plan of a transaction (App Store Server API 1.21, `billingPlanType`).
 public struct BillingPlanType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Billed once for the whole commitment.

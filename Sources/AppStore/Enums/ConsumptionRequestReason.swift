@@ -1,18 +1,16 @@
-// Why the customer asked for a refund.
-
 /// The reason a customer gave for a refund request (App Store Server Notifications, `consumptionRequestReason`).
 public struct ConsumptionRequestReason: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The purchase was not intended.
+  /// The customer did not intend the purchase.
   public static let unintendedPurchase = ConsumptionRequestReason(rawValue: "UNINTENDED_PURCHASE")
   /// The purchase was not delivered or did not work.
   public static let fulfillmentIssue = ConsumptionRequestReason(rawValue: "FULFILLMENT_ISSUE")
-  /// The purchase did not satisfy.
+  /// The customer was not satisfied with the purchase.
   public static let unsatisfiedWithPurchase = ConsumptionRequestReason(rawValue: "UNSATISFIED_WITH_PURCHASE")
   /// A legal reason.
   public static let legal = ConsumptionRequestReason(rawValue: "LEGAL")

@@ -1,18 +1,16 @@
-// Why a subscription expired.
-
-/// The reason for an expiry (App Store Server API, `expirationIntent`; notifications V1, `expiration_intent`).
+/// The reason for an expiration (App Store Server API, `expirationIntent`; notifications V1, `expiration_intent`).
 public struct ExpirationIntent: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The customer cancelled.
+  /// The customer canceled.
   public static let customerCancelled = ExpirationIntent(rawValue: 1)
   /// Billing failed.
   public static let billingError = ExpirationIntent(rawValue: 2)
-  /// The customer did not agree to a price increase.
+  /// The customer did not consent to a price increase.
   public static let customerDidNotConsentToPriceIncrease = ExpirationIntent(rawValue: 3)
   /// The product was not for sale at renewal.
   public static let productNotAvailable = ExpirationIntent(rawValue: 4)

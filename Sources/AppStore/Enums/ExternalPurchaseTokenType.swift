@@ -1,11 +1,9 @@
-// What an external purchase token is for.
-
 /// The type of a token for custom links (App Store Server Notifications 2.17, `tokenType`).
 public struct ExternalPurchaseTokenType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// A token for services.

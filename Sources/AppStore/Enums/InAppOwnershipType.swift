@@ -1,16 +1,14 @@
-// Whether the customer bought the product or shares it.
-
-/// How the customer came to own a product (App Store Server API, `inAppOwnershipType`).
+/// How the customer obtained a product (App Store Server API, `inAppOwnershipType`).
 public struct InAppOwnershipType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Shared by a member of the family.
+  /// Shared through Family Sharing.
   public static let familyShared = InAppOwnershipType(rawValue: "FAMILY_SHARED")
-  /// Bought by the customer.
+  /// Purchased by the customer.
   public static let purchased = InAppOwnershipType(rawValue: "PURCHASED")
 
   /// The values that Apple documents.

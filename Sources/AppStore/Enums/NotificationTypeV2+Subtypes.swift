@@ -1,8 +1,8 @@
-// Which subtypes a notification type can have: Apple refuses a request for a pair that does not exist.
+// The subtypes of each notification type. Apple rejects a request for an invalid pair.
 
 extension NotificationTypeV2 {
-  /// The subtypes that notifications of this type can have (App Store Server Notifications, `notificationType`), those
-  /// that only older pages of Apple name included. Empty for a type without subtypes, and for an unknown type.
+  /// The subtypes that notifications of this type can have (App Store Server Notifications, `notificationType`),
+  /// including those that only Apple's older pages name. Empty for a type without subtypes and for an unknown type.
   public var subtypes: [Subtype] {
     switch self {
     case .subscribed: [.initialBuy, .resubscribe]

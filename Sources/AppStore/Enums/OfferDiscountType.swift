@@ -1,20 +1,18 @@
-// How an offer is paid.
-
 /// The payment mode of an offer (App Store Server API, `offerDiscountType`).
 public struct OfferDiscountType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Free for a while.
+  /// A free trial.
   public static let freeTrial = OfferDiscountType(rawValue: "FREE_TRIAL")
-  /// A lower price for each of some periods.
+  /// A reduced price for each of several periods.
   public static let payAsYouGo = OfferDiscountType(rawValue: "PAY_AS_YOU_GO")
-  /// One lower price for several periods.
+  /// A single reduced price for several periods.
   public static let payUpFront = OfferDiscountType(rawValue: "PAY_UP_FRONT")
-  /// A lower price once, for a product that is no subscription.
+  /// A one-time reduced price for a product that is not a subscription.
   public static let oneTime = OfferDiscountType(rawValue: "ONE_TIME")
 
   /// The values that Apple documents.

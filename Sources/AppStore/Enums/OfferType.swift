@@ -1,11 +1,9 @@
-// What kind of offer applied.
-
 /// The type of an offer (App Store Server API, `offerType`).
 public struct OfferType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// An introductory offer.

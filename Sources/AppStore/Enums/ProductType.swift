@@ -1,20 +1,18 @@
-// What kind of product was bought.
-
 /// The product type of a transaction (App Store Server API, `type`).
 public struct ProductType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// A subscription that renews itself.
+  /// A subscription that renews automatically.
   public static let autoRenewableSubscription = ProductType(rawValue: "Auto-Renewable Subscription")
-  /// Bought once, kept for ever.
+  /// A product that is purchased once and does not expire.
   public static let nonConsumable = ProductType(rawValue: "Non-Consumable")
-  /// Bought, used up, bought again.
+  /// A product that is used up and can be purchased again.
   public static let consumable = ProductType(rawValue: "Consumable")
-  /// A subscription of fixed length.
+  /// A subscription with a fixed length.
   public static let nonRenewingSubscription = ProductType(rawValue: "Non-Renewing Subscription")
 
   /// The values that Apple documents.

@@ -1,11 +1,9 @@
-// On which platform an app was bought.
-
 /// The platform of the original purchase of an app (StoreKit, `originalPlatform`).
 public struct PurchasePlatform: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// iOS and iPadOS.

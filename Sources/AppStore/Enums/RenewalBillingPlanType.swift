@@ -1,11 +1,9 @@
-// How the next renewal of a commitment is billed.
-
 /// The billing plan of a renewal (App Store Server API 1.21, `renewalBillingPlanType`).
 public struct RenewalBillingPlanType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
   /// Billed once for the whole commitment.

@@ -1,18 +1,16 @@
-// What a revocation took away.
-
-/// The kind of a revocation (App Store Server API, `revocationType`).
+/// The type of a revocation (App Store Server API, `revocationType`).
 public struct RevocationType: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Refunded in full.
+  /// A full refund.
   public static let refundFull = RevocationType(rawValue: "REFUND_FULL")
-  /// Refunded in part; see `revocationPercentage`.
+  /// A partial refund; see `revocationPercentage`.
   public static let refundProrated = RevocationType(rawValue: "REFUND_PRORATED")
-  /// No longer shared by the family.
+  /// The end of Family Sharing.
   public static let familyRevoke = RevocationType(rawValue: "FAMILY_REVOKE")
 
   /// The values that Apple documents.

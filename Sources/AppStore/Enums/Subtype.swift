@@ -1,41 +1,39 @@
-// What exactly happened: the refinement of a notification type.
-
-/// The subtype of a version 2 notification (App Store Server Notifications, `subtype`). Absent, never empty, when a
-/// notification has none.
+/// The subtype of a version 2 notification (App Store Server Notifications, `subtype`). If a notification has none, the
+/// field is absent and never empty.
 public struct Subtype: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// First purchase of any product of the subscription group.
+  /// The first purchase of any product in the subscription group.
   public static let initialBuy = Subtype(rawValue: "INITIAL_BUY")
-  /// A purchase after an earlier subscription of the group had ended.
+  /// A purchase after an earlier subscription in the group had expired.
   public static let resubscribe = Subtype(rawValue: "RESUBSCRIBE")
-  /// To a lower plan, from the next renewal on.
+  /// A change to a lower plan, which takes effect at the next renewal.
   public static let downgrade = Subtype(rawValue: "DOWNGRADE")
-  /// To a higher plan, at once.
+  /// A change to a higher plan, which takes effect immediately.
   public static let upgrade = Subtype(rawValue: "UPGRADE")
-  /// Auto-renewal was switched on.
+  /// Auto-renewal was turned on.
   public static let autoRenewEnabled = Subtype(rawValue: "AUTO_RENEW_ENABLED")
-  /// Auto-renewal was switched off.
+  /// Auto-renewal was turned off.
   public static let autoRenewDisabled = Subtype(rawValue: "AUTO_RENEW_DISABLED")
-  /// Expired because the customer had switched auto-renewal off.
+  /// The subscription expired because the customer had turned auto-renewal off.
   public static let voluntary = Subtype(rawValue: "VOLUNTARY")
-  /// Expired because billing failed until the retry period ended.
+  /// The subscription expired because billing failed until the retry period ended.
   public static let billingRetry = Subtype(rawValue: "BILLING_RETRY")
-  /// Expired because the customer did not agree to a price increase.
+  /// The subscription expired because the customer did not consent to a price increase.
   public static let priceIncrease = Subtype(rawValue: "PRICE_INCREASE")
-  /// The failed renewal is inside a billing grace period: keep giving service.
+  /// The failed renewal is in a billing grace period: continue to provide access.
   public static let gracePeriod = Subtype(rawValue: "GRACE_PERIOD")
-  /// The customer has not answered the price increase.
+  /// The customer has not responded to the price increase.
   public static let pending = Subtype(rawValue: "PENDING")
-  /// The customer agreed to the price increase, or need not.
+  /// The customer consented to the price increase or does not need to.
   public static let accepted = Subtype(rawValue: "ACCEPTED")
-  /// Renewed after billing had failed before.
+  /// The subscription renewed after an earlier billing failure.
   public static let billingRecovery = Subtype(rawValue: "BILLING_RECOVERY")
-  /// Expired because the product was not for sale at renewal.
+  /// The subscription expired because the product was not for sale at renewal.
   public static let productNotForSale = Subtype(rawValue: "PRODUCT_NOT_FOR_SALE")
   /// The extension for all active subscribers is complete.
   public static let summary = Subtype(rawValue: "SUMMARY")
@@ -45,7 +43,7 @@ public struct Subtype: OpenEnum {
   public static let unreported = Subtype(rawValue: "UNREPORTED")
   /// The external purchase token was created.
   public static let created = Subtype(rawValue: "CREATED")
-  /// The external purchase token is still active and wants its report.
+  /// The external purchase token is still active, and its report is due.
   public static let activeTokenReminder = Subtype(rawValue: "ACTIVE_TOKEN_REMINDER")
 
   /// The values that Apple documents.

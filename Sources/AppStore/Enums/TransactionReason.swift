@@ -1,16 +1,14 @@
-// Why a transaction came about.
-
 /// The cause of a transaction (App Store Server API, `transactionReason`).
 public struct TransactionReason: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The customer bought.
+  /// A purchase by the customer.
   public static let purchase = TransactionReason(rawValue: "PURCHASE")
-  /// The App Store renewed a subscription.
+  /// A renewal by the App Store.
   public static let renewal = TransactionReason(rawValue: "RENEWAL")
 
   /// The values that Apple documents.

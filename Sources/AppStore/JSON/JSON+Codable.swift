@@ -1,8 +1,9 @@
-// Codable, for code that has a decoder in its hands already (a client's response type, a configuration, a test).
+// Codable conformances, for code that already has a decoder, such as a client's response type, a configuration or a
+// test.
 
 extension JSON: Codable {
-  /// Reads any value from any decoder. Decoders of Foundation hand out neither the text of a number nor the order of
-  /// members nor duplicates: where those matter use ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+  /// Decodes any JSON value. Foundation's decoders lose the text of numbers, the order of members, and duplicates. If
+  /// those matter, use ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
   public init(from decoder: any Decoder) throws {
     if let container = Self.ifMatching({ try decoder.container(keyedBy: JSONKey.self) }) {
       self = .object(try JSONObject(from: container))
@@ -30,8 +31,9 @@ extension JSON: Codable {
     }
   }
 
-  /// Writes this value to any encoder. A number that is neither a 64-bit integer nor finite as a `Double` is an
-  /// `EncodingError`.
+  /// Encodes this value.
+  ///
+  /// - Throws: `EncodingError` for a number that is neither a 64-bit integer nor finite as a `Double`.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let object): try object.encode(to: encoder)
@@ -51,15 +53,15 @@ extension JSON: Codable {
         try value.encode(to: encoder)
       } else {
         let context = EncodingError.Context(
-          codingPath: encoder.codingPath, debugDescription: "a number beyond Double; use serialized() instead")
+          codingPath: encoder.codingPath, debugDescription: "the number is out of range for Double; use serialized()")
         throw EncodingError.invalidValue(self, context)
       }
     }
   }
 
-  /// The result, or nil when the value is of another type: a decoder offers no way to ask first. Every error means that,
-  /// because Foundation says it in several ways, not all of them a `DecodingError`; what is of no type at all fails at
-  /// the last attempt, which does throw.
+  /// Returns the result, or nil if the value has another type, because a decoder cannot be asked for the type first.
+  /// Every error counts as another type: Foundation reports it in several ways, not all of them a `DecodingError`. The
+  /// last attempt does throw, so a value of no supported type is still an error.
   private static func ifMatching<Value>(_ body: () throws -> Value) -> Value? {
     do {
       return try body()
@@ -70,7 +72,7 @@ extension JSON: Codable {
 }
 
 extension JSONObject: Codable {
-  /// Reads an object from any decoder; members come in the decoder's order.
+  /// Decodes an object. The order of members depends on the decoder.
   public init(from decoder: any Decoder) throws {
     try self.init(from: decoder.container(keyedBy: JSONKey.self))
   }
@@ -82,14 +84,14 @@ extension JSONObject: Codable {
     }
   }
 
-  /// Writes this object to any encoder; of duplicates the last remains.
+  /// Encodes this object. Of duplicate names, the last member is kept.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: JSONKey.self)
     for member in members { try container.encode(member.value, forKey: JSONKey(member.key)) }
   }
 }
 
-/// Any name as a coding key.
+/// A coding key with any name.
 struct JSONKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }

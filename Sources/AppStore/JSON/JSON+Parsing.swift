@@ -1,47 +1,47 @@
-// Bytes to JSON: the way the product decodes. Nothing of Foundation is involved.
+// Parses JSON without Foundation. All production code decodes this way.
 
 extension JSON {
-  /// The JSON document (RFC 8259, UTF-8, no byte order mark) that `bytes` hold.
+  /// Parses a JSON document (RFC 8259, UTF-8, no byte order mark).
   ///
   /// - Parameters:
-  ///   - bytes: the whole document; white space around it is allowed.
-  ///   - maximumDepth: how deep arrays and objects may be nested, at most 512.
-  /// - Throws: ``JSONError`` with the offset in bytes.
+  ///   - bytes: the whole document; surrounding white space is allowed.
+  ///   - maximumDepth: the maximum nesting depth of arrays and objects, at most 512.
+  /// - Throws: ``JSONError`` with the byte offset.
   public init(parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64) throws(JSONError) {
     var parser = JSONParser(bytes, maximumDepth: maximumDepth)
     self = try parser.document()
   }
 
-  /// The JSON document that `bytes` hold; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+  /// Parses a JSON document; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
   public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
     self = try bytes.withUnsafeBytes { Self.result(of: $0, maximumDepth) }.get()
   }
 
-  /// The JSON document that `bytes` hold; offsets in errors count from the start of the slice.
+  /// Parses a JSON document. Offsets in errors count from the start of the slice.
   public init(parsing bytes: ArraySlice<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
     self = try bytes.withUnsafeBytes { Self.result(of: $0, maximumDepth) }.get()
   }
 
-  /// A result, because the standard library's closures do not carry a typed error.
+  /// Uses a result, because the standard library's closures do not support typed errors.
   private static func result(of bytes: UnsafeRawBufferPointer, _ maximumDepth: Int) -> Result<JSON, JSONError> {
     Result { () throws(JSONError) in try JSON(parsing: bytes, maximumDepth: maximumDepth) }
   }
 }
 
 extension JSONObject {
-  /// The JSON document that `bytes` hold, which must be an object.
+  /// Parses a JSON document that must be an object.
   ///
   /// - Throws: ``JSONError``; ``JSONError/Reason/notAnObject`` for any other value.
   public init(parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64) throws(JSONError) {
     self = try Self.object(in: JSON(parsing: bytes, maximumDepth: maximumDepth))
   }
 
-  /// The JSON object that `bytes` hold; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+  /// Parses a JSON object; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
   public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
     self = try Self.object(in: JSON(parsing: bytes, maximumDepth: maximumDepth))
   }
 
-  /// The JSON object that `bytes` hold; offsets in errors count from the start of the slice.
+  /// Parses a JSON object. Offsets in errors count from the start of the slice.
   public init(parsing bytes: ArraySlice<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
     self = try Self.object(in: JSON(parsing: bytes, maximumDepth: maximumDepth))
   }

@@ -1,8 +1,8 @@
-// JSON to bytes, as Apple writes it: compact, nothing sorted, nothing escaped that need not be.
+// Serializes JSON as Apple does: compact, in the original order, with only the necessary escapes.
 
 extension JSON {
-  /// This value as compact UTF-8: members in order, duplicates included, numbers as they came, only quotation marks,
-  /// backslashes and control characters escaped.
+  /// Returns this value as compact UTF-8. Members keep their order and duplicates, numbers keep their text, and only
+  /// quotation marks, backslashes and control characters are escaped.
   public func serialized() -> [UInt8] {
     var output: [UInt8] = []
     write(to: &output)
@@ -29,7 +29,7 @@ extension JSON {
 }
 
 extension JSONObject {
-  /// This object as compact UTF-8; see ``JSON/serialized()``.
+  /// Returns this object as compact UTF-8; see ``JSON/serialized()``.
   public func serialized() -> [UInt8] {
     var output: [UInt8] = []
     write(to: &output)

@@ -1,19 +1,19 @@
-// A JSON value kept as it came. Apple adds fields, values and whole objects without notice; whatever we do not know must
-// leave this module exactly as it entered.
+// A JSON value that preserves its source. Apple adds fields, values and whole objects without notice, and unknown data
+// must leave this module unchanged.
 
-/// A JSON value (RFC 8259) that keeps what decoding usually loses: the order of members, duplicate keys, and the exact
-/// text of every number that is not an `Int64`.
+/// A JSON value (RFC 8259) that preserves the order of members, duplicate keys, and the exact text of every number that
+/// is not an `Int64`.
 ///
-/// Two values are equal when they serialise to the same bytes: `1` and `1.0` differ, and so do objects whose members
-/// stand in another order.
+/// Two values are equal if they serialize to the same bytes: `1` and `1.0` differ, and so do objects with another order
+/// of members.
 public enum JSON: Sendable, Hashable {
   /// `null`.
   case null
   /// `true` or `false`.
   case bool(Bool)
-  /// A number written without fraction or exponent that fits 64 bits. `-0` is a ``number(_:)``, to keep its sign.
+  /// A number without fraction or exponent that fits in 64 bits. `-0` is a ``number(_:)``, to preserve its sign.
   case integer(Int64)
-  /// Any other number, as its text. The text must follow the grammar of RFC 8259, section 6.
+  /// Any other number, as text. The text must follow the grammar of RFC 8259, section 6.
   case number(String)
   /// A string, unescaped.
   case string(String)
@@ -23,13 +23,13 @@ public enum JSON: Sendable, Hashable {
   case object(JSONObject)
 }
 
-/// What a JSON value is, without the value: for messages about fields that are not what Apple documents.
+/// The kind of a JSON value, for messages about fields that are not as Apple documents them.
 public enum JSONKind: String, Sendable, Hashable {
   /// `null`.
   case null
   /// `true` or `false`.
   case boolean
-  /// A number without fraction or exponent that fits 64 bits.
+  /// A number without fraction or exponent that fits in 64 bits.
   case integer
   /// Any other number.
   case number
@@ -42,7 +42,7 @@ public enum JSONKind: String, Sendable, Hashable {
 }
 
 extension JSON {
-  /// What this value is, without the value.
+  /// The kind of this value.
   public var kind: JSONKind {
     switch self {
     case .null: .null
@@ -56,7 +56,7 @@ extension JSON {
   }
 }
 
-// No nil literal: where a `JSON?` is meant, nil must stay "no such member" and not become `null`.
+// There is no nil literal, because nil as a `JSON?` must mean "no such member" and not `null`.
 extension JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
   ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
@@ -68,7 +68,7 @@ extension JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, Expres
   public init(stringLiteral value: String) { self = .string(value) }
   /// An array.
   public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-  /// An object with its members in the order written.
+  /// An object with its members in this order.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self = .object(JSONObject(elements.map { JSONObject.Member(key: $0.0, value: $0.1) }))
   }

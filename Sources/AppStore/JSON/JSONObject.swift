@@ -1,39 +1,39 @@
-// The members of a JSON object as they came: in order, duplicates included.
+// The members of a JSON object, in order and including duplicates.
 
-/// A JSON object whose members keep their order and their duplicates.
+/// A JSON object that preserves the order and duplicates of its members.
 ///
-/// Look-up is linear: Apple's objects have at most a few dozen members, and an array of them is cheaper to build, to
-/// copy and to search than a dictionary of that size.
+/// Lookup is linear. Apple's objects have at most a few dozen members, and an array of that size is cheaper to build,
+/// copy and search than a dictionary.
 public struct JSONObject: Sendable, Hashable {
-  /// One name and its value.
+  /// A name and its value.
   public struct Member: Sendable, Hashable {
     /// The name, unescaped.
     public var key: String
     /// The value.
     public var value: JSON
 
-    /// A member of that name and value.
+    /// Creates a member.
     public init(key: String, value: JSON) {
       self.key = key
       self.value = value
     }
   }
 
-  /// Every member in the order it came, duplicates included.
+  /// All members in order, including duplicates.
   public var members: [Member]
 
-  /// An object of these members, in this order.
+  /// Creates an object with these members in this order.
   public init(_ members: [Member] = []) {
     self.members = members
   }
 
-  /// The value of a name; nil when there is no such member.
+  /// The value for a name; nil if there is no such member.
   ///
-  /// Reading: of several members with one name the last wins, as in JavaScript, Python and the JSON libraries of Java,
-  /// so that everybody who reads the same record sees the same value.
+  /// Reading: if several members have the name, the last one wins, as in JavaScript, Python and Java's JSON libraries.
+  /// All readers of a record therefore see the same value.
   ///
-  /// Writing: the last member of that name takes the value where it stands and its duplicates go away; a new name goes
-  /// to the end; nil removes every member of the name.
+  /// Writing: the last member with the name receives the value at its position, and its duplicates are removed. A new
+  /// name is appended. nil removes every member with the name.
   public subscript(key: String) -> JSON? {
     get {
       guard let index = lastIndex(of: key) else { return nil }
@@ -59,15 +59,15 @@ public struct JSONObject: Sendable, Hashable {
     members.lastIndex { Self.same($0.key, key) }
   }
 
-  /// Names are equal when their bytes are. Swift's `==` alone also equates canonically equivalent text (KELVIN SIGN and
-  /// `K`); no such text has the length of the ASCII it is equivalent to.
+  /// Whether two names have the same bytes. Swift's `==` also equates canonically equivalent text (KELVIN SIGN and
+  /// `K`), but such text never has the length of its ASCII equivalent.
   static func same(_ one: String, _ other: String) -> Bool {
     one.utf8.count == other.utf8.count && one == other
   }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-  /// An object with its members in the order written.
+  /// An object with its members in this order.
   public init(dictionaryLiteral elements: (String, JSON)...) {
     self.init(elements.map { Member(key: $0.0, value: $0.1) })
   }

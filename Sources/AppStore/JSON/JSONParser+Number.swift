@@ -1,13 +1,13 @@
-// Numbers: an `Int64` where the text says one, else the text itself, so that nothing is rounded.
+// Parses numbers as `Int64` if possible and otherwise keeps their text, so that nothing is rounded.
 
 extension JSONParser {
-  /// Reads a number; `offset` is at its first byte, a minus sign or a digit.
+  /// Parses a number. `offset` is at its first byte, a minus sign or a digit.
   mutating func number() throws(JSONError) -> JSON {
     let start = offset
     let negative = bytes[offset] == UInt8(ascii: "-")
     if negative { offset += 1 }
     let firstDigit = offset
-    // Counted downwards from zero: the negative half of Int64 is the larger one.
+    // Counts down from zero, because the negative half of Int64 is larger.
     var value: Int64 = 0
     var fits = true
     while let digit = digitHere() {

@@ -1,7 +1,7 @@
-// Strings: taken as they stand where they hold no escape, else put together piece by piece.
+// Parses strings. A string without escapes is copied as a whole; others are assembled piece by piece.
 
 extension JSONParser {
-  /// Reads a string; `offset` is at its opening quotation mark.
+  /// Parses a string. `offset` is at its opening quotation mark.
   mutating func string() throws(JSONError) -> String {
     offset += 1
     let start = offset
@@ -37,7 +37,7 @@ extension JSONParser {
     }
   }
 
-  /// Reads one escape sequence; `offset` is at its backslash.
+  /// Parses an escape sequence. `offset` is at its backslash.
   private mutating func escape(into text: inout [UInt8]) throws(JSONError) {
     let start = offset
     offset += 1
@@ -55,10 +55,10 @@ extension JSONParser {
     }
   }
 
-  /// The scalar of a `\u` escape or of the pair it begins; `offset` is behind the `u`.
+  /// Returns the scalar of a `\u` escape, or of the surrogate pair that it begins. `offset` is after the `u`.
   ///
-  /// Half a surrogate pair is allowed by JSON's grammar but is no Unicode: it reads as U+FFFD. Refusing it would lose a
-  /// whole payload for one broken character in a display name.
+  /// JSON's grammar allows half a surrogate pair, which is not Unicode. It is replaced by U+FFFD; rejecting it would
+  /// lose a whole payload because of one broken character in a display name.
   private mutating func scalar(escapedAt start: Int) throws(JSONError) -> Unicode.Scalar {
     let unit = try hexUnit(escapedAt: start)
     guard UTF16.isSurrogate(unit) else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }
@@ -69,7 +69,7 @@ extension JSONParser {
     offset += 2
     let trail = try hexUnit(escapedAt: lead)
     guard UTF16.isTrailSurrogate(trail) else {
-      // The second escape stands for itself and is read again.
+      // The second escape is not part of the pair and is parsed again.
       offset = lead
       return "\u{FFFD}"
     }
@@ -93,8 +93,8 @@ extension JSONParser {
     return unit
   }
 
-  /// The error that names the first byte of `range` that is not UTF-8. Escapes are ASCII, so the text as it stands in
-  /// the document is UTF-8 exactly where the unescaped text is.
+  /// Returns the error for the first byte in `range` that is not UTF-8. Escapes are ASCII, so the source text is valid
+  /// UTF-8 exactly if the unescaped text is.
   private func invalidUTF8(in range: Range<Int>) -> JSONError {
     var position = range.lowerBound
     var iterator = bytes[range].makeIterator()

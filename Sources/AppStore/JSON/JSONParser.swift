@@ -1,32 +1,39 @@
-// The JSON parser: one pass over a buffer, recursion bounded by a depth limit, every read behind a check against the end.
+// The JSON parser: one pass over a buffer, with bounded recursion and a bounds check before every read.
 
-/// Reads one JSON document from a buffer that must outlive the parser.
+/// Parses one JSON document from a buffer that must outlive the parser.
 struct JSONParser {
-  /// Where a member of the outermost object stands; see ``topLevelSpans``.
+  /// The position of a member of the outermost object; see ``topLevelSpans``.
   struct MemberSpan {
-    /// Of the opening quotation mark of the name.
+    /// The offset of the name's opening quotation mark.
     var keyStart: Int
-    /// One after the last byte of the value.
+    /// The offset after the last byte of the value.
     var valueEnd: Int
-    /// Of the comma that follows; nil for the last member.
+    /// The offset of the comma that follows; nil for the last member.
     var comma: Int?
   }
 
-  /// No caller gets more recursion than this, whatever it asks for: a frame takes some 300 bytes of stack.
+  /// The upper bound for the depth, whatever the caller requests: a frame takes about 300 bytes of stack.
   static let depthCeiling = 512
 
   let bytes: UnsafeRawBufferPointer
   var offset = 0
   private let maximumDepth: Int
   private let recordsSpans: Bool
+  /// The name of the members of the outermost object to keep; nil to keep all.
+  private let onlyMember: String?
 
-  /// One entry for each member of the outermost object, in order; empty unless asked for.
+  /// One entry for each member of the outermost object, in order; empty unless requested.
   private(set) var topLevelSpans: [MemberSpan] = []
 
-  init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int, recordsSpans: Bool = false) {
+  /// - Parameter onlyMember: Keeps only the members of the outermost object with this name, and replaces their arrays
+  ///   and objects by empty ones. The whole document is still validated in the same way, but no tree is built.
+  init(
+    _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, recordsSpans: Bool = false, onlyMember: String? = nil
+  ) {
     self.bytes = bytes
     self.maximumDepth = min(max(maximumDepth, 0), Self.depthCeiling)
     self.recordsSpans = recordsSpans
+    self.onlyMember = onlyMember
   }
 
   mutating func document() throws(JSONError) -> JSON {
@@ -59,8 +66,9 @@ struct JSONParser {
       offset += 1
       return JSONObject()
     }
-    // Only outside: reserved for each small object of a hostile body it would multiply the body's size by fifty.
-    if depth == 1 { members.reserveCapacity(8) }
+    // Only for the outermost object: reserving for each small object of a hostile body would multiply its size by
+    // fifty.
+    if depth == 1, onlyMember == nil { members.reserveCapacity(8) }
     while true {
       guard try peek() == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: offset) }
       let keyStart = offset
@@ -69,7 +77,8 @@ struct JSONParser {
       guard try peek() == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: offset) }
       offset += 1
       skipWhitespace()
-      members.append(JSONObject.Member(key: key, value: try value(depth: depth)))
+      let value = try value(depth: depth)
+      if keeps(key, depth: depth) { members.append(JSONObject.Member(key: key, value: value)) }
       let valueEnd = offset
       skipWhitespace()
       let comma = offset
@@ -79,6 +88,12 @@ struct JSONParser {
       }
       if !more { return JSONObject(members) }
     }
+  }
+
+  @inline(__always)
+  private func keeps(_ key: String, depth: Int) -> Bool {
+    guard let onlyMember else { return true }
+    return depth == 1 && JSONObject.same(key, onlyMember)
   }
 
   private mutating func array(depth: Int) throws(JSONError) -> [JSON] {
@@ -91,13 +106,14 @@ struct JSONParser {
       return elements
     }
     while true {
-      elements.append(try value(depth: depth))
+      let element = try value(depth: depth)
+      if onlyMember == nil { elements.append(element) }
       skipWhitespace()
       if try !separator(before: UInt8(ascii: "]")) { return elements }
     }
   }
 
-  /// Steps over a comma and says true, or over `end` and says false.
+  /// Skips a comma and returns true, or skips `end` and returns false.
   private mutating func separator(before end: UInt8) throws(JSONError) -> Bool {
     let byte = try peek()
     guard byte == UInt8(ascii: ",") || byte == end else { throw JSONError(.unexpectedByte, at: offset) }

@@ -1,10 +1,11 @@
-// Finding the end of a string is where a JSON parser spends its time: a notification is two strings of six kilobytes.
-// Words of eight bytes do it; the standard library's SIMD types are taken apart lane by lane and took sixty times longer.
+// Finds the end of a string, where a JSON parser spends most of its time: a notification consists mainly of two strings
+// of six kilobytes. It compares words of eight bytes. The standard library's SIMD types are processed lane by lane and
+// were sixty times slower.
 
-/// The offset of the first byte at or after `start` that cannot stand unescaped inside a JSON string: a quotation mark,
-/// a backslash, a control character below 0x20. `bytes.count` when there is none.
+/// Returns the offset of the first byte at or after `start` that must be escaped in a JSON string: a quotation mark, a
+/// backslash or a control character below 0x20. Returns `bytes.count` if there is none.
 ///
-/// Reads no byte outside of `bytes`.
+/// Never reads outside `bytes`.
 func endOfPlainRun(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
   let count = bytes.count
   guard let base = bytes.baseAddress else { return count }
@@ -33,9 +34,9 @@ func endOfPlainRun(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
 private let ones: UInt64 = 0x0101_0101_0101_0101
 private let highBits: UInt64 = 0x8080_8080_8080_8080
 
-/// The high bit of a byte says that the byte is special. It is exact for the first special byte in memory order, which
-/// is all that is asked: a borrow can only make later bytes look special. The other bits mean nothing. The caller has
-/// made sure that eight bytes are there.
+/// Sets the high bit of every special byte. The result is exact for the first special byte in memory order, which is
+/// sufficient: a borrow can only make later bytes look special. The other bits have no meaning. The caller guarantees
+/// that eight bytes are available.
 @inline(__always)
 private func specials(_ base: UnsafeRawPointer, _ offset: Int) -> UInt64 {
   let word = UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))

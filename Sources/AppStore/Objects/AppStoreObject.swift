@@ -1,15 +1,14 @@
-// The shape of every payload model: a typed view over the JSON object that Apple sent.
+// The protocol of all payload models: a typed view of the JSON object that Apple sent.
 
-/// An object of Apple's, as a typed view over the JSON it came in.
+/// A typed view of a JSON object from Apple.
 ///
-/// The JSON is what is stored; properties read it and write it. So every unknown field and every unknown value survives
-/// decoding and encoding, and a field of an unexpected type reads as nil without harm to the others: it is named by
-/// ``oddFields``.
+/// The JSON is stored, and the properties read and write it. Unknown fields and values therefore survive decoding and
+/// encoding. A field with an unexpected type reads as nil without affecting the others; ``oddFields`` lists it.
 public protocol AppStoreObject: JSONRepresentable, Hashable, Codable {
-  /// Everything that came, known or not, in the order it came.
+  /// The object as received, including unknown fields, in order.
   var json: JSONObject { get set }
 
-  /// A view over that object. Nothing is checked: all of Apple's fields are optional in practice.
+  /// Creates a view of a JSON object. Nothing is checked, because in practice all of Apple's fields are optional.
   init(json: JSONObject)
 
   /// The fields that Apple documents.
@@ -17,17 +16,17 @@ public protocol AppStoreObject: JSONRepresentable, Hashable, Codable {
 }
 
 extension AppStoreObject {
-  /// An object without fields, to be filled.
+  /// Creates an object without fields.
   public init() { self.init(json: JSONObject()) }
 
-  /// The field of that name read as that type: nil when absent or of another type. Setting nil removes the field.
+  /// The field with this name and type; nil if it is absent or has another type. Setting nil removes the field.
   public subscript<Value: JSONRepresentable>(field: String) -> Value? {
     get { json[field].flatMap(Value.init(jsonValue:)) }
     set { json[field] = newValue?.jsonValue }
   }
 
-  /// The documented fields that are not of their documented type, nested objects included. Empty in everything that
-  /// Apple is known to have sent.
+  /// The documented fields that do not have their documented type, including those in nested objects. No payload from
+  /// Apple is known to have any.
   public var oddFields: [OddField] { Self.oddFields(of: json, prefix: "") }
 
   fileprivate static func oddFields(of object: JSONObject, prefix: String) -> [OddField] {
@@ -36,24 +35,25 @@ extension AppStoreObject {
 }
 
 extension AppStoreObject {
-  /// The object that `bytes` hold: compact or not, UTF-8, nested at most `maximumDepth` deep.
+  /// Parses an object: UTF-8, nested at most `maximumDepth` deep.
   ///
-  /// - Throws: ``JSONError`` when the bytes are not JSON or not an object. Odd or missing fields are no error.
+  /// - Throws: ``JSONError`` if the bytes are not JSON or not an object. Fields that are missing or have another type
+  ///   are not an error.
   public init(parsing bytes: UnsafeRawBufferPointer, maximumDepth: Int = 64) throws(JSONError) {
     self.init(json: try JSONObject(parsing: bytes, maximumDepth: maximumDepth))
   }
 
-  /// The object that `bytes` hold; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+  /// Parses an object; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
   public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
     self.init(json: try JSONObject(parsing: bytes, maximumDepth: maximumDepth))
   }
 
-  /// The object that `bytes` hold; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+  /// Parses an object; see ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
   public init(parsing bytes: ArraySlice<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
     self.init(json: try JSONObject(parsing: bytes, maximumDepth: maximumDepth))
   }
 
-  /// The object as compact UTF-8, everything unknown included.
+  /// Returns the object as compact UTF-8, including unknown fields.
   public func serialized() -> [UInt8] { json.serialized() }
 }
 
@@ -61,7 +61,7 @@ extension AppStoreObject {
   /// An object.
   public static var jsonKind: JSONKind { .object }
 
-  /// A view over a JSON object; nil for anything else.
+  /// Creates a view of a JSON object; nil for any other value.
   public init?(jsonValue: JSON) {
     guard case .object(let object) = jsonValue else { return nil }
     self.init(json: object)
@@ -70,7 +70,7 @@ extension AppStoreObject {
   /// The object as JSON.
   public var jsonValue: JSON { .object(json) }
 
-  /// What is odd in the object, each field at `path.field`.
+  /// Returns the fields without their documented type, each at `path.field`.
   public static func oddFields(in value: JSON, at path: String) -> [OddField] {
     guard case .object(let object) = value else {
       return [OddField(path: path, expected: jsonKind, found: value.kind)]
@@ -78,12 +78,12 @@ extension AppStoreObject {
     return oddFields(of: object, prefix: path + ".")
   }
 
-  /// Reads the object from any decoder; see ``JSON/init(from:)`` for what decoders lose.
+  /// Decodes the object; see ``JSON/init(from:)`` for the data that decoders lose.
   public init(from decoder: any Decoder) throws {
     self.init(json: try JSONObject(from: decoder))
   }
 
-  /// Writes the object to any encoder, everything unknown included.
+  /// Encodes the object, including unknown fields.
   public func encode(to encoder: any Encoder) throws {
     try json.encode(to: encoder)
   }

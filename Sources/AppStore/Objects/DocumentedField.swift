@@ -1,10 +1,10 @@
-// The list that each type keeps of its documented fields: name in JSON and property in Swift, side by side.
+// The documented fields of a type: the name in JSON and the property in Swift.
 
-/// A field of Apple's documentation and the property that reads and writes it.
+/// A field in Apple's documentation and the property that reads and writes it.
 public struct DocumentedField<Object: AppStoreObject>: Sendable {
-  /// The name, spelled as Apple spells it.
+  /// The name in Apple's spelling.
   public let name: String
-  /// The kind of JSON value that Apple documents.
+  /// The documented kind of JSON value.
   public let kind: JSONKind
 
   let read: @Sendable (Object) -> JSON?
@@ -19,6 +19,6 @@ public struct DocumentedField<Object: AppStoreObject>: Sendable {
     odd = Value.oddFields(in:at:)
   }
 
-  /// The value as the property reads it, turned back into JSON; nil when it is absent or odd.
+  /// Returns the property's value as JSON; nil if it is absent or has another type.
   public func value(in object: Object) -> JSON? { read(object) }
 }

@@ -1,22 +1,23 @@
-// What a field of Apple's payloads can hold: a type that reads itself from a JSON value, or says that it cannot.
+// The protocol for field types, which convert from and to JSON values.
 
-/// A type of a documented field.
+/// A type for documented fields.
 public protocol JSONRepresentable: Sendable {
   /// The kind of JSON value that Apple documents for this type.
   static var jsonKind: JSONKind { get }
 
-  /// The value, or nil when the JSON is of another kind.
+  /// Converts a JSON value; nil if it has another kind.
   init?(jsonValue: JSON)
 
-  /// The JSON that ``init(jsonValue:)`` reads back.
+  /// The JSON from which ``init(jsonValue:)`` creates the same value.
   var jsonValue: JSON { get }
 
-  /// What in `value`, which stands at `path`, is not of the documented kind, nested objects included.
+  /// Returns the parts of `value` without the documented kind, including those in nested objects. `path` is its
+  /// position.
   static func oddFields(in value: JSON, at path: String) -> [OddField]
 }
 
 extension JSONRepresentable {
-  /// One entry when the value does not read as this type.
+  /// Returns one entry if the value cannot be converted to this type.
   public static func oddFields(in value: JSON, at path: String) -> [OddField] {
     Self(jsonValue: value) == nil ? [OddField(path: path, expected: jsonKind, found: value.kind)] : []
   }
@@ -25,7 +26,7 @@ extension JSONRepresentable {
 extension String: JSONRepresentable {
   /// A string.
   public static var jsonKind: JSONKind { .string }
-  /// The text of a string; nil for anything else.
+  /// The text of a string; nil for any other value.
   public init?(jsonValue: JSON) {
     guard case .string(let text) = jsonValue else { return nil }
     self = text
@@ -37,7 +38,7 @@ extension String: JSONRepresentable {
 extension Bool: JSONRepresentable {
   /// A boolean.
   public static var jsonKind: JSONKind { .boolean }
-  /// The value of a boolean; nil for anything else, the strings `"true"` and `"false"` included.
+  /// The value of a Boolean; nil for any other value, including the strings `"true"` and `"false"`.
   public init?(jsonValue: JSON) {
     guard case .bool(let value) = jsonValue else { return nil }
     self = value
@@ -49,7 +50,7 @@ extension Bool: JSONRepresentable {
 extension Int64: JSONRepresentable {
   /// An integer.
   public static var jsonKind: JSONKind { .integer }
-  /// The value of an integer; nil for anything else, numbers with a fraction included.
+  /// The value of an integer; nil for any other value, including numbers with a fraction.
   public init?(jsonValue: JSON) {
     guard case .integer(let value) = jsonValue else { return nil }
     self = value
@@ -61,7 +62,7 @@ extension Int64: JSONRepresentable {
 extension Int: JSONRepresentable {
   /// An integer.
   public static var jsonKind: JSONKind { .integer }
-  /// The value of an integer that fits; nil for anything else.
+  /// The value of an integer in range; nil for any other value.
   public init?(jsonValue: JSON) {
     guard case .integer(let value) = jsonValue else { return nil }
     self.init(exactly: value)
@@ -73,7 +74,7 @@ extension Int: JSONRepresentable {
 extension Timestamp: JSONRepresentable {
   /// An integer.
   public static var jsonKind: JSONKind { .integer }
-  /// The moment of a number of milliseconds; a fraction, as Xcode writes it, is cut off.
+  /// The time for a number of milliseconds. A fraction, as Xcode writes it, is truncated.
   public init?(jsonValue: JSON) {
     switch jsonValue {
     case .integer(let milliseconds): self.init(millisecondsSince1970: milliseconds)
@@ -83,22 +84,22 @@ extension Timestamp: JSONRepresentable {
     default: return nil
     }
   }
-  /// This moment as a JSON integer.
+  /// This time as a JSON integer.
   public var jsonValue: JSON { .integer(millisecondsSince1970) }
 }
 
 extension Array: JSONRepresentable where Element: JSONRepresentable {
   /// An array.
   public static var jsonKind: JSONKind { .array }
-  /// The elements that are of the documented kind. One odd element does not lose the others: it is left out here, still
-  /// stands in the object's `json`, and is named by `oddFields`.
+  /// The elements that have the documented kind. An element of another kind is skipped here, remains in the object's
+  /// `json`, and is listed in `oddFields`.
   public init?(jsonValue: JSON) {
     guard case .array(let elements) = jsonValue else { return nil }
     self = elements.compactMap(Element.init(jsonValue:))
   }
   /// These elements as a JSON array.
   public var jsonValue: JSON { .array(map(\.jsonValue)) }
-  /// What is odd in the elements, each at `path[index]`.
+  /// Returns the elements without the documented kind, each at `path[index]`.
   public static func oddFields(in value: JSON, at path: String) -> [OddField] {
     guard case .array(let elements) = value else {
       return [OddField(path: path, expected: jsonKind, found: value.kind)]

@@ -1,21 +1,21 @@
-// What was not as documented, for logs and metrics: the field by name, never its value.
+// A field that is not as documented, for logs and metrics. It contains the name, never the value.
 
-/// A documented field whose JSON is not of the documented kind. It reads as nil; the payload it stands in is intact.
+/// A documented field whose JSON has another kind. It reads as nil; the rest of the payload is intact.
 public struct OddField: Sendable, Hashable, CustomStringConvertible {
-  /// Where, from the outermost object: `data.status`, `latest_receipt_info[3].quantity`.
+  /// The path from the outermost object, such as `data.status` or `latest_receipt_info[3].quantity`.
   public let path: String
-  /// What Apple documents.
+  /// The documented kind.
   public let expected: JSONKind
-  /// What is there.
+  /// The actual kind.
   public let found: JSONKind
 
-  /// A field at that path.
+  /// Creates a field.
   public init(path: String, expected: JSONKind, found: JSONKind) {
     self.path = path
     self.expected = expected
     self.found = found
   }
 
-  /// The field and both kinds, without the value.
-  public var description: String { "\(path): \(expected.rawValue) expected, \(found.rawValue) found" }
+  /// The path and both kinds, without the value.
+  public var description: String { "\(path): expected \(expected.rawValue), found \(found.rawValue)" }
 }

@@ -1,12 +1,13 @@
-// Apple adds values to its enumerations without a new version: an unknown one must pass through, not fail.
+// Apple adds values to its enumerations without a new version, so an unknown value is passed through and is not an
+// error.
 
-/// An enumeration of Apple's whose known values are static members and whose unknown values are kept as they came.
+/// An enumeration with known values as static members; unknown values are preserved.
 public protocol OpenEnum: RawRepresentable, JSONRepresentable, Hashable, Codable, CustomStringConvertible
 where RawValue: JSONRepresentable & Hashable & Codable {
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   init(rawValue: RawValue)
 
-  /// The values that Apple documents, in the order of its page.
+  /// The values that Apple documents, in the order of Apple's page.
   static var allKnown: [Self] { get }
 }
 
@@ -20,7 +21,7 @@ extension OpenEnum {
   /// The kind of the raw value.
   public static var jsonKind: JSONKind { RawValue.jsonKind }
 
-  /// Any value of the right JSON kind, known or not.
+  /// Creates a value, known or unknown, from JSON of the correct kind.
   public init?(jsonValue: JSON) {
     guard let rawValue = RawValue(jsonValue: jsonValue) else { return nil }
     self.init(rawValue: rawValue)

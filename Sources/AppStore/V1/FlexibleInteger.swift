@@ -1,13 +1,13 @@
-// An integer that version 1 notifications write now as a number, now as text.
+// An integer that version 1 notifications write as a number or as text.
 
-/// An integer that came as a JSON integer or as a string of digits, and goes out as it came.
+/// An integer from a JSON integer or a string of digits. It is written in the form in which it was received.
 public struct FlexibleInteger: JSONRepresentable, Hashable {
   /// The number.
   public let value: Int64
-  /// As it came.
+  /// The JSON as received.
   public let jsonValue: JSON
 
-  /// An integer, written as a number.
+  /// Creates an integer that is written as a number.
   public init(_ value: Int64) {
     self.value = value
     jsonValue = .integer(value)
@@ -16,7 +16,7 @@ public struct FlexibleInteger: JSONRepresentable, Hashable {
   /// An integer.
   public static var jsonKind: JSONKind { .integer }
 
-  /// The number of an integer or of a string of digits; nil for anything else.
+  /// Converts an integer or a string of digits; nil for any other value.
   public init?(jsonValue: JSON) {
     switch jsonValue {
     case .integer(let number): value = number

@@ -1,34 +1,34 @@
 // A transaction of a version 1 notification.
 
 /// A transaction (App Store Server Notifications V1, `unified_receipt.Latest_receipt_info`). Every value is text,
-/// numbers and dates included; the computed properties beside them read it. Fields marked old appear only in rows from
-/// before `unified_receipt`.
+/// including numbers and dates; computed properties convert it. Fields marked "Old" appear only in rows from before
+/// `unified_receipt`.
 public struct LatestReceiptInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The account that the app named at the purchase, a UUID.
+  /// The account that the app set at the purchase, a UUID.
   public var app_account_token: String? {
     get { self["app_account_token"] }
     set { self["app_account_token"] = newValue }
   }
 
-  /// When it was refunded or no longer shared, as text in UTC.
+  /// The time at which it was refunded or no longer shared, as text in UTC.
   public var cancellation_date: String? {
     get { self["cancellation_date"] }
     set { self["cancellation_date"] = newValue }
   }
 
-  /// When it was refunded or no longer shared, in milliseconds since 1970.
+  /// The time at which it was refunded or no longer shared, in milliseconds since 1970.
   public var cancellation_date_ms: String? {
     get { self["cancellation_date_ms"] }
     set { self["cancellation_date_ms"] = newValue }
   }
 
-  /// When it was refunded or no longer shared, as text in Pacific time.
+  /// The time at which it was refunded or no longer shared, as text in Pacific time.
   public var cancellation_date_pst: String? {
     get { self["cancellation_date_pst"] }
     set { self["cancellation_date_pst"] = newValue }
@@ -40,25 +40,25 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["cancellation_reason"] = newValue }
   }
 
-  /// When the subscription expires or renews, as text in UTC; in old rows in milliseconds since 1970.
+  /// The time at which the subscription expires or renews, as text in UTC; in old rows in milliseconds since 1970.
   public var expires_date: String? {
     get { self["expires_date"] }
     set { self["expires_date"] = newValue }
   }
 
-  /// When the subscription expires or renews, in milliseconds since 1970.
+  /// The time at which the subscription expires or renews, in milliseconds since 1970.
   public var expires_date_ms: String? {
     get { self["expires_date_ms"] }
     set { self["expires_date_ms"] = newValue }
   }
 
-  /// When the subscription expires or renews, as text in Pacific time.
+  /// The time at which the subscription expires or renews, as text in Pacific time.
   public var expires_date_pst: String? {
     get { self["expires_date_pst"] }
     set { self["expires_date_pst"] = newValue }
   }
 
-  /// Whether the customer bought it or shares it.
+  /// Whether the product was purchased or family-shared.
   public var in_app_ownership_type: InAppOwnershipType? {
     get { self["in_app_ownership_type"] }
     set { self["in_app_ownership_type"] = newValue }
@@ -76,7 +76,7 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["is_trial_period"] = newValue }
   }
 
-  /// `"true"` when the customer moved to a higher plan, else absent.
+  /// `"true"` if the customer upgraded to a higher plan, otherwise absent.
   public var is_upgraded: String? {
     get { self["is_upgraded"] }
     set { self["is_upgraded"] = newValue }
@@ -88,19 +88,19 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["offer_code_ref_name"] = newValue }
   }
 
-  /// When the original transaction was made, as text in UTC.
+  /// The time at which the original transaction was made, as text in UTC.
   public var original_purchase_date: String? {
     get { self["original_purchase_date"] }
     set { self["original_purchase_date"] = newValue }
   }
 
-  /// When the original transaction was made, in milliseconds since 1970.
+  /// The time at which the original transaction was made, in milliseconds since 1970.
   public var original_purchase_date_ms: String? {
     get { self["original_purchase_date_ms"] }
     set { self["original_purchase_date_ms"] = newValue }
   }
 
-  /// When the original transaction was made, as text in Pacific time.
+  /// The time at which the original transaction was made, as text in Pacific time.
   public var original_purchase_date_pst: String? {
     get { self["original_purchase_date_pst"] }
     set { self["original_purchase_date_pst"] = newValue }
@@ -118,31 +118,31 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["promotional_offer_id"] = newValue }
   }
 
-  /// The product bought.
+  /// The purchased product.
   public var product_id: String? {
     get { self["product_id"] }
     set { self["product_id"] = newValue }
   }
 
-  /// When the customer was charged, as text in UTC.
+  /// The time at which the customer was charged, as text in UTC.
   public var purchase_date: String? {
     get { self["purchase_date"] }
     set { self["purchase_date"] = newValue }
   }
 
-  /// When the customer was charged, in milliseconds since 1970.
+  /// The time at which the customer was charged, in milliseconds since 1970.
   public var purchase_date_ms: String? {
     get { self["purchase_date_ms"] }
     set { self["purchase_date_ms"] = newValue }
   }
 
-  /// When the customer was charged, as text in Pacific time.
+  /// The time at which the customer was charged, as text in Pacific time.
   public var purchase_date_pst: String? {
     get { self["purchase_date_pst"] }
     set { self["purchase_date_pst"] = newValue }
   }
 
-  /// How many of a consumable were bought, `"1"` to `"10"`.
+  /// The number of consumables purchased, `"1"` to `"10"`.
   public var quantity: String? {
     get { self["quantity"] }
     set { self["quantity"] = newValue }
@@ -166,13 +166,13 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["web_order_line_item_id"] = newValue }
   }
 
-  /// Old: the app in the App Store.
+  /// Old: the app's Apple ID.
   public var app_item_id: String? {
     get { self["app_item_id"] }
     set { self["app_item_id"] = newValue }
   }
 
-  /// Old: the app's bundle.
+  /// Old: the app's bundle identifier.
   public var bid: String? {
     get { self["bid"] }
     set { self["bid"] = newValue }
@@ -184,19 +184,19 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["bvrs"] = newValue }
   }
 
-  /// Old: when the subscription expires, as text in UTC.
+  /// Old: the time at which the subscription expires, as text in UTC.
   public var expires_date_formatted: String? {
     get { self["expires_date_formatted"] }
     set { self["expires_date_formatted"] = newValue }
   }
 
-  /// Old: when the subscription expires, as text in Pacific time.
+  /// Old: the time at which the subscription expires, as text in Pacific time.
   public var expires_date_formatted_pst: String? {
     get { self["expires_date_formatted_pst"] }
     set { self["expires_date_formatted_pst"] = newValue }
   }
 
-  /// Old: the product, as Apple numbers it.
+  /// Old: Apple's number for the product.
   public var item_id: String? {
     get { self["item_id"] }
     set { self["item_id"] = newValue }
@@ -208,13 +208,13 @@ public struct LatestReceiptInfo: AppStoreObject {
     set { self["unique_identifier"] = newValue }
   }
 
-  /// Old: the device, as the developer sees it.
+  /// Old: the vendor's identifier for the device.
   public var unique_vendor_identifier: String? {
     get { self["unique_vendor_identifier"] }
     set { self["unique_vendor_identifier"] = newValue }
   }
 
-  /// Old: the version of the app, as Apple numbers it.
+  /// Old: Apple's number for the version of the app.
   public var version_external_identifier: String? {
     get { self["version_external_identifier"] }
     set { self["version_external_identifier"] = newValue }

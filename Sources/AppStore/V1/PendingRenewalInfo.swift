@@ -1,12 +1,12 @@
-// A coming renewal of a version 1 notification.
+// An upcoming renewal in a version 1 notification.
 
-/// A renewal that is open or has failed (App Store Server Notifications V1, `unified_receipt.Pending_renewal_info`).
-/// Every value is text; the computed properties beside them read it.
+/// A renewal that is pending or has failed (App Store Server Notifications V1, `unified_receipt.Pending_renewal_info`).
+/// Every value is text; computed properties convert it.
 public struct PendingRenewalInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The product that renews next.
@@ -15,37 +15,37 @@ public struct PendingRenewalInfo: AppStoreObject {
     set { self["auto_renew_product_id"] = newValue }
   }
 
-  /// `"1"` when it will renew, else `"0"`.
+  /// `"1"` if the subscription will renew, otherwise `"0"`.
   public var auto_renew_status: String? {
     get { self["auto_renew_status"] }
     set { self["auto_renew_status"] = newValue }
   }
 
-  /// Why the subscription expired, `"1"` to `"5"`.
+  /// The reason the subscription expired, `"1"` to `"5"`.
   public var expiration_intent: String? {
     get { self["expiration_intent"] }
     set { self["expiration_intent"] = newValue }
   }
 
-  /// When the billing grace period ends, as text in UTC.
+  /// The time at which the billing grace period ends, as text in UTC.
   public var grace_period_expires_date: String? {
     get { self["grace_period_expires_date"] }
     set { self["grace_period_expires_date"] = newValue }
   }
 
-  /// When the billing grace period ends, in milliseconds since 1970.
+  /// The time at which the billing grace period ends, in milliseconds since 1970.
   public var grace_period_expires_date_ms: String? {
     get { self["grace_period_expires_date_ms"] }
     set { self["grace_period_expires_date_ms"] = newValue }
   }
 
-  /// When the billing grace period ends, as text in Pacific time.
+  /// The time at which the billing grace period ends, as text in Pacific time.
   public var grace_period_expires_date_pst: String? {
     get { self["grace_period_expires_date_pst"] }
     set { self["grace_period_expires_date_pst"] = newValue }
   }
 
-  /// `"1"` while the App Store tries to renew an expired subscription, else `"0"`.
+  /// `"1"` while the App Store tries to renew an expired subscription, otherwise `"0"`.
   public var is_in_billing_retry_period: String? {
     get { self["is_in_billing_retry_period"] }
     set { self["is_in_billing_retry_period"] = newValue }
@@ -63,13 +63,13 @@ public struct PendingRenewalInfo: AppStoreObject {
     set { self["original_transaction_id"] = newValue }
   }
 
-  /// `"1"` once the customer agreed to a price increase, before that `"0"`.
+  /// `"1"` after the customer consented to a price increase, before that `"0"`.
   public var price_consent_status: String? {
     get { self["price_consent_status"] }
     set { self["price_consent_status"] = newValue }
   }
 
-  /// The product of the present period.
+  /// The product of the current period.
   public var product_id: String? {
     get { self["product_id"] }
     set { self["product_id"] = newValue }
@@ -81,7 +81,7 @@ public struct PendingRenewalInfo: AppStoreObject {
     set { self["promotional_offer_id"] = newValue }
   }
 
-  /// `"1"` or `"0"`, as ``price_consent_status``.
+  /// `"1"` or `"0"`, like ``price_consent_status``.
   public var price_increase_status: String? {
     get { self["price_increase_status"] }
     set { self["price_increase_status"] = newValue }

@@ -1,22 +1,22 @@
-// The transactions of version 1 bodies from before `unified_receipt`: one object as a rule, an array in some.
+// The transactions of version 1 bodies from before `unified_receipt`: usually one object, sometimes an array.
 
-/// Transactions that came as one object or as an array of them, and go out as they came.
+/// Transactions from one object or an array of objects. They are written in the form in which they were received.
 public struct ReceiptRows: JSONRepresentable, Hashable {
-  /// The transactions, in no order. An element that is no object is left out.
+  /// The transactions, in no particular order. An element that is not an object is skipped.
   public let rows: [LatestReceiptInfo]
-  /// As they came.
+  /// The JSON as received.
   public let jsonValue: JSON
 
-  /// One transaction, written as an object.
+  /// Creates rows with one transaction, written as an object.
   public init(_ row: LatestReceiptInfo) {
     rows = [row]
     jsonValue = row.jsonValue
   }
 
-  /// An object, as a rule.
+  /// The usual kind: an object.
   public static var jsonKind: JSONKind { .object }
 
-  /// The transactions of an object or an array; nil for anything else.
+  /// Converts an object or an array; nil for any other value.
   public init?(jsonValue: JSON) {
     if let row = LatestReceiptInfo(jsonValue: jsonValue) {
       rows = [row]
@@ -28,7 +28,7 @@ public struct ReceiptRows: JSONRepresentable, Hashable {
     self.jsonValue = jsonValue
   }
 
-  /// What is odd in the transactions, at `path` or `path[index]`.
+  /// Returns the fields without their documented type, at `path` or `path[index]`.
   public static func oddFields(in value: JSON, at path: String) -> [OddField] {
     if case .array = value { return [LatestReceiptInfo].oddFields(in: value, at: path) }
     return LatestReceiptInfo.oddFields(in: value, at: path)

@@ -1,35 +1,37 @@
-// A version 1 notification as posted, taken apart into what is kept and the secret that came with it.
+// Separates a posted version 1 notification into the body to keep and its shared secret.
 
 extension ResponseBodyV1 {
-  /// A posted body without its shared secret, and the secret apart from it.
+  /// A posted body without its shared secret, and the secret.
   ///
-  /// Every member of the outermost object whose name is `password` goes, however the name is escaped and however often
-  /// it stands there. What else goes with it is fixed, so that the rest is what Apple sent byte for byte:
+  /// Every member of the outermost object with the name `password` is removed, however the name is escaped and however
+  /// often it occurs. The following rules fix what else is removed, so that the rest remains byte for byte as Apple
+  /// sent it:
   ///
-  /// - With another member behind it: everything from its name's quotation mark to that of the next member, that is, the
-  ///   member, the comma behind it and the white space up to the next member.
-  /// - As the last member: everything from the comma before it to the end of its value. The white space before that
-  ///   comma and before the closing brace stays.
-  /// - As the only member: from its name's quotation mark to the end of its value.
+  /// - If another member follows: everything from the quotation mark of the name to that of the next member, that is,
+  ///   the member, its comma and the white space up to the next member.
+  /// - If it is the last member: everything from the preceding comma to the end of its value. The white space before
+  ///   that comma and before the closing brace remains.
+  /// - If it is the only member: everything from the quotation mark of the name to the end of its value.
   ///
-  /// Several passwords in a row go as one. A `password` deeper inside stays: Apple documents none, and it would be data.
+  /// Consecutive passwords are removed as one. A `password` in a nested object remains: Apple documents none there, so
+  /// it would be data.
   public struct Envelope: Sendable {
     /// The notification without `password`.
     public let body: ResponseBodyV1
-    /// The bytes that may be stored: those posted, without `password`.
+    /// The bytes that may be stored: the posted bytes without `password`.
     public let bytes: [UInt8]
-    /// What the members named `password` held, in order; as a rule one, none in bodies of 2019.
+    /// The values of the members with the name `password`, in order. There is usually one, and none in bodies of 2019.
     public let passwords: [Secret]
-    /// Where the password stood; nil where there was none, more than one, or one that is not written as it is.
+    /// The position of the password; nil if there is none, more than one, or one that contains escapes.
     public let passwordPlace: PasswordPlace?
 
-    /// Takes a posted body apart.
+    /// Separates a posted body.
     ///
-    /// - Throws: ``JSONError`` when it is not JSON or not an object.
+    /// - Throws: ``JSONError`` if it is not JSON or not an object.
     public init(parsing posted: UnsafeRawBufferPointer, maximumDepth: Int = 64) throws(JSONError) {
       var parser = JSONParser(posted, maximumDepth: maximumDepth, recordsSpans: true)
       guard case .object(var object) = try parser.document() else { throw JSONError(.notAnObject, at: 0) }
-      let isPassword = object.members.map { JSONObject.same($0.key, "password") }
+      let isPassword = object.members.map { JSONObject.same($0.key, Self.passwordName) }
       passwords = zip(object.members, isPassword).filter(\.1).map { Secret($0.0.value) }
       let cuts = Self.cuts(parser.topLevelSpans, isPassword)
       bytes = Self.bytes(posted, without: cuts)
@@ -39,13 +41,13 @@ extension ResponseBodyV1 {
       } else {
         passwordPlace = nil
       }
-      object["password"] = nil
+      object[Self.passwordName] = nil
       body = ResponseBodyV1(json: object)
     }
 
-    /// Takes a posted body apart.
+    /// Separates a posted body.
     ///
-    /// - Throws: ``JSONError`` when it is not JSON or not an object.
+    /// - Throws: ``JSONError`` if it is not JSON or not an object.
     public init(parsing posted: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
       let result = posted.withUnsafeBytes { bytes in
         Result { () throws(JSONError) in try Self(parsing: bytes, maximumDepth: maximumDepth) }
@@ -53,7 +55,33 @@ extension ResponseBodyV1 {
       self = try result.get()
     }
 
-    /// The ranges of bytes to leave out, in order, given where each member stands and whether it goes.
+    /// Returns the ``passwords`` of a posted body without building an envelope.
+    ///
+    /// The tree of a hostile body takes thirty times its size. This method takes no more than a few copies of one
+    /// string, so that the secret can be checked before the body is trusted enough for a tree.
+    ///
+    /// - Throws: ``JSONError``, the same as ``init(parsing:maximumDepth:)-(UnsafeRawBufferPointer,_)``.
+    package static func passwords(
+      in posted: UnsafeRawBufferPointer, maximumDepth: Int = 64
+    ) throws(JSONError) -> [Secret] {
+      var parser = JSONParser(posted, maximumDepth: maximumDepth, onlyMember: passwordName)
+      guard case .object(let object) = try parser.document() else { throw JSONError(.notAnObject, at: 0) }
+      return object.members.map { Secret($0.value) }
+    }
+
+    /// Returns the ``passwords`` of a posted body without building an envelope.
+    ///
+    /// - Throws: ``JSONError``, the same as ``init(parsing:maximumDepth:)-([UInt8],_)``.
+    package static func passwords(in posted: [UInt8], maximumDepth: Int = 64) throws(JSONError) -> [Secret] {
+      let result = posted.withUnsafeBytes { bytes in
+        Result { () throws(JSONError) in try Self.passwords(in: bytes, maximumDepth: maximumDepth) }
+      }
+      return try result.get()
+    }
+
+    private static let passwordName = "password"
+
+    /// Returns the byte ranges to remove, in order, from the position of each member and whether it is removed.
     private static func cuts(_ spans: [JSONParser.MemberSpan], _ goes: [Bool]) -> [Range<Int>] {
       var cuts: [Range<Int>] = []
       var index = 0

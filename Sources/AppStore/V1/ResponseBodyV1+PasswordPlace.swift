@@ -1,27 +1,27 @@
-// Where the secret stood in a version 1 body, so that whoever has it can make the body again byte for byte.
+// The position of the secret in a version 1 body, so that the owner of the secret can restore the body byte for byte.
 
 extension ResponseBodyV1 {
-  /// The place of a body's one `password`: all that was taken out but the secret itself.
+  /// The position of a body's only `password`: the removed bytes except the secret itself.
   public struct PasswordPlace: Sendable, Hashable {
-    /// Where in the bytes that are left it was taken out.
+    /// The offset in the remaining bytes at which it was removed.
     public var offset: Int
-    /// What was taken out before the secret, as a rule `"password":"`.
+    /// The bytes removed before the secret, usually `"password":"`.
     public var before: [UInt8]
-    /// What was taken out behind it, as a rule `",`.
+    /// The bytes removed after the secret, usually `",`.
     public var after: [UInt8]
 
-    /// The most bytes before and behind the secret together; more is no place that anybody has seen.
+    /// The maximum number of bytes before and after the secret together. No known body has more.
     static let limit = 256
 
-    /// A place.
+    /// Creates a position.
     public init(offset: Int, before: [UInt8], after: [UInt8]) {
       self.offset = offset
       self.before = before
       self.after = after
     }
 
-    /// The place of `secret` in what was cut out of a body; nil where the secret does not stand there as it is, which
-    /// no secret of Apple's needs.
+    /// The position of `secret` in the bytes removed from a body; nil if it contains escapes, which no secret from
+    /// Apple needs.
     init?(_ secret: Secret, in posted: UnsafeRawBufferPointer, cut: Range<Int>, valueEnd: Int) {
       guard let length = secret.length, cut.count - length <= Self.limit else { return nil }
       let content = (valueEnd - 1 - length)..<(valueEnd - 1)
@@ -31,8 +31,9 @@ extension ResponseBodyV1 {
         after: Array(posted[content.upperBound..<cut.upperBound]))
     }
 
-    /// The body with a secret in its place; nil where the place is not in it.
-    /// - Parameter secret: as it stands between the quotation marks of a JSON string.
+    /// Returns the body with a secret inserted; nil if the position is not in it.
+    ///
+    /// - Parameter secret: the characters between the quotation marks of the JSON string.
     public func restoring(_ secret: some Sequence<UInt8>, to kept: [UInt8]) -> [UInt8]? {
       guard kept.indices.contains(offset) else { return nil }
       return kept[..<offset] + before + Array(secret) + after + kept[offset...]

@@ -1,17 +1,17 @@
-// What the App Store posts for a version 1 notification.
+// The body that the App Store posts for a version 1 notification.
 
 /// The body of a version 1 notification (App Store Server Notifications V1, `responseBodyV1`), deprecated by Apple. It
-/// is not signed: only ``password`` speaks for it. Fields are spelled and typed as Apple sends them, mostly text; what
-/// they mean is in the computed properties beside them. Fields marked old are from before `unified_receipt`; nothing
-/// else carries a transaction in bodies of that time.
+/// is not signed; only ``password`` authenticates it. Fields have Apple's spelling and types, mostly text; computed
+/// properties convert them. Fields marked "Old" are from before `unified_receipt`. In bodies of that time, only they
+/// carry a transaction.
 public struct ResponseBodyV1: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The product that renews next, as Apple numbers it.
+  /// Apple's number for the product that renews next.
   public var auto_renew_adam_id: String? {
     get { self["auto_renew_adam_id"] }
     set { self["auto_renew_adam_id"] = newValue }
@@ -29,25 +29,25 @@ public struct ResponseBodyV1: AppStoreObject {
     set { self["auto_renew_status"] = newValue }
   }
 
-  /// When ``auto_renew_status`` changed, as text in UTC.
+  /// The time at which ``auto_renew_status`` changed, as text in UTC.
   public var auto_renew_status_change_date: String? {
     get { self["auto_renew_status_change_date"] }
     set { self["auto_renew_status_change_date"] = newValue }
   }
 
-  /// When ``auto_renew_status`` changed, in milliseconds since 1970.
+  /// The time at which ``auto_renew_status`` changed, in milliseconds since 1970.
   public var auto_renew_status_change_date_ms: String? {
     get { self["auto_renew_status_change_date_ms"] }
     set { self["auto_renew_status_change_date_ms"] = newValue }
   }
 
-  /// When ``auto_renew_status`` changed, as text in Pacific time.
+  /// The time at which ``auto_renew_status`` changed, as text in Pacific time.
   public var auto_renew_status_change_date_pst: String? {
     get { self["auto_renew_status_change_date_pst"] }
     set { self["auto_renew_status_change_date_pst"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bid: String? {
     get { self["bid"] }
     set { self["bid"] = newValue }
@@ -59,7 +59,7 @@ public struct ResponseBodyV1: AppStoreObject {
     set { self["bvrs"] = newValue }
   }
 
-  /// A note of Apple's that version 1 is deprecated.
+  /// Apple's notice that version 1 is deprecated.
   public var deprecation: String? {
     get { self["deprecation"] }
     set { self["deprecation"] = newValue }
@@ -71,19 +71,19 @@ public struct ResponseBodyV1: AppStoreObject {
     set { self["environment"] = newValue }
   }
 
-  /// Why the subscription expired, 1 to 5: an integer here, seen as text too.
+  /// The reason the subscription expired, 1 to 5: an integer here, sometimes sent as text.
   public var expiration_intent: FlexibleInteger? {
     get { self["expiration_intent"] }
     set { self["expiration_intent"] = newValue }
   }
 
-  /// The event.
+  /// The notification type.
   public var notification_type: NotificationTypeV1? {
     get { self["notification_type"] }
     set { self["notification_type"] = newValue }
   }
 
-  /// The first transaction of what the event is about; not in every type.
+  /// The first transaction of the purchase. Some types do not have it.
   public var original_transaction_id: String? {
     get { self["original_transaction_id"] }
     set { self["original_transaction_id"] = newValue }
@@ -101,19 +101,19 @@ public struct ResponseBodyV1: AppStoreObject {
     set { self["unified_receipt"] = newValue }
   }
 
-  /// Old: when the transaction was refunded, as text in UTC.
+  /// Old: the time at which the transaction was refunded, as text in UTC.
   public var cancellation_date: String? {
     get { self["cancellation_date"] }
     set { self["cancellation_date"] = newValue }
   }
 
-  /// Old: when the transaction was refunded, in milliseconds since 1970.
+  /// Old: the time at which the transaction was refunded, in milliseconds since 1970.
   public var cancellation_date_ms: String? {
     get { self["cancellation_date_ms"] }
     set { self["cancellation_date_ms"] = newValue }
   }
 
-  /// Old: when the transaction was refunded, as text in Pacific time.
+  /// Old: the time at which the transaction was refunded, as text in Pacific time.
   public var cancellation_date_pst: String? {
     get { self["cancellation_date_pst"] }
     set { self["cancellation_date_pst"] = newValue }
@@ -149,7 +149,7 @@ public struct ResponseBodyV1: AppStoreObject {
     set { self["latest_expired_receipt_info"] = newValue }
   }
 
-  /// Old: the coming renewals.
+  /// Old: the upcoming renewals.
   public var pending_renewal_info: [PendingRenewalInfo]? {
     get { self["pending_renewal_info"] }
     set { self["pending_renewal_info"] = newValue }

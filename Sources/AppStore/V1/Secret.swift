@@ -1,20 +1,20 @@
-// A shared secret as it came: comparable, never printable.
+// A shared secret from a notification. It can be compared but not printed.
 
-/// A password found in a version 1 notification. It cannot be printed or reflected, so that no log can hold it.
+/// A password from a version 1 notification. It cannot be printed or reflected, so it cannot end up in a log.
 public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Nil for a password that is not a string: it is no secret of anybody's.
+  /// The password; nil if it is not a string and therefore not a valid secret.
   private let utf8: [UInt8]?
 
-  /// The secret that a member of that value carries.
+  /// Creates a secret from the value of a member.
   init(_ value: JSON) {
     utf8 = String(jsonValue: value).map { Array($0.utf8) }
   }
 
-  /// Its bytes; nil for a password that is no string.
+  /// The length in bytes; nil for a password that is not a string.
   var length: Int? { utf8?.count }
 
-  /// Whether this is that secret, byte for byte. Takes the same time for every secret of one length, whatever of it is
-  /// right. A password that came as anything but a string equals nothing.
+  /// Whether this is the given secret, byte for byte. The comparison takes the same time for every secret of the same
+  /// length. A password that is not a string equals no secret.
   public func isEqual(toUTF8 secret: [UInt8]) -> Bool {
     guard let utf8 else { return false }
     guard utf8.count == secret.count else { return false }
@@ -23,10 +23,10 @@ public struct Secret: Sendable, CustomStringConvertible, CustomDebugStringConver
     return difference == 0
   }
 
-  /// Says nothing of the secret.
+  /// A text that does not reveal the secret.
   public var description: String { "a secret" }
-  /// Says nothing of the secret.
+  /// A text that does not reveal the secret.
   public var debugDescription: String { description }
-  /// Shows nothing of the secret.
+  /// A mirror that does not reveal the secret.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,10 +3,10 @@
 /// The receipt of a version 1 notification (App Store Server Notifications V1, `unified_receipt`). Any field may be
 /// absent.
 public struct UnifiedReceipt: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// `Sandbox` or `Production`.
@@ -21,19 +21,19 @@ public struct UnifiedReceipt: AppStoreObject {
     set { self["latest_receipt"] = newValue }
   }
 
-  /// At most the 100 newest transactions, in no order.
+  /// At most the 100 newest transactions, in no particular order.
   public var latest_receipt_info: [LatestReceiptInfo]? {
     get { self["latest_receipt_info"] }
     set { self["latest_receipt_info"] = newValue }
   }
 
-  /// The coming renewals, one for each product.
+  /// The upcoming renewals, one for each product.
   public var pending_renewal_info: [PendingRenewalInfo]? {
     get { self["pending_renewal_info"] }
     set { self["pending_renewal_info"] = newValue }
   }
 
-  /// 0 when the receipt is valid.
+  /// 0 if the receipt is valid.
   public var status: Int64? {
     get { self["status"] }
     set { self["status"] = newValue }

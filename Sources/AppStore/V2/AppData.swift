@@ -1,26 +1,26 @@
-// The part of a notification that carries an app transaction.
+// The part of a notification with an app transaction.
 
 /// The app and its signed app transaction (App Store Server Notifications, `appData`).
 public struct AppData: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The app in the App Store.
+  /// The app's Apple ID.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// Where the app was bought.
+  /// The environment of the app purchase.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }

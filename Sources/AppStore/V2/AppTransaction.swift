@@ -1,63 +1,63 @@
-// The purchase of the app itself, as the App Store signs it.
+// The signed purchase of the app itself.
 
-/// The payload of a signed app transaction (StoreKit, `JWSAppTransactionDecodedPayload`). The moment it is judged at is
+/// The payload of a signed app transaction (StoreKit, `JWSAppTransactionDecodedPayload`). Its signing date is
 /// ``receiptCreationDate``.
 public struct AppTransaction: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The environment, by another name.
+  /// The environment, which has another name here.
   public var receiptType: AppStoreEnvironment? {
     get { self["receiptType"] }
     set { self["receiptType"] = newValue }
   }
 
-  /// The app in the App Store; absent in the sandbox.
+  /// The app's Apple ID; absent in the sandbox.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// The version of the app that this is for.
+  /// The version of the app that the app transaction applies to.
   public var applicationVersion: String? {
     get { self["applicationVersion"] }
     set { self["applicationVersion"] = newValue }
   }
 
-  /// The version of the app, as Apple numbers it.
+  /// Apple's number for the version of the app.
   public var versionExternalIdentifier: Int64? {
     get { self["versionExternalIdentifier"] }
     set { self["versionExternalIdentifier"] = newValue }
   }
 
-  /// When Apple signed the app transaction.
+  /// The time at which Apple signed the app transaction.
   public var receiptCreationDate: Timestamp? {
     get { self["receiptCreationDate"] }
     set { self["receiptCreationDate"] = newValue }
   }
 
-  /// When the customer bought the app.
+  /// The time at which the customer bought the app.
   public var originalPurchaseDate: Timestamp? {
     get { self["originalPurchaseDate"] }
     set { self["originalPurchaseDate"] = newValue }
   }
 
-  /// The version of the app that the customer bought.
+  /// The version of the app that the customer originally purchased.
   public var originalApplicationVersion: String? {
     get { self["originalApplicationVersion"] }
     set { self["originalApplicationVersion"] = newValue }
   }
 
-  /// Ties the app transaction to a device, Base64.
+  /// Binds the app transaction to a device, Base64.
   public var deviceVerification: String? {
     get { self["deviceVerification"] }
     set { self["deviceVerification"] = newValue }
@@ -69,19 +69,19 @@ public struct AppTransaction: AppStoreObject {
     set { self["deviceVerificationNonce"] = newValue }
   }
 
-  /// When the customer ordered the app before its release.
+  /// The time at which the customer preordered the app.
   public var preorderDate: Timestamp? {
     get { self["preorderDate"] }
     set { self["preorderDate"] = newValue }
   }
 
-  /// Names the app transaction; one for each customer and app.
+  /// Identifies the app transaction; unique for each customer and app.
   public var appTransactionId: String? {
     get { self["appTransactionId"] }
     set { self["appTransactionId"] = newValue }
   }
 
-  /// Where the customer bought the app.
+  /// The platform on which the customer purchased the app.
   public var originalPlatform: PurchasePlatform? {
     get { self["originalPlatform"] }
     set { self["originalPlatform"] = newValue }

@@ -1,45 +1,45 @@
-// The part of a notification that carries a token for external purchases.
+// The part of a notification with a token for external purchases.
 
-/// A token for external purchases (App Store Server Notifications, `externalPurchaseToken`). It names no environment:
-/// see ``environment``.
+/// A token for external purchases (App Store Server Notifications, `externalPurchaseToken`). It has no field for the
+/// environment: see ``environment``.
 public struct ExternalPurchaseToken: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Names the token; begins with `SANDBOX` in the sandbox.
+  /// Identifies the token; begins with `SANDBOX` in the sandbox.
   public var externalPurchaseId: String? {
     get { self["externalPurchaseId"] }
     set { self["externalPurchaseId"] = newValue }
   }
 
-  /// When the token was created.
+  /// The time at which the token was created.
   public var tokenCreationDate: Timestamp? {
     get { self["tokenCreationDate"] }
     set { self["tokenCreationDate"] = newValue }
   }
 
-  /// The app in the App Store.
+  /// The app's Apple ID.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// When the token expires; only for custom links.
+  /// The time at which the token expires; only for custom links.
   public var tokenExpirationDate: Timestamp? {
     get { self["tokenExpirationDate"] }
     set { self["tokenExpirationDate"] = newValue }
   }
 
-  /// What the token is for; only for custom links.
+  /// The type of the token; only for custom links.
   public var tokenType: ExternalPurchaseTokenType? {
     get { self["tokenType"] }
     set { self["tokenType"] = newValue }

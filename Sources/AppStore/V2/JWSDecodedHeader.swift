@@ -1,12 +1,12 @@
-// The header of what Apple signs.
+// The header of a JWS that Apple signs.
 
-/// The header of a JWS of Apple's (App Store Server API, `JWSDecodedHeader`): exactly these two fields, in this order,
-/// in everything that Apple is known to have signed.
+/// The header of a JWS from Apple (App Store Server API, `JWSDecodedHeader`). All known tokens from Apple have exactly
+/// these two fields, in this order.
 public struct JWSDecodedHeader: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The algorithm, `ES256`.
@@ -15,7 +15,7 @@ public struct JWSDecodedHeader: AppStoreObject {
     set { self["alg"] = newValue }
   }
 
-  /// Leaf, intermediate and root certificate: DER in standard Base64.
+  /// The leaf, intermediate and root certificates: DER in standard Base64.
   public var x5c: [String]? {
     get { self["x5c"] }
     set { self["x5c"] = newValue }

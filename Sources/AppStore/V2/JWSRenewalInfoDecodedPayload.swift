@@ -1,15 +1,15 @@
-// What the App Store knows of the next renewal of a subscription.
+// The signed information about the next renewal of a subscription.
 
-/// The payload of signed renewal information (App Store Server API, `JWSRenewalInfoDecodedPayload`). It names no
-/// bundle. Prices are in thousandths of the currency.
+/// The payload of signed renewal info (App Store Server API, `JWSRenewalInfoDecodedPayload`). It has no bundle
+/// identifier. Prices are in thousandths of the currency.
 public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Why the subscription expired.
+  /// The reason the subscription expired.
   public var expirationIntent: ExpirationIntent? {
     get { self["expirationIntent"] }
     set { self["expirationIntent"] = newValue }
@@ -27,7 +27,7 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["autoRenewProductId"] = newValue }
   }
 
-  /// The product of the present period.
+  /// The product of the current period.
   public var productId: String? {
     get { self["productId"] }
     set { self["productId"] = newValue }
@@ -45,19 +45,19 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["isInBillingRetryPeriod"] = newValue }
   }
 
-  /// What the customer said to a price increase.
+  /// The customer's response to a price increase.
   public var priceIncreaseStatus: PriceIncreaseStatus? {
     get { self["priceIncreaseStatus"] }
     set { self["priceIncreaseStatus"] = newValue }
   }
 
-  /// When the billing grace period ends.
+  /// The time at which the billing grace period ends.
   public var gracePeriodExpiresDate: Timestamp? {
     get { self["gracePeriodExpiresDate"] }
     set { self["gracePeriodExpiresDate"] = newValue }
   }
 
-  /// The kind of offer that applies next.
+  /// The type of the offer that applies next.
   public var offerType: OfferType? {
     get { self["offerType"] }
     set { self["offerType"] = newValue }
@@ -69,25 +69,25 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["offerIdentifier"] = newValue }
   }
 
-  /// When Apple signed this information.
+  /// The time at which Apple signed this information.
   public var signedDate: Timestamp? {
     get { self["signedDate"] }
     set { self["signedDate"] = newValue }
   }
 
-  /// Where the purchase was made; absent in January 2022.
+  /// The environment of the purchase; absent in January 2022.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }
   }
 
-  /// The start of the present series of periods without a gap of more than 60 days.
+  /// The start of the current series of periods without a gap of more than 60 days.
   public var recentSubscriptionStartDate: Timestamp? {
     get { self["recentSubscriptionStartDate"] }
     set { self["recentSubscriptionStartDate"] = newValue }
   }
 
-  /// When the next renewal is due.
+  /// The time at which the next renewal is due.
   public var renewalDate: Timestamp? {
     get { self["renewalDate"] }
     set { self["renewalDate"] = newValue }
@@ -105,19 +105,19 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["renewalPrice"] = newValue }
   }
 
-  /// How the next offer is paid.
+  /// The payment mode of the next offer.
   public var offerDiscountType: OfferDiscountType? {
     get { self["offerDiscountType"] }
     set { self["offerDiscountType"] = newValue }
   }
 
-  /// The win-back offers that the customer may take.
+  /// The win-back offers that the customer is eligible for.
   public var eligibleWinBackOfferIds: [String]? {
     get { self["eligibleWinBackOfferIds"] }
     set { self["eligibleWinBackOfferIds"] = newValue }
   }
 
-  /// The account that the app named at the purchase, a UUID.
+  /// The account that the app set at the purchase, a UUID.
   public var appAccountToken: String? {
     get { self["appAccountToken"] }
     set { self["appAccountToken"] = newValue }
@@ -129,7 +129,7 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["appTransactionId"] = newValue }
   }
 
-  /// How long the next offer lasts, ISO 8601.
+  /// The length of the next offer, ISO 8601.
   public var offerPeriod: String? {
     get { self["offerPeriod"] }
     set { self["offerPeriod"] = newValue }
@@ -141,13 +141,13 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreObject {
     set { self["advancedCommerceInfo"] = newValue }
   }
 
-  /// The commitment that follows.
+  /// The next commitment.
   public var commitmentInfo: RenewalCommitmentInfo? {
     get { self["commitmentInfo"] }
     set { self["commitmentInfo"] = newValue }
   }
 
-  /// How the next commitment is billed.
+  /// The billing plan of the next commitment.
   public var renewalBillingPlanType: RenewalBillingPlanType? {
     get { self["renewalBillingPlanType"] }
     set { self["renewalBillingPlanType"] = newValue }

@@ -1,15 +1,15 @@
-// A transaction, as the App Store signs it.
+// A signed transaction.
 
-/// The payload of a signed transaction (App Store Server API, `JWSTransactionDecodedPayload`). Identifiers are strings:
-/// they need not stay numbers. Prices are in thousandths of the currency.
+/// The payload of a signed transaction (App Store Server API, `JWSTransactionDecodedPayload`). Identifiers are strings,
+/// because Apple does not guarantee that they remain numbers. Prices are in thousandths of the currency.
 public struct JWSTransactionDecodedPayload: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The first transaction of a subscription or product: what orders its events.
+  /// The first transaction of a subscription or product, which orders its events.
   public var originalTransactionId: String? {
     get { self["originalTransactionId"] }
     set { self["originalTransactionId"] = newValue }
@@ -27,13 +27,13 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["webOrderLineItemId"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// The product bought.
+  /// The purchased product.
   public var productId: String? {
     get { self["productId"] }
     set { self["productId"] = newValue }
@@ -45,7 +45,7 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["subscriptionGroupIdentifier"] = newValue }
   }
 
-  /// When the customer was charged; up to a minute after `signedDate` for a renewal.
+  /// The time at which the customer was charged; up to a minute after `signedDate` for a renewal.
   public var purchaseDate: Timestamp? {
     get { self["purchaseDate"] }
     set { self["purchaseDate"] = newValue }
@@ -57,61 +57,61 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["originalPurchaseDate"] = newValue }
   }
 
-  /// When the subscription expires or renews.
+  /// The time at which the subscription expires or renews.
   public var expiresDate: Timestamp? {
     get { self["expiresDate"] }
     set { self["expiresDate"] = newValue }
   }
 
-  /// How many of a consumable were bought.
+  /// The number of consumables purchased.
   public var quantity: Int64? {
     get { self["quantity"] }
     set { self["quantity"] = newValue }
   }
 
-  /// What kind of product it is.
+  /// The type of the product.
   public var type: ProductType? {
     get { self["type"] }
     set { self["type"] = newValue }
   }
 
-  /// The account that the app named at the purchase, a UUID.
+  /// The account that the app set at the purchase, a UUID.
   public var appAccountToken: String? {
     get { self["appAccountToken"] }
     set { self["appAccountToken"] = newValue }
   }
 
-  /// Whether the customer bought it or shares it.
+  /// Whether the product was purchased or family-shared.
   public var inAppOwnershipType: InAppOwnershipType? {
     get { self["inAppOwnershipType"] }
     set { self["inAppOwnershipType"] = newValue }
   }
 
-  /// When Apple signed this transaction.
+  /// The time at which Apple signed this transaction.
   public var signedDate: Timestamp? {
     get { self["signedDate"] }
     set { self["signedDate"] = newValue }
   }
 
-  /// Why it was refunded.
+  /// The reason it was refunded.
   public var revocationReason: RevocationReason? {
     get { self["revocationReason"] }
     set { self["revocationReason"] = newValue }
   }
 
-  /// When it was refunded or no longer shared.
+  /// The time at which it was refunded or no longer shared.
   public var revocationDate: Timestamp? {
     get { self["revocationDate"] }
     set { self["revocationDate"] = newValue }
   }
 
-  /// Whether the customer moved to a higher plan; absent when not.
+  /// Whether the customer upgraded to a higher plan; absent if not.
   public var isUpgraded: Bool? {
     get { self["isUpgraded"] }
     set { self["isUpgraded"] = newValue }
   }
 
-  /// The kind of offer that applied.
+  /// The type of the offer that applied.
   public var offerType: OfferType? {
     get { self["offerType"] }
     set { self["offerType"] = newValue }
@@ -123,7 +123,7 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["offerIdentifier"] = newValue }
   }
 
-  /// Where the purchase was made; absent in January 2022.
+  /// The environment of the purchase; absent in January 2022.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }
@@ -135,13 +135,13 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["storefront"] = newValue }
   }
 
-  /// The storefront, as Apple numbers it.
+  /// Apple's number for the storefront.
   public var storefrontId: String? {
     get { self["storefrontId"] }
     set { self["storefrontId"] = newValue }
   }
 
-  /// Whether the customer bought or the App Store renewed.
+  /// Whether this is a purchase by the customer or a renewal by the App Store.
   public var transactionReason: TransactionReason? {
     get { self["transactionReason"] }
     set { self["transactionReason"] = newValue }
@@ -159,7 +159,7 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["price"] = newValue }
   }
 
-  /// How the offer is paid.
+  /// The payment mode of the offer.
   public var offerDiscountType: OfferDiscountType? {
     get { self["offerDiscountType"] }
     set { self["offerDiscountType"] = newValue }
@@ -171,19 +171,19 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["appTransactionId"] = newValue }
   }
 
-  /// How long the offer lasts, ISO 8601.
+  /// The length of the offer, ISO 8601.
   public var offerPeriod: String? {
     get { self["offerPeriod"] }
     set { self["offerPeriod"] = newValue }
   }
 
-  /// What the revocation took away.
+  /// The type of the revocation.
   public var revocationType: RevocationType? {
     get { self["revocationType"] }
     set { self["revocationType"] = newValue }
   }
 
-  /// The part that was refunded, in thousandths of a percent: 50000 is half.
+  /// The refunded share, in thousandths of a percent: 50000 is half.
   public var revocationPercentage: Int64? {
     get { self["revocationPercentage"] }
     set { self["revocationPercentage"] = newValue }
@@ -195,13 +195,13 @@ public struct JWSTransactionDecodedPayload: AppStoreObject {
     set { self["advancedCommerceInfo"] = newValue }
   }
 
-  /// How the commitment is billed.
+  /// The billing plan of the commitment.
   public var billingPlanType: BillingPlanType? {
     get { self["billingPlanType"] }
     set { self["billingPlanType"] = newValue }
   }
 
-  /// The commitment that this transaction is a part of.
+  /// The commitment that this transaction belongs to.
   public var commitmentInfo: TransactionCommitmentInfo? {
     get { self["commitmentInfo"] }
     set { self["commitmentInfo"] = newValue }

@@ -1,33 +1,33 @@
-// The part of a notification that carries transactions.
+// The part of a notification with transactions.
 
-/// The app and its signed transaction and renewal information (App Store Server Notifications, `data`). Each of the two
-/// signed strings is a JWS of its own, to be verified like the notification that carries it.
+/// The app and its signed transaction and renewal info (App Store Server Notifications, `data`). Each of the two signed
+/// strings is a separate JWS that has to be verified like the notification itself.
 public struct NotificationData: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Where the purchase was made.
+  /// The environment of the purchase.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }
   }
 
-  /// The app in the App Store; absent in sandbox `TEST` notifications and in the sandbox of 2022.
+  /// The app's Apple ID; absent in sandbox `TEST` notifications and in the sandbox of 2022.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }
   }
 
-  /// The app's bundle; it need not contain a dot.
+  /// The app's bundle identifier, which need not contain a dot.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// The build of the app, any text.
+  /// The build of the app, arbitrary text.
   public var bundleVersion: String? {
     get { self["bundleVersion"] }
     set { self["bundleVersion"] = newValue }
@@ -45,13 +45,13 @@ public struct NotificationData: AppStoreObject {
     set { self["signedRenewalInfo"] = newValue }
   }
 
-  /// The subscription at `signedDate`; only for auto-renewable subscriptions.
+  /// The status of the subscription at `signedDate`; only for auto-renewable subscriptions.
   public var status: Status? {
     get { self["status"] }
     set { self["status"] = newValue }
   }
 
-  /// Why the customer asked for a refund; only for `CONSUMPTION_REQUEST`.
+  /// The customer's reason for the refund request; only for `CONSUMPTION_REQUEST`.
   public var consumptionRequestReason: ConsumptionRequestReason? {
     get { self["consumptionRequestReason"] }
     set { self["consumptionRequestReason"] = newValue }

@@ -1,12 +1,12 @@
-// The commitment that follows the present one.
+// The next commitment of a subscription.
 
 /// The commitment of a renewal (App Store Server API 1.21, `commitmentInfo`). Prices are in thousandths of the
 /// currency.
 public struct RenewalCommitmentInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The product that renews next.
@@ -21,13 +21,13 @@ public struct RenewalCommitmentInfo: AppStoreObject {
     set { self["commitmentAutoRenewStatus"] = newValue }
   }
 
-  /// How the next commitment is billed.
+  /// The billing plan of the next commitment.
   public var commitmentRenewalBillingPlanType: RenewalBillingPlanType? {
     get { self["commitmentRenewalBillingPlanType"] }
     set { self["commitmentRenewalBillingPlanType"] = newValue }
   }
 
-  /// When the next commitment starts.
+  /// The time at which the next commitment starts.
   public var commitmentRenewalDate: Timestamp? {
     get { self["commitmentRenewalDate"] }
     set { self["commitmentRenewalDate"] = newValue }

@@ -1,11 +1,11 @@
-// What the App Store posts for a version 2 notification.
+// The body that the App Store posts for a version 2 notification.
 
 /// The body of a version 2 notification (App Store Server Notifications, `responseBodyV2`).
 public struct ResponseBodyV2: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The notification as a JWS, whose payload is a ``ResponseBodyV2DecodedPayload``.

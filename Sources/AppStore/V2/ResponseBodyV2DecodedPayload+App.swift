@@ -1,10 +1,10 @@
-// Whose notification it is, whichever of the four parts says so.
+// The app of a notification, from whichever part names it.
 
 extension ResponseBodyV2DecodedPayload {
-  /// The environment that the notification is for; nil when none of the four parts says.
+  /// The environment of the notification; nil if none of the four parts names it.
   ///
-  /// Of the parts the first present one speaks, in the order `data`, `summary`, `externalPurchaseToken`, `appData`, as
-  /// in Apple's own libraries.
+  /// As in Apple's own libraries, it comes from the first part that is present, in the order `data`, `summary`,
+  /// `externalPurchaseToken`, `appData`.
   public var environment: AppStoreEnvironment? {
     if let data { return data.environment }
     if let summary { return summary.environment }
@@ -12,7 +12,7 @@ extension ResponseBodyV2DecodedPayload {
     return appData?.environment
   }
 
-  /// The bundle that the notification is for; nil when none of the four parts says.
+  /// The bundle identifier of the app; nil if none of the four parts names it.
   public var bundleId: String? {
     if let data { return data.bundleId }
     if let summary { return summary.bundleId }
@@ -20,7 +20,7 @@ extension ResponseBodyV2DecodedPayload {
     return appData?.bundleId
   }
 
-  /// The app that the notification is for; nil when none of the four parts says, as in a sandbox `TEST`.
+  /// The app's Apple ID; nil if none of the four parts names it, as in a sandbox `TEST`.
   public var appAppleId: Int64? {
     if let data { return data.appAppleId }
     if let summary { return summary.appAppleId }
@@ -30,8 +30,7 @@ extension ResponseBodyV2DecodedPayload {
 }
 
 extension ExternalPurchaseToken {
-  /// The environment, which the token states only through its identifier: `SANDBOX…` is the sandbox, everything else
-  /// production.
+  /// The environment, which only the identifier shows: `SANDBOX…` is the sandbox, and anything else is production.
   public var environment: AppStoreEnvironment {
     externalPurchaseId?.utf8.starts(with: "SANDBOX".utf8) == true ? .sandbox : .production
   }

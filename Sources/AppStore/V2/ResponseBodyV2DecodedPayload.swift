@@ -1,33 +1,33 @@
-// The payload of a version 2 notification, with the one of four parts that its type carries.
+// The payload of a version 2 notification, which contains one of four parts.
 
 /// The payload of a version 2 notification (App Store Server Notifications, `responseBodyV2DecodedPayload`). Exactly
 /// one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData`` is expected.
 public struct ResponseBodyV2DecodedPayload: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The event.
+  /// The notification type.
   public var notificationType: NotificationTypeV2? {
     get { self["notificationType"] }
     set { self["notificationType"] = newValue }
   }
 
-  /// What exactly happened; absent when the type has no subtype.
+  /// The subtype; absent if the type has none.
   public var subtype: Subtype? {
     get { self["subtype"] }
     set { self["subtype"] = newValue }
   }
 
-  /// Names the notification; the same for every try to deliver it.
+  /// Identifies the notification; the same for every delivery attempt.
   public var notificationUUID: String? {
     get { self["notificationUUID"] }
     set { self["notificationUUID"] = newValue }
   }
 
-  /// The app and its signed transaction; for every type that carries none of the other three.
+  /// The app and its signed transaction; for every type without one of the other three parts.
   public var data: NotificationData? {
     get { self["data"] }
     set { self["data"] = newValue }
@@ -39,7 +39,7 @@ public struct ResponseBodyV2DecodedPayload: AppStoreObject {
     set { self["version"] = newValue }
   }
 
-  /// When Apple signed the notification; absent before 2022.
+  /// The time at which Apple signed the notification; absent before 2022.
   public var signedDate: Timestamp? {
     get { self["signedDate"] }
     set { self["signedDate"] = newValue }

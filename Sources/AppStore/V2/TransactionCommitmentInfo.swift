@@ -1,21 +1,21 @@
-// The commitment that a transaction is a part of.
+// The commitment that a transaction belongs to.
 
 /// The commitment of a transaction (App Store Server API 1.21, `commitmentInfo`). Prices are in thousandths of the
 /// currency.
 public struct TransactionCommitmentInfo: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Which of the billing periods this is, from 1.
+  /// The number of this billing period, starting at 1.
   public var billingPeriodNumber: Int64? {
     get { self["billingPeriodNumber"] }
     set { self["billingPeriodNumber"] = newValue }
   }
 
-  /// When the commitment ends.
+  /// The time at which the commitment ends.
   public var commitmentExpiresDate: Timestamp? {
     get { self["commitmentExpiresDate"] }
     set { self["commitmentExpiresDate"] = newValue }
@@ -27,7 +27,7 @@ public struct TransactionCommitmentInfo: AppStoreObject {
     set { self["commitmentPrice"] = newValue }
   }
 
-  /// How many billing periods the commitment has.
+  /// The number of billing periods in the commitment.
   public var totalBillingPeriods: Int64? {
     get { self["totalBillingPeriods"] }
     set { self["totalBillingPeriods"] = newValue }

@@ -1,5 +1,5 @@
-// The decoder: eight characters at a time by table, the rest one by one. A notification's payload is 13 000 characters
-// that are decoded for each request, and its inner tokens as many again.
+// The decoder: eight characters at a time by table, the rest one by one. Each request decodes a payload of 13 000
+// characters and inner tokens of the same size.
 
 extension Base64 {
   static func decode(
@@ -12,8 +12,9 @@ extension Base64 {
     }
   }
 
-  /// Decodes blocks of eight characters to six bytes while there is room for the eight that one step writes: the two
-  /// surplus bytes are written again by the next step. Returns how far it came, or nil at a wrong character.
+  /// Decodes blocks of eight characters to six bytes as long as there is room for the eight bytes that one step writes.
+  /// The next step overwrites the two extra bytes. Returns the number of characters decoded, or nil at an invalid
+  /// character.
   private static func decodeBlocks(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, _ table: UnsafeBufferPointer<UInt32>
   ) -> (read: Int, written: Int)? {
@@ -34,7 +35,7 @@ extension Base64 {
     return flags & invalid == 0 ? (read, written) : nil
   }
 
-  /// Four characters, the first in the low byte, to three bytes, the first in the low byte.
+  /// Decodes four characters to three bytes. The low byte is the first in both.
   @inline(__always)
   private static func group(_ text: UInt32, _ table: UnsafeBufferPointer<UInt32>) -> UInt32 {
     let a = table[Int(text & 0xFF)]
@@ -44,7 +45,7 @@ extension Base64 {
     return (a | b) | (c | d)
   }
 
-  /// Decodes what is left, character by character; returns the number of bytes written in all.
+  /// Decodes the remaining characters one by one. Returns the total number of bytes written.
   private static func decodeRest(
     _ input: UnsafeRawBufferPointer, from read: Int, into output: UnsafeMutableRawBufferPointer, at start: Int,
     _ table: UnsafeBufferPointer<UInt32>
@@ -53,7 +54,7 @@ extension Base64 {
     var bits: UInt32 = 0
     var bitCount = 0
     for index in read..<input.count {
-      // The fourth quarter holds the bare value, in the third byte.
+      // The fourth quarter of the table contains the plain value, in the third byte.
       let entry = table[768 + Int(input[index])]
       guard entry != invalid else { return nil }
       bits = bits &<< 6 | entry &>> 16
@@ -67,11 +68,11 @@ extension Base64 {
     return bits == 0 ? written : nil
   }
 
-  /// Set in the table for every byte that is no character of the alphabet.
+  /// Marks the bytes that are not in the alphabet.
   private static let invalid: UInt32 = 0x8000_0000
 
-  /// Four times 256 entries: what a character contributes to a group of three bytes as its first, second, third and
-  /// fourth character. The contributions of four characters are joined by OR.
+  /// A table of four times 256 entries. Each entry is the contribution of a character to a group of three bytes, as its
+  /// first, second, third or fourth character. The contributions of four characters are combined by OR.
   static func makeTable(char62: UInt8, char63: UInt8) -> [UInt32] {
     var sextets = [UInt32?](repeating: nil, count: 256)
     let letters = [UInt8](UInt8(ascii: "A")...UInt8(ascii: "Z")) + [UInt8](UInt8(ascii: "a")...UInt8(ascii: "z"))

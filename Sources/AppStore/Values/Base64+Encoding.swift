@@ -1,12 +1,12 @@
-// The encoder, for what the project signs itself: tokens for the API, tests, the demo.
+// The encoder, for tokens that the project signs itself: for the API, in tests and in the demo.
 
 extension Base64 {
-  /// Base64url (RFC 4648, section 5) without padding, as in a JWS.
+  /// Encodes to base64url (RFC 4648, section 5) without padding, as in a JWS.
   public static func encodeURL(_ bytes: some Collection<UInt8>) -> [UInt8] {
     encode(bytes, .url, padded: false)
   }
 
-  /// Standard Base64 (RFC 4648, section 4) with padding, as in `x5c`.
+  /// Encodes to standard Base64 (RFC 4648, section 4) with padding, as in `x5c`.
   public static func encodeStandard(_ bytes: some Collection<UInt8>) -> [UInt8] {
     encode(bytes, .standard, padded: true)
   }

@@ -1,48 +1,48 @@
-// Base64 on bytes (RFC 4648), as strict as a signature wants it: one text for one value, nothing skipped.
+// Strict Base64 (RFC 4648), as signatures require: each value has exactly one text, and nothing is skipped.
 
-/// Base64 and base64url. Decoding takes the alphabet of its variant alone: no white space, no line breaks, and the bits
-/// beyond the last byte must be zero, so that no two texts decode to the same bytes.
+/// Base64 and base64url. The decoder accepts only the alphabet of its variant, without white space or line breaks. The
+/// bits after the last byte must be zero, so that no two texts decode to the same bytes.
 public enum Base64 {
-  /// The number of bytes that so many characters without padding decode to.
+  /// The number of bytes that `count` characters without padding decode to.
   public static func decodedCount(ofUnpadded count: Int) -> Int {
     count / 4 * 3 + max(0, count % 4 - 1)
   }
 
-  /// Decodes base64url (RFC 4648, section 5) without padding, as in a JWS (RFC 7515, section 2): padding is refused.
+  /// Decodes base64url (RFC 4648, section 5) without padding, as in a JWS (RFC 7515, section 2). Padding is rejected.
   ///
   /// - Parameters:
   ///   - input: the characters.
   ///   - output: room for at least ``decodedCount(ofUnpadded:)`` bytes.
-  /// - Returns: the number of bytes written; nil when the input is not base64url or the room too small. What `output`
-  ///   then holds is not defined.
+  /// - Returns: the number of bytes written; nil if the input is not base64url or the buffer is too small. In that
+  ///   case, the contents of `output` are undefined.
   public static func decodeURL(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
     decode(input, into: output, .url)
   }
 
-  /// Decodes base64url without padding; nil when the input is anything else.
+  /// Decodes base64url without padding; nil if the input is invalid.
   public static func decodeURL(_ input: UnsafeRawBufferPointer) -> [UInt8]? {
     decoded(input, .url)
   }
 
-  /// Decodes base64url without padding; nil when the input is anything else.
+  /// Decodes base64url without padding; nil if the input is invalid.
   public static func decodeURL(_ input: some Collection<UInt8>) -> [UInt8]? {
     withBytes(of: input) { decoded($0, .url) }
   }
 
-  /// Decodes standard Base64 (RFC 4648, section 4) with its padding, as in `x5c` (RFC 7515, section 4.1.6).
+  /// Decodes standard Base64 (RFC 4648, section 4) with padding, as in `x5c` (RFC 7515, section 4.1.6).
   ///
-  /// - Returns: the bytes; nil when the input is anything else, missing padding included.
+  /// - Returns: the bytes; nil if the input is invalid or its padding is missing.
   public static func decodeStandard(_ input: UnsafeRawBufferPointer) -> [UInt8]? {
     guard let unpadded = withoutPadding(input) else { return nil }
     return decoded(unpadded, .standard)
   }
 
-  /// Decodes standard Base64 with its padding; nil when the input is anything else.
+  /// Decodes standard Base64 with padding; nil if the input is invalid.
   public static func decodeStandard(_ input: some Collection<UInt8>) -> [UInt8]? {
     withBytes(of: input) { decodeStandard($0) }
   }
 
-  /// The input without the one or two padding characters it must end with; nil when their number is wrong.
+  /// Returns the input without its one or two padding characters; nil if their number is wrong.
   private static func withoutPadding(_ input: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     guard input.count % 4 == 0 else { return nil }
     var count = input.count
@@ -61,7 +61,7 @@ public enum Base64 {
     return valid ? bytes : nil
   }
 
-  /// Lends the bytes of a collection, copied only when they do not lie in one piece.
+  /// Passes the bytes of a collection to `body`, copying them only if they are not contiguous.
   private static func withBytes<Result>(
     of input: some Collection<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -69,7 +69,7 @@ public enum Base64 {
     return Array(input).withUnsafeBytes(body)
   }
 
-  /// What the two variants differ in.
+  /// The differences between the two variants.
   struct Alphabet: Sendable {
     let char62: UInt8
     let char63: UInt8

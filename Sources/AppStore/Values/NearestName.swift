@@ -1,10 +1,10 @@
-// "Did you mean": the known name closest to one that is not known.
+// Suggests the nearest known name for an unknown one ("did you mean").
 
 package enum NearestName {
-  /// The candidate with the smallest edit distance to `name`, if it is near enough to be what was meant.
+  /// Returns the candidate with the smallest edit distance to `name`, if it is near enough.
   ///
-  /// A candidate whose last dotted part is the whole of `name`, or the last part of it, counts as near: `durability`
-  /// finds `kafka.durability`. So does one that `name` is the beginning of. Ties go to the candidate that comes first.
+  /// A candidate also counts as near if its last dotted part is `name` or the last part of `name`: `durability` finds
+  /// `kafka.durability`. So does a candidate that begins with `name`. Of equally near candidates, the first wins.
   package static func of(_ name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().utf8)
     let wantedLeaf = leaf(name)
@@ -28,7 +28,7 @@ package enum NearestName {
     String(name.lowercased().split(separator: ".").last ?? "")
   }
 
-  /// Levenshtein's distance, in bytes.
+  /// The Levenshtein distance, in bytes.
   private static func edits(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var previous = Array(0...right.count)
     for (row, a) in left.enumerated() {

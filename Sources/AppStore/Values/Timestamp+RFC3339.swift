@@ -1,9 +1,9 @@
-// Moments as text, for CloudEvents' `time` and for people.
+// Times as text, for CloudEvents' `time` and for people.
 
 extension Timestamp: CustomStringConvertible {
-  /// The moment in UTC with milliseconds, `2026-01-01T00:00:00.000Z` (RFC 3339).
+  /// The time in UTC with milliseconds, such as `2026-01-01T00:00:00.000Z` (RFC 3339).
   ///
-  /// RFC 3339 knows the years 0000 to 9999; a moment outside of them reads as the first or last millisecond of them.
+  /// RFC 3339 covers the years 0000 to 9999. A time outside this range is written as its first or last millisecond.
   public var rfc3339: String {
     let clamped = min(max(millisecondsSince1970, Self.firstMillisecond), Self.lastMillisecond)
     let (day, millisecondOfDay) = Self.floorDivision(clamped, 86_400_000)
@@ -22,8 +22,8 @@ extension Timestamp: CustomStringConvertible {
   /// 9999-12-31T23:59:59.999Z.
   private static let lastMillisecond: Int64 = 253_402_300_799_999
 
-  /// Year, month and day of a count of days since 1970 in the proleptic Gregorian calendar. Years are counted from
-  /// March, so that the leap day is the last day of its year; eras are the 400 years after which the calendar repeats.
+  /// Returns the year, month and day for a number of days since 1970 in the proleptic Gregorian calendar. Years begin
+  /// in March, so that the leap day is the last day of the year. The calendar repeats after eras of 400 years.
   package static func civil(fromDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = floorDivision(day + 719_468, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,9 +1,9 @@
-// Times in configuration and headers, read from RFC 3339.
+// Parses RFC 3339 times in the configuration and in headers.
 
 extension Timestamp {
-  /// The moment that an RFC 3339 text names, fractions beyond milliseconds cut off; `nil` for anything else.
+  /// Parses an RFC 3339 text, truncated to milliseconds; nil for any other text.
   ///
-  /// Leap seconds (`:60`) are read as the second after. Years from 1970 to 9999.
+  /// A leap second (`:60`) is read as the following second. The years are limited to 1970 to 9999.
   public init?(rfc3339 text: String) {
     let whole = Array(text.utf8)
     if let usual = Self.usual(whole) {
@@ -23,7 +23,7 @@ extension Timestamp {
     self.init(millisecondsSince1970: seconds * 1_000 + milliseconds)
   }
 
-  /// The form that ``rfc3339`` has, without steps from part to part: records in their millions carry it.
+  /// Parses the form of ``rfc3339`` without intermediate steps, because millions of records contain it.
   private static func usual(_ bytes: [UInt8]) -> Timestamp? {
     guard bytes.count == 24, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
       bytes[10] == UInt8(ascii: "T"), bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
@@ -64,7 +64,7 @@ extension Timestamp {
     return true
   }
 
-  /// Milliseconds after an optional point; `nil` for a point without digits.
+  /// Parses milliseconds after an optional point; nil for a point without digits.
   private static func fraction(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
     guard mark(".", &bytes) else { return 0 }
     let digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -78,7 +78,7 @@ extension Timestamp {
     return milliseconds
   }
 
-  /// Minutes east of UTC.
+  /// Parses the offset in minutes east of UTC.
   private static func offset(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
     if mark("Z", &bytes) || mark("z", &bytes) { return 0 }
     let isWest = bytes.first == UInt8(ascii: "-")
@@ -96,7 +96,7 @@ extension Timestamp {
     }
   }
 
-  /// Days from 1970-01-01, by the proleptic Gregorian calendar with the year beginning in March.
+  /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years begin in March.
   package static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1

@@ -1,61 +1,62 @@
-// The one error of a call. Whoever catches it has to know three things: may the call have had its effect, is it worth
-// sending again and when, and if not, who has to do what.
+// The error of a call. It answers three questions: may the call have taken effect, when is a retry worthwhile, and if
+// it is not, who has to do what.
 
 public import AppStore
 public import AppStoreSignature
 
-/// Why a call to the App Store Server API brought no answer that can be used.
+/// The reason a call to the App Store Server API returned no usable response.
 ///
-/// Holds no token, no key and no body.
+/// Contains no token, key or body.
 public struct APIError: Error, Sendable {
-  /// What happened.
+  /// The kind of failure.
   public enum Kind: Sendable, Hashable {
-    /// The request breaks rules that Apple documents. It was not sent.
+    /// The request violates rules that Apple documents. It was not sent.
     case violation([RequestViolation])
-    /// No token could be made. The call was not sent.
+    /// No token could be signed. The call was not sent.
     case credentials(CredentialsError)
-    /// Its turn would come after the deadline, or there is no turn. The call was not sent.
+    /// The rate-limit slot would come after the deadline, or the process has no share of the budget. The call was not
+    /// sent.
     case budget
-    /// Apple answered, and not with success: see ``APIError/status`` and ``APIError/code``.
+    /// Apple responded with an error: see ``APIError/status`` and ``APIError/code``.
     case refused
-    /// A 429; the budget is paused until ``APIError/retryAt``.
+    /// Apple responded with 429. The budget is paused until ``APIError/retryAt``.
     case rateLimited
-    /// A 401 with a fresh token, after a 401 with the one before.
+    /// Apple rejected two tokens in a row with 401.
     case unauthorized(TokenRefusal)
-    /// No answer came.
+    /// No response arrived.
     case transport(TransportFailure)
     /// The deadline passed.
     case deadline
     /// The task was cancelled.
     case cancelled
-    /// Success by its status, but the body is not what Apple documents.
+    /// The status is a success, but the body is not as documented.
     case undecodable(String)
-    /// Something that Apple should have signed cannot be believed. Nothing of the answer is handed over.
+    /// The signature of an item could not be verified. No part of the response is returned.
     case unverifiable(item: String, VerificationError)
   }
 
-  /// What was called.
+  /// The endpoint.
   public let endpoint: APIEndpoint
-  /// Where.
+  /// The environment.
   public let environment: AppStoreEnvironment
-  /// What happened.
+  /// The kind of failure.
   public let kind: Kind
-  /// What has to happen before the same call can succeed.
+  /// The condition under which the same call can succeed.
   public let errorClass: ErrorClass
-  /// Whether the call may have had its effect although this error says nothing of it. Send the same bytes again, or find
-  /// out. False for calls that only read.
+  /// Whether the call may have taken effect even though it failed. Send the same bytes again, or check the effect.
+  /// Always false for calls that only read.
   public let isUnclear: Bool
-  /// The HTTP status, when there was an answer.
+  /// The HTTP status; nil if there was no response.
   public internal(set) var status: Int?
-  /// Apple's error code, when the answer held one.
+  /// Apple's error code; nil if the response had none.
   public internal(set) var code: APIErrorCode?
-  /// Apple's words, when the answer held some.
+  /// Apple's error message; nil if the response had none.
   public internal(set) var message: String?
-  /// When it is worth sending again; nil when nobody said.
+  /// The earliest time for a retry; nil if unknown.
   public internal(set) var retryAt: Timestamp?
-  /// The answer's header fields.
+  /// The header fields of the response.
   public internal(set) var headers: APIHeaders = [:]
-  /// The environments that gave the same answer before, when the environment was not known.
+  /// The environments that gave the same response before this one, if the call did not name an environment.
   public internal(set) var alsoAsked: [AppStoreEnvironment] = []
 
   init(
@@ -69,9 +70,10 @@ public struct APIError: Error, Sendable {
     self.retryAt = retryAt
   }
 
-  /// Whether no later call can bring another answer, because of what was asked and not of who asked.
+  /// Whether the request itself is the reason, so that no later call can have a different result.
   ///
-  /// Of an answer only Apple's error code says so: a bare 400 may be a gateway's, and a cut body anybody's.
+  /// For a response, only Apple's error code shows this: a bare 400 may be a gateway's, and a truncated body may have
+  /// any origin.
   public var isAboutTheQuestion: Bool {
     switch kind {
     case .violation: true
@@ -80,7 +82,7 @@ public struct APIError: Error, Sendable {
     }
   }
 
-  /// The same error with what the answer says besides.
+  /// Returns the error with the response's status and headers.
   func with(_ answer: ExchangeAnswer) -> APIError {
     var error = self
     error.status = answer.status

@@ -1,26 +1,26 @@
-// What a successful call brings: the value, and what came with it.
+// The result of a successful call: the value and its metadata.
 
 public import AppStore
 
-/// The answer to a call.
+/// The response to a call.
 public struct APIResponse<Value: Sendable>: Sendable {
-  /// What was asked for; everything signed in it is verified.
+  /// The requested value. Every signature in it is verified.
   public let value: Value
-  /// The environment that answered.
+  /// The environment that responded.
   public let environment: AppStoreEnvironment
   /// The HTTP status, 200 to 299.
   public let status: Int
   /// The header fields.
   public let headers: APIHeaders
-  /// The body as it came, every unknown field included; empty for endpoints that answer without one.
+  /// The body as received, including unknown fields; empty for endpoints that respond without one.
   public let json: JSONObject
 }
 
-/// A payload and the JWS that proves it.
+/// A payload and the JWS that signs it.
 public struct SignedItem<Payload: AppStoreObject>: Sendable, Hashable {
-  /// The payload; verified.
+  /// The verified payload.
   public let payload: Payload
-  /// The compact JWS it came in.
+  /// The compact JWS that contained it.
   public let jws: String
 }
 

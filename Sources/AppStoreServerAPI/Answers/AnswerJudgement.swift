@@ -1,11 +1,12 @@
-// From status and body to success or a typed error: a function of values. The status decides; the body is read for Apple's
-// error code and may be HTML, empty or cut off without changing that.
+// Classifies a response by its status and body. The status decides. The body only provides Apple's error code; it may
+// be HTML, empty or truncated.
 
 internal import AppStore
 
-/// The judgement of one answer.
+/// Classifies one response.
 enum AnswerJudgement {
-  /// Why the answer is no success; nil when it is. A 401 counts as refused here: the client knows what it tried.
+  /// Returns the error in a response, or nil if it is a success. The caller handles 401, because it knows which token
+  /// it sent.
   static func error(in answer: ExchangeAnswer, to call: APICall, now: Timestamp) -> APIError? {
     if (200..<300).contains(answer.status) { return nil }
     let body = errorBody(answer)
@@ -26,7 +27,7 @@ enum AnswerJudgement {
     do {
       return try APIErrorBody(parsing: answer.body)
     } catch {
-      // What edges and gateways answer: the status is all that it says.
+      // The body is from a CDN or gateway; only the status is meaningful.
       return nil
     }
   }
@@ -34,7 +35,8 @@ enum AnswerJudgement {
   private static func errorClass(_ status: Int, _ code: APIErrorCode?) -> ErrorClass {
     if let code, code.isKnown || code.httpStatus != nil { return code.errorClass }
     return switch status {
-    // The API names a code with each of its own 404. Taking a proxy's for Apple's would give up calls that matter.
+    // Apple's API sends an error code with each of its own 404 responses. Mistaking a proxy's 404 for Apple's would
+    // abandon calls that matter.
     case 300..<400, 404, 405, 407, 421: .configuration
     default: ErrorClass(httpStatus: status)
     }

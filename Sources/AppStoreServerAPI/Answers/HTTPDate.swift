@@ -1,17 +1,17 @@
-// HTTP's dates: the form of today and the two of old times that RFC 9110 obliges a recipient to read.
+// Parses HTTP dates: the current format and the two obsolete ones that RFC 9110 requires recipients to accept.
 
 internal import AppStore
 
-/// A date of an HTTP header field (RFC 9110, section 5.6.7).
+/// The date in an HTTP header field (RFC 9110, section 5.6.7).
 enum HTTPDate {
   private static let months = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// The moment of `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`;
-  /// nil for anything else. The day of the week is not compared.
+  /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Returns
+  /// nil for anything else. The day of the week is not checked.
   ///
-  /// - Parameter now: Tells the century of a year of two digits: never more than 50 years ahead.
+  /// - Parameter now: Determines the century of a two-digit year, which is at most 50 years in the future.
   static func parse(_ text: String, now: Timestamp) -> Timestamp? {
     let words = text.lowercased().split { $0 == " " || $0 == "-" || $0 == "," }.map(String.init)
     switch words.count {
@@ -47,7 +47,8 @@ enum HTTPDate {
     return guess > present + 50 ? guess - 100 : guess
   }
 
-  /// Days of the proleptic Gregorian calendar; years begin in March, so that the leap day is the last of its year.
+  /// Counts the days of the proleptic Gregorian calendar. Years begin in March, so that the leap day is the last day of
+  /// a year.
   private static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
     let marchYear = month > 2 ? year : year - 1
     let era = marchYear / 400

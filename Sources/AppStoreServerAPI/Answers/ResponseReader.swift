@@ -1,38 +1,38 @@
-// From a successful answer to values. Whatever is signed is verified before it leaves; one item that cannot be believed
-// fails the whole answer, so that nobody works on the half of a page.
+// Reads successful responses and verifies every signature. A single invalid item fails the whole response, so that no
+// caller works with half a page.
 
 internal import AppStore
 internal import AppStoreSignature
 
-/// Reads the answer to one call.
+/// Reads the response to one call.
 struct ResponseReader: Sendable {
   let call: APICall
   let answer: ExchangeAnswer
   let verifier: SignedDataVerifier
   let identity: IdentityPolicy
 
-  /// The body as Apple documents it.
+  /// Parses the body as Apple documents it.
   func body<Body: AppStoreObject>(_ type: Body.Type) throws(APIError) -> Body {
-    guard answer.isComplete else { throw undecodable("its body breaks off", .retryNow) }
+    guard answer.isComplete else { throw undecodable("its body is truncated", .retryNow) }
     do {
       return try Body(parsing: answer.body)
     } catch {
       let kind = answer.headers["Content-Type"] ?? "no content type"
-      throw undecodable("its body (\(answer.body.count) bytes, \(kind)) is \(error.reason.rawValue)")
+      throw undecodable("its body (\(answer.body.count) bytes, \(kind)) is invalid: \(error.reason.rawValue)")
     }
   }
 
-  /// A field that Apple documents as always there.
+  /// Returns the value of a field that Apple documents as required.
   func required<Value>(_ value: Value?, _ field: String) throws(APIError) -> Value {
     guard let value else { throw undecodable("\(field) is missing") }
     return value
   }
 
-  /// The elements of an array, all of them: one that is not of the documented type is no reason to hide it.
+  /// Returns all elements of an array. An element of an undocumented type is an error rather than being skipped.
   func elements<Element>(_ elements: [Element]?, _ field: String, of json: JSONObject) throws(APIError) -> [Element] {
     guard let value = json[field], value != .null else { return [] }
     guard let elements, case .array(let all) = value, all.count == elements.count else {
-      throw undecodable("\(field) is not what is documented")
+      throw undecodable("\(field) is not as documented")
     }
     return elements
   }
@@ -72,7 +72,7 @@ struct ResponseReader: Sendable {
     }
   }
 
-  /// Verifies a notification with all that is inside.
+  /// Verifies a notification and its inner tokens.
   func notification(_ jws: String, _ item: String) async throws(APIError) -> VerifiedNotification {
     let notification: VerifiedNotification
     do {
@@ -87,20 +87,20 @@ struct ResponseReader: Sendable {
       throw unverifiable("\(item), \(forgery.token.rawValue)", forgery.error)
     case .mismatch(let mismatches):
       let what = mismatches.map { "\($0)" }.joined(separator: ", ")
-      throw unverifiable(item, VerificationError(.format, "outer and inner tokens disagree: \(what)"))
+      throw unverifiable(item, VerificationError(.format, "the outer and inner tokens disagree: \(what)"))
     }
   }
 
-  /// Where the page after this one begins. A page that promises another and names it not, or names itself, would be read
-  /// for ever.
+  /// Returns the cursor of the next page. If a page promises another one but names no cursor or its own, reading would
+  /// never end.
   func cursor(_ cursor: String?, hasMore: Bool, asked: String?, _ field: String) throws(APIError) -> String? {
     guard hasMore else { return cursor }
-    guard let cursor else { throw undecodable("hasMore is true and \(field) is missing") }
-    guard cursor != asked else { throw undecodable("hasMore is true and \(field) is the one that was asked for") }
+    guard let cursor else { throw undecodable("hasMore is true but \(field) is missing") }
+    guard cursor != asked else { throw undecodable("hasMore is true but \(field) is the same as in the request") }
     return cursor
   }
 
-  /// The response to hand out.
+  /// Creates the response for the caller.
   func response<Value>(_ value: Value, _ json: JSONObject = JSONObject()) -> APIResponse<Value> {
     APIResponse(
       value: value, environment: call.environment, status: answer.status, headers: answer.headers, json: json)

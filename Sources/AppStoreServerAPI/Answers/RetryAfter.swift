@@ -1,17 +1,22 @@
-// Apple's Retry-After is not the one of HTTP: a UNIX time in milliseconds. Edges and gateways in front of it speak HTTP.
+// Parses `Retry-After`. Apple sends a UNIX time in milliseconds, unlike HTTP; the CDNs and gateways in front of it use
+// the HTTP formats.
 
 public import AppStore
 
 /// The header field `Retry-After` (App Store Server API, *Identifying rate limits*; RFC 9110, section 10.2.3).
 public enum RetryAfter {
-  /// What is further ahead than this is not believed: Apple's limits are those of an hour, and a value in a unit that
-  /// nobody thought of must not silence a worker for years.
+  /// Times further ahead are ignored. Apple's limits apply per hour, and a value in an unexpected unit must not stop a
+  /// worker for years.
   public static let horizon = Duration.seconds(86_400)
 
-  /// When the next request may be sent: never before `now`, at most ``horizon`` later; nil for what is no such time.
+  /// Returns the earliest time for the next request, between `now` and ``horizon`` after it; nil if the value is not
+  /// such a time.
   ///
-  /// Whole numbers are told apart by size: below 1 000 000 000 seconds from now, below 100 000 000 000 a UNIX time in
-  /// seconds, above it a UNIX time in milliseconds. Anything else is read as an HTTP date.
+  /// Whole numbers are distinguished by size. Any other value is parsed as an HTTP date.
+  ///
+  /// - below 1 000 000 000: seconds from now
+  /// - below 100 000 000 000: a UNIX time in seconds
+  /// - above that: a UNIX time in milliseconds
   public static func parse(_ value: String, now: Timestamp) -> Timestamp? {
     let text = String(value.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     let moment: Timestamp? =

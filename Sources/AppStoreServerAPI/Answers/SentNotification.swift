@@ -1,29 +1,29 @@
-// A notification of the past, and what became of it.
+// A past notification and its delivery attempts.
 
 public import AppStore
 public import AppStoreSignature
 
 /// A notification that Apple sent or tried to send.
 public struct SentNotification: Sendable {
-  /// The notification; it and everything signed in it is verified.
+  /// The notification. Its signature and those of its inner tokens are verified.
   public let notification: VerifiedNotification
-  /// The compact JWS, as it was posted.
+  /// The compact JWS as Apple posted it.
   public let jws: String
-  /// The attempts to deliver it, in the order they came in the answer.
+  /// The delivery attempts, in the order of the response.
   public let sendAttempts: [SendAttemptItem]
 }
 
-/// An item of a history as it came: nothing of it is verified.
+/// An unverified item of the notification history.
 public struct UnverifiedNotification: Sendable, Hashable {
-  /// The item; an object where it is what Apple documents.
+  /// The item as received; a JSON object if it is as documented.
   public let json: JSON
 
   /// An item.
   public init(json: JSON) { self.json = json }
 
-  /// The compact JWS, as it was posted; nil where there is none.
+  /// The compact JWS as Apple posted it; nil if the item has none.
   public var jws: String? { item?.signedPayload }
-  /// The attempts to deliver it that can be read, in the order they came.
+  /// The readable delivery attempts, in the order of the response.
   public var sendAttempts: [SendAttemptItem] { item?.sendAttempts ?? [] }
 
   private var item: NotificationHistoryResponseItem? {
@@ -32,7 +32,7 @@ public struct UnverifiedNotification: Sendable, Hashable {
 }
 
 extension ResponseReader {
-  /// Verifies a notification and puts its attempts beside it.
+  /// Verifies a notification and combines it with its delivery attempts.
   func sentNotification(
     _ jws: String?, _ attempts: [SendAttemptItem]?, of json: JSONObject, _ item: String
   ) async throws(APIError) -> SentNotification {

@@ -1,26 +1,32 @@
-// Carries budgets out: callers wait in line, one timer per line wakes whoever has the next turn. The line, and not a
-// promise given out ahead, decides: so a cancelled caller leaves no gap, and a pause or a new part counts at once.
+// Enforces request rates. Callers wait in a queue; one timer per queue wakes the caller whose slot is next. Slots are
+// not assigned in advance. A cancelled caller therefore leaves no gap, and a pause or a new share takes effect
+// immediately.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 internal import Synchronization
 
-/// The budgets of a process: all apps, environments and endpoints.
+/// The request budgets of a process, for all apps, environments and endpoints.
 ///
-/// A process's rate at an endpoint is limit × share × part. `share` leaves room for other servers of the team; `part` is
-/// what this process has of what is left: a worker's lanes of all lanes, and a fixed part for everybody else.
+/// The rate of a process at an endpoint is limit × share × division × part:
+///
+/// - `share` leaves room for the team's other servers.
+/// - `division` is the worker's share among the workers that call the same endpoint.
+/// - `part` is the process's share of that: the lanes it owns divided by all lanes, or a fixed share for processes
+///   without lanes.
 public final class APIBudget: Sendable {
-  /// How long an endpoint is left alone after a 429 that does not say.
+  /// The pause after a 429 without a `Retry-After` header.
   public static let pauseWithoutTime = Duration.seconds(60)
-  /// The shortest pause after a 429, should our clock be ahead of Apple's.
+  /// The shortest pause after a 429, in case the local clock is ahead of Apple's.
   static let shortestPause = Duration.seconds(1)
-  /// How far behind the line's end those who are sent away are spread: a budget that grows is used again that soon.
+  /// The longest time after the end of the queue at which a rejected caller is told to retry. A budget that grows is
+  /// used again after at most this time.
   static let farthestReturn = Duration.seconds(600)
 
   private struct Waiter {
     var id: UInt64
     var wake: CheckedContinuation<BudgetError?, Never>
-    /// When a turn is of no use to it any more.
+    /// The time after which the caller no longer needs a slot.
     var latest: MillraceClock.Instant?
     var isSentAway: Bool
   }
@@ -31,10 +37,10 @@ public final class APIBudget: Sendable {
     var timer: (at: MillraceClock.Instant, task: Task<Void, Never>)?
     var pausedUntil: Timestamp?
     var taken: UInt64 = 0
-    /// The last time that was told to somebody who was sent away.
+    /// The retry time given to the most recently rejected caller.
     var lastReturn: MillraceClock.Instant?
 
-    /// When somebody who cannot wait for `turn` is to come back. No turn is kept for that time.
+    /// Returns the retry time for a caller that cannot wait for `turn`. No slot is reserved for that time.
     mutating func comeBack(_ turn: MillraceClock.Instant) -> MillraceClock.Instant {
       let next = lastReturn.map { max(turn, $0.advanced(by: budget.interval ?? .zero)) } ?? turn
       let time = min(next, turn.advanced(by: APIBudget.farthestReturn))
@@ -51,25 +57,30 @@ public final class APIBudget: Sendable {
 
   private let limits: RateLimits
   private let share: Double
+  private let division: @Sendable (APIEndpoint) -> Double
   private let clock: MillraceClock
   private let onPause: @Sendable (BudgetPause) -> Void
   private let state: Mutex<State>
 
-  /// Budgets nothing of which is used yet.
+  /// Creates unused budgets.
   ///
   /// - Parameters:
-  ///   - limits: Apple's, or a simulator's.
-  ///   - share: What the team's Millrace may use of them, 0 to 1.
-  ///   - part: What this process may use of that, 0 to 1; see ``setPart(_:)``.
-  ///   - clock: Turns come by its monotonic time, pauses end by its calendar.
-  ///   - onPause: Told of every 429 that this process met, to tell others. Called on the task of the call; must not
-  ///     block.
+  ///   - limits: Apple's limits, or a simulator's.
+  ///   - share: The share of the limits that the team's Millrace may use, from 0 to 1.
+  ///   - division: Returns this worker's share of an endpoint's rate, from 0 to 1. Must always return the same value.
+  ///   - part: The share of that for this process, from 0 to 1; see ``setPart(_:)``.
+  ///   - clock: Its monotonic time schedules slots; its wall-clock time ends pauses.
+  ///   - onPause: Called for every 429 that this process receives, to inform other processes. Called on the task of the
+  ///     call;
+  ///     must not block.
   public init(
-    limits: RateLimits = .documented, share: Double = 0.8, part: Double = 1, clock: MillraceClock,
+    limits: RateLimits = .documented, share: Double = 0.8,
+    division: @escaping @Sendable (APIEndpoint) -> Double = { _ in 1 }, part: Double = 1, clock: MillraceClock,
     onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
   ) {
     self.limits = limits
     self.share = Self.fraction(share)
+    self.division = division
     self.clock = clock
     self.onPause = onPause
     self.state = Mutex(State(part: Self.fraction(part)))
@@ -79,7 +90,7 @@ public final class APIBudget: Sendable {
     for line in state.withLock({ Array($0.lines.values) }) { line.timer?.task.cancel() }
   }
 
-  /// Changes the part of this process, 0 to 1. Whoever waits is served at the new pace; at 0 they wait.
+  /// Changes this process's share, from 0 to 1. Waiting callers are served at the new rate; at 0 they keep waiting.
   public func setPart(_ part: Double) {
     state.withLock { state in
       state.part = Self.fraction(part)
@@ -93,8 +104,8 @@ public final class APIBudget: Sendable {
     }
   }
 
-  /// How long a call would wait for its turn if it were made now: zero when it would not; nil when there is no turn as
-  /// things are. Nothing is reserved.
+  /// Returns how long a call would wait for a slot if it were made now. Returns zero if it would not wait, and nil if
+  /// the process has no rate for the budget. Nothing is reserved.
   public func delay(for key: BudgetKey) -> Duration? {
     let now = clock.now
     return state.withLock { state in
@@ -103,7 +114,7 @@ public final class APIBudget: Sendable {
     }
   }
 
-  /// What was used so far of every budget that somebody asked for.
+  /// Returns the usage of every budget that was requested so far.
   public func use() -> [BudgetUse] {
     let wallTime = clock.wallTime
     return state.withLock { state in
@@ -115,10 +126,10 @@ public final class APIBudget: Sendable {
     }
   }
 
-  /// How many callers wait for their turn now.
+  /// Returns the number of callers that are waiting for a slot.
   public func waiting(for key: BudgetKey) -> Int { state.withLock { $0.lines[key]?.waiting.count ?? 0 } }
 
-  /// Whether exactly so many callers stand in line and nobody's turn has come: nothing happens before time passes.
+  /// Whether exactly this number of callers is waiting and no slot is due, so nothing happens before time passes.
   package func isAtRest(callers: Int) -> Bool {
     let now = clock.now
     return state.withLock { state in
@@ -128,20 +139,20 @@ public final class APIBudget: Sendable {
     }
   }
 
-  /// Waits until a call may be sent; callers of one budget are served in the order they came.
+  /// Waits until a call may be sent. Callers of one budget are served in order of arrival.
   ///
   /// - Parameters:
-  ///   - deadline: When a turn is of no use any more. What can be foreseen to come later fails at once.
-  ///   - patience: How long to wait for it; a turn that a pause or a smaller part moves beyond that is refused as well.
-  /// - Throws: ``BudgetError``. Nothing is used up then.
+  ///   - deadline: The time after which a slot is useless. If the slot would come later, the call fails immediately.
+  ///   - patience: The longest wait. The call also fails if a pause or a smaller share moves its slot beyond that.
+  /// - Throws: ``BudgetError``. No slot is used in that case.
   public func acquire(
-    _ key: BudgetKey, before deadline: MillraceClock.Instant? = nil, patience: TurnPatience = TurnPatience()
+    _ key: BudgetKey, before deadline: MillraceClock.Instant? = nil, patience: RateLimitWait = RateLimitWait()
   ) async throws(BudgetError) {
-    // What a 429 has said since goes before a turn that was taken ahead: that one is lost.
+    // A 429 since then invalidates a slot that was taken in advance.
     if let taken = patience.taken, taken.use(key), pause(of: key) == nil { return }
     let limit = patience.limit.map { clock.now.advanced(by: $0) }
     let want = Want(latest: [deadline, limit].compactMap(\.self).min(), isSentAway: limit != nil)
-    // Whoever has a turn at once does not wait, and need not ask whether it may.
+    // A caller that receives a slot immediately does not wait and needs no permission to.
     switch state.withLock({ ask(key, want, in: &$0) }) {
     case .given: return
     case .refused(let error): throw error
@@ -153,7 +164,7 @@ public final class APIBudget: Sendable {
     if let refusal { throw refusal }
   }
 
-  /// Gives no turn before a moment: what another process was told by a 429. ``onPause`` is not called.
+  /// Pauses a budget because another process received a 429. Does not call ``onPause``.
   public func pause(_ pause: BudgetPause) {
     let now = clock.now
     let wallTime = clock.wallTime
@@ -166,19 +177,19 @@ public final class APIBudget: Sendable {
     }
   }
 
-  /// The pause of a budget that lasts now; nil when there is none.
+  /// Returns the current pause of a budget, or nil if it is not paused.
   public func pause(of key: BudgetKey) -> BudgetPause? {
     let wallTime = clock.wallTime
     return state.withLock { $0.lines[key]?.pausedUntil }.flatMap { $0 > wallTime ? BudgetPause(key, until: $0) : nil }
   }
 
-  /// What a 429 does: pauses here and tells others. Returns when calls may begin again, which is later than it says where
-  /// a longer pause holds.
+  /// Handles a 429: pauses the budget and informs other processes. Returns when calls may resume, which is later than
+  /// `retryAt` if a longer pause is in effect.
   func limitReached(_ key: BudgetKey, retryAt: Timestamp?) -> Timestamp {
     let wallTime = clock.wallTime
     let until = max(retryAt ?? wallTime + Self.pauseWithoutTime, wallTime + Self.shortestPause)
     let pause = BudgetPause(key, until: until)
-    // Of a crowd of calls that meet the same 429 the first one tells.
+    // If several calls receive the same 429, only the first one informs the others.
     let isNews = self.pause(of: key).map { $0.until < until } ?? true
     self.pause(pause)
     if isNews { onPause(pause) }
@@ -186,11 +197,11 @@ public final class APIBudget: Sendable {
   }
 }
 
-// The line.
+// The queue.
 extension APIBudget {
   private struct Want {
     var latest: MillraceClock.Instant?
-    /// Whether it comes back by itself at the time it is told.
+    /// Whether the caller retries by itself at the time it is told.
     var isSentAway: Bool
   }
 
@@ -235,8 +246,8 @@ extension APIBudget {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let answer = state.withLock { state in
-          // The flag of a cancellation is raised before `leave` can run, and `leave` needs this lock: one of the two sees
-          // the other.
+          // Cancellation sets its flag before it calls `leave`, and `leave` needs this lock. So one of the two sees the
+          // other.
           let answer = ask(key, want, in: &state)
           if case .later = answer {
             let waiter = Waiter(id: id, wake: continuation, latest: want.latest, isSentAway: want.isSentAway)
@@ -265,8 +276,9 @@ extension APIBudget {
     waiter?.resume(returning: .cancelled)
   }
 
-  /// Changes a line, then serves whoever has a turn now and sets the timer for the next.
-  /// - Parameter mayDelay: Whether turns may come later than they were foreseen.
+  /// Changes a queue, serves the callers whose slots are due and sets the timer for the next slot.
+  ///
+  /// - Parameter mayDelay: Whether slots may come later than predicted.
   private func update(
     _ key: BudgetKey, in state: inout State, mayDelay: Bool = false, _ change: (inout Line) -> Void
   ) {
@@ -289,7 +301,7 @@ extension APIBudget {
     state.lines[key] = line
   }
 
-  /// Sends away whoever has no use for a turn as late as theirs is by now.
+  /// Rejects the waiting callers whose slot is now later than their limit.
   private func dismiss(_ line: inout Line, at now: MillraceClock.Instant) {
     var left: [Waiter] = []
     for waiter in line.waiting {
@@ -303,7 +315,7 @@ extension APIBudget {
     line.waiting = left
   }
 
-  /// Ends by itself at `moment`; cancelled when the line changes and when the budget goes away.
+  /// A task that ends at `moment`. It is cancelled when the queue changes or the budget is released.
   private func timer(_ key: BudgetKey, at moment: MillraceClock.Instant) -> Task<Void, Never> {
     Task { [weak self, clock] in
       do { try await clock.sleep(until: moment) } catch { return }
@@ -322,7 +334,7 @@ extension APIBudget {
   }
 
   private func rate(_ key: BudgetKey, part: Double) -> Double {
-    limits.perSecond(key.endpoint, in: key.environment) * share * part
+    limits.perSecond(key.endpoint, in: key.environment) * share * Self.fraction(division(key.endpoint)) * part
   }
 
   private static func fraction(_ value: Double) -> Double { value.isNaN ? 0 : min(max(value, 0), 1) }

@@ -1,12 +1,12 @@
-// Whose budget: Apple counts per app, environment and endpoint.
+// Identifies a budget: Apple counts requests per app, environment and endpoint.
 
 public import AppStore
 
-/// What one budget is for.
+/// The app, environment and endpoint of a budget.
 public struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
-  /// The app.
+  /// The bundle identifier of the app.
   public let bundleId: String
-  /// Its environment.
+  /// The environment.
   public let environment: AppStoreEnvironment
   /// The endpoint.
   public let endpoint: APIEndpoint
@@ -18,15 +18,15 @@ public struct BudgetKey: Sendable, Hashable, CustomStringConvertible {
     self.endpoint = endpoint
   }
 
-  /// Endpoint, app, environment.
+  /// The endpoint, app and environment.
   public var description: String { "\(endpoint.rawValue) of \(bundleId) in \(environment)" }
 }
 
-/// Nobody calls for that app at that endpoint before a moment: what a 429 said, told to all who share the budget.
+/// A pause of a budget after a 429. All processes that share the budget make no calls until it ends.
 public struct BudgetPause: Sendable, Hashable {
-  /// Whose budget.
+  /// The paused budget.
   public let key: BudgetKey
-  /// When calls may begin again, by the calendar.
+  /// The time at which calls may resume, in wall-clock time.
   public let until: Timestamp
 
   /// A pause of that budget.
@@ -36,25 +36,24 @@ public struct BudgetPause: Sendable, Hashable {
   }
 }
 
-/// What was used of a budget, and what there is.
+/// The usage of a budget.
 public struct BudgetUse: Sendable, Hashable {
-  /// Whose budget.
+  /// The budget.
   public var key: BudgetKey
-  /// Turns taken since the process began.
+  /// The number of slots taken since the process started.
   public var taken: UInt64
-  /// Turns a second that this process has by now.
+  /// The rate that this process currently has, in requests per second.
   public var perSecond: Double
-  /// Callers that wait for their turn.
+  /// The number of callers that are waiting for a slot.
   public var waiting: Int
-  /// Whether a 429 keeps calls back.
+  /// Whether calls are paused after a 429.
   public var isPaused: Bool
 }
 
-/// Why a turn was not given.
+/// The reason a caller received no slot.
 public enum BudgetError: Error, Sendable, Hashable {
-  /// It would come too late for the caller's deadline; nil when there is no turn as things are, because no part of the
-  /// budget is ours.
+  /// The slot would come too late for the caller. `turn` is nil if this process has no share of the budget.
   case tooLate(turn: Timestamp?)
-  /// The task was cancelled while it waited. Its place is free again.
+  /// The task was cancelled while it waited. Its place in the queue is free again.
   case cancelled
 }

@@ -1,29 +1,30 @@
-// Who may call when, as a value: no clock, no waiting. The virtual schedule of the generic cell rate algorithm (ITU-T
-// I.371): every request moves the schedule one interval on, and may come no earlier than a tolerance before its place.
+// Decides when requests may be sent. It is a value without a clock or waiting. It uses the virtual scheduling of the
+// generic cell rate algorithm (ITU-T I.371). Every request advances the schedule by one interval. A request may come
+// before its scheduled time by at most a tolerance.
 //
-// The bound. Of requests in a half-open window of length W, the last one finds the schedule at least (n - 1) intervals
-// after the window's start and less than the tolerance after its end: (n - 1) × interval < W + tolerance. With an
-// interval of (hour + tolerance) / cap no hour whatever holds more than `cap`, the burst included. Where the tolerance is
-// that of a burst, burst - 1 intervals, this is an interval of hour / (cap - burst + 1).
+// The bound: consider n requests in a half-open window of length W. At the last one, the schedule is at least (n - 1)
+// intervals after the window's start and less than the tolerance after its end: (n - 1) × interval < W + tolerance.
+// With an interval of (hour + tolerance) / cap, no hour contains more than `cap` requests, including the burst. If the
+// tolerance is burst - 1 intervals, the interval is hour / (cap - burst + 1).
 
-public import Clocks
+public import MillraceTime
 
-/// The turns of one app at one endpoint in one environment.
+/// The request rate of one app at one endpoint in one environment.
 ///
-/// Requests are spread evenly; after a pause up to one second's worth may come at once, and what an idle time left unused
-/// is lost. Below one request a second a late request may be followed by an early one, so that timers that fire late
-/// cost nothing. No hour, wherever it starts, holds more than 3 600 times the rate.
+/// Requests are spread evenly. After an idle time, up to one second's worth of requests may be sent at once; the
+/// remaining unused slots are lost. Below one request per second, an early request may follow a late one, so late
+/// timers cost nothing. No hour, at whatever time it starts, contains more than 3 600 times the rate.
 public struct RateBudget: Sendable, Hashable {
-  /// How fast.
+  /// The interval between requests and the tolerance.
   struct Pace: Sendable, Hashable {
     let interval: Duration
     let tolerance: Duration
 
-    /// The pace of that many requests a second; nil when there are none to give.
+    /// The pace for a rate in requests per second; nil if the rate is zero or invalid.
     init?(perSecond rate: Double) {
       guard rate > 0, rate.isFinite else { return nil }
       let rate = min(rate, Self.fastest)
-      // A rate that is a whole number of requests an hour, or a second, must not lose one to rounding.
+      // Rounding must not reduce a rate that is a whole number of requests per hour or per second.
       let cap = (3600 * rate + 1e-6).rounded(.down)
       let burst = (rate + 1e-9).rounded(.down)
       if burst >= 2 {
@@ -37,44 +38,44 @@ public struct RateBudget: Sendable, Hashable {
       }
     }
 
-    /// Beyond anything that Apple allows, and far within what nanoseconds can tell apart.
+    /// Far above Apple's limits, and low enough for nanosecond intervals.
     private static let fastest = 1_000_000.0
 
-    /// Rounded up, so that rounding never makes a pace faster; at most a hundred years.
+    /// Rounds up, so that rounding never makes a pace faster. The maximum is a hundred years.
     private static func nanoseconds(_ seconds: Double) -> Duration {
       .nanoseconds(Int64(min(seconds * 1e9, 3e18).rounded(.up)))
     }
   }
 
   private var pace: Pace?
-  /// Where the schedule has come to; nil before the first request.
+  /// The current position of the schedule; nil before the first request.
   private var schedule: MillraceClock.Instant?
   private var pausedUntil: MillraceClock.Instant?
 
-  /// A budget of that many requests a second, nothing used yet.
+  /// Creates an unused budget.
   ///
-  /// - Parameter perSecond: At 0 or below nobody gets a turn.
+  /// - Parameter perSecond: The rate in requests per second. With zero or less, there are no slots.
   public init(perSecond: Double) { pace = Pace(perSecond: perSecond) }
 
-  /// How far turns are apart; nil when there is no rate.
+  /// The interval between slots; nil if the rate is zero.
   var interval: Duration? { pace?.interval }
 
-  /// Changes the rate from now on; what was used stays used.
+  /// Changes the rate from now on. Earlier requests still count.
   public mutating func setRate(perSecond: Double) { pace = Pace(perSecond: perSecond) }
 
-  /// Gives no turn before `moment`; afterwards turns are spread evenly, without a burst. Never shortens a pause.
+  /// Grants no slots before `moment` and spreads later ones evenly, without a burst. Never shortens a pause.
   public mutating func pause(until moment: MillraceClock.Instant) {
     pausedUntil = max(pausedUntil ?? moment, moment)
   }
 
-  /// When the request that has `waiting` others before it may be sent; nil when there is no rate.
+  /// Returns the time at which a request with `waiting` others ahead of it may be sent; nil if the rate is zero.
   public func turn(behind waiting: Int = 0, at now: MillraceClock.Instant) -> MillraceClock.Instant? {
     guard let pace else { return nil }
     let place = base(pace, now).advanced(by: pace.interval * waiting)
     return max(now, pausedUntil ?? now, place.advanced(by: .zero - pace.tolerance))
   }
 
-  /// Takes a turn if there is one now.
+  /// Takes a slot if one is due. Returns whether it did.
   public mutating func take(at now: MillraceClock.Instant) -> Bool {
     guard let pace, let turn = turn(at: now), turn <= now else { return false }
     schedule = base(pace, now).advanced(by: pace.interval)

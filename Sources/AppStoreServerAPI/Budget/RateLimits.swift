@@ -1,31 +1,32 @@
-// Apple's limits, from its page and, where it names none, from caution.
+// Apple's documented limits, and cautious values for the endpoints without one.
 
 public import AppStore
 
-/// How many requests a second Apple takes, per app and endpoint (App Store Server API, *Identifying rate limits*).
+/// Apple's limits in requests per second, for each app and endpoint (App Store Server API, *Identifying rate limits*).
 public struct RateLimits: Sendable, Hashable {
-  /// Requests a second in production. An endpoint without an entry is not called at all.
+  /// The production limits in requests per second. An endpoint without an entry is never called.
   public var productionPerSecond: [APIEndpoint: Double]
-  /// What the sandbox allows of that.
+  /// The sandbox's share of the production limits.
   public var sandboxFactor: Double
-  /// What every limit is divided by: above 1 in a rehearsal whose clock runs faster than its machine can call.
+  /// Divides every limit. It is above 1 in a rehearsal whose clock is too fast for the machine to call at Apple's
+  /// limits.
   public var divisor: Double
 
-  /// These limits.
+  /// Creates limits.
   public init(productionPerSecond: [APIEndpoint: Double], sandboxFactor: Double = 0.1, divisor: Double = 1) {
     self.productionPerSecond = productionPerSecond
     self.sandboxFactor = sandboxFactor
     self.divisor = divisor
   }
 
-  /// The limit of an endpoint in requests a second; 0 when there is none.
+  /// The limit of an endpoint in requests per second; 0 if it has none.
   public func perSecond(_ endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Double {
     let limit = (productionPerSecond[endpoint] ?? 0) / divisor
     return environment == .production ? limit : limit * sandboxFactor
   }
 
-  /// What Apple documents. Two endpoints are not in its table: the status of a mass extension gets the limit of the
-  /// endpoints around it, 1; finishing a transaction that of the slowest endpoint about one transaction, 10.
+  /// Apple's documented limits. Two endpoints are not in Apple's table. The status of a mass extension has the limit of
+  /// the related endpoints, 1. Finish Transaction has the limit of the slowest endpoint for a single transaction, 10.
   public static let documented = RateLimits(productionPerSecond: [
     .getAppTransactionInfo: 50,
     .getTransactionInfo: 50,
@@ -49,7 +50,7 @@ public struct RateLimits: Sendable, Hashable {
 }
 
 extension RateLimits {
-  /// Apple's documented limits, divided: what a rehearsal in faster time keeps to.
+  /// Apple's documented limits divided by `divisor`, for a rehearsal with a faster clock.
   public static func divided(by divisor: Double) -> RateLimits {
     var limits = documented
     limits.divisor = divisor

@@ -1,4 +1,4 @@
-// Where Apple is, or whoever stands in for it.
+// The base URLs of Apple's servers, or of a replacement for them.
 
 internal import AppStore
 
@@ -9,22 +9,22 @@ public struct APIBaseURLs: Sendable, Hashable {
   /// Sandbox.
   public let sandbox: String
 
-  /// Apple's hosts of 2026; its documentation still shows those under `itunes.apple.com`.
+  /// Apple's hosts as of 2026. Its documentation still shows those under `itunes.apple.com`.
   public static let apple = APIBaseURLs(
     production: "https://api.storekit.apple.com", sandbox: "https://api.storekit-sandbox.apple.com")
 
-  /// Base URLs with or without a slash at the end.
+  /// Creates base URLs. A trailing slash is removed.
   public init(production: String, sandbox: String) {
     self.production = Self.withoutSlash(production)
     self.sandbox = Self.withoutSlash(sandbox)
   }
 
-  /// The base of one environment, without a slash at the end.
+  /// Returns the base URL of an environment, without a trailing slash.
   func url(of environment: AppStoreEnvironment) -> String {
     environment == .production ? production : sandbox
   }
 
-  /// The host of one environment, with its port when it has one; for traces.
+  /// Returns the host of an environment, with its port if there is one; for traces.
   func host(of environment: AppStoreEnvironment) -> String {
     let url = url(of: environment)
     let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex

@@ -1,13 +1,13 @@
-// What a customer consumed, for Apple's decision about a refund.
+// The endpoints for consumption information, which Apple uses for refund decisions.
 
 public import AppStore
 
 extension AppStoreServerClient {
-  /// Send Consumption Information: the answer to a CONSUMPTION_REQUEST, within twelve hours of receiving it.
+  /// Send Consumption Information: responds to a CONSUMPTION_REQUEST, within twelve hours of receiving it.
   ///
   /// - Parameters:
-  ///   - transactionId: The transaction of the notification.
-  ///   - productType: The product's type when it is known: for auto-renewable subscriptions other rules hold.
+  ///   - transactionId: The transaction in the notification.
+  ///   - productType: The type of the product, if known. Auto-renewable subscriptions have different constraints.
   public func sendConsumptionInformation(
     _ transactionId: String, _ request: ConsumptionRequest, productType: ProductType? = nil,
     in environment: AppStoreEnvironment

@@ -1,14 +1,15 @@
-// A customer's transactions, by pages of twenty.
+// The endpoints for a customer's transactions and refunds, in pages of twenty.
 
 public import AppStore
 
 /// A page of transactions (App Store Server API, `HistoryResponse`, `RefundHistoryResponse`).
 public struct TransactionPage: APIPage, Hashable {
-  /// The transactions, verified.
+  /// The verified transactions.
   public let items: [SignedTransaction]
-  /// Asks for what comes after this page; worth storing at the last page, to ask for what came since.
+  /// Requests the transactions after this page. Store the revision of the last page to request newer transactions
+  /// later.
   public let revision: String?
-  /// Whether there is a page after this one now.
+  /// Whether there are more pages at present.
   public let hasMore: Bool
 
   /// The same as ``revision``.
@@ -16,13 +17,13 @@ public struct TransactionPage: APIPage, Hashable {
 }
 
 extension AppStoreServerClient {
-  /// Get Transaction History, page by page.
+  /// Get Transaction History, as pages.
   ///
   /// - Parameters:
   ///   - transactionId: Any transaction of the customer.
-  ///   - request: The filters; the same for every page.
-  ///   - revision: Where to begin; nil: at the first page.
-  ///   - environment: Nil: production, then the sandbox.
+  ///   - request: The filters, which are the same for every page.
+  ///   - revision: The revision to start after; nil for the first page.
+  ///   - environment: nil for production first, then the sandbox.
   public func getTransactionHistory(
     _ transactionId: String, _ request: TransactionHistoryRequest = TransactionHistoryRequest(),
     after revision: String? = nil, in environment: AppStoreEnvironment? = nil
@@ -30,7 +31,7 @@ extension AppStoreServerClient {
     history(.getTransactionHistory, "v2", transactionId, request, after: revision, in: environment)
   }
 
-  /// Get Transaction History V1, page by page. Deprecated by Apple: it leaves out finished consumables.
+  /// Get Transaction History V1, as pages. Deprecated by Apple: it omits finished consumables.
   public func getTransactionHistoryV1(
     _ transactionId: String, _ request: TransactionHistoryRequest = TransactionHistoryRequest(),
     after revision: String? = nil, in environment: AppStoreEnvironment? = nil
@@ -57,12 +58,14 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Get Refund History, page by page.
+  /// Get Refund History, as pages.
   ///
   /// - Parameters:
   ///   - transactionId: Any transaction of the customer.
-  ///   - revision: Where to begin; nil: at the first page. That of the last page asks for newer refunds only.
-  ///   - environment: Nil: production, then the sandbox.
+  ///   - revision: The revision to start after; nil for the first page. The revision of the last page requests newer
+  ///     refunds
+  ///     only.
+  ///   - environment: nil for production first, then the sandbox.
   public func getRefundHistory(
     _ transactionId: String, after revision: String? = nil, in environment: AppStoreEnvironment? = nil
   ) -> APIPages<TransactionPage> {
@@ -82,7 +85,7 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Get Refund History V1: the 50 newest refunds at most. Deprecated by Apple.
+  /// Get Refund History V1: at most the 50 newest refunds. Deprecated by Apple.
   public func getRefundHistoryV1(
     _ originalTransactionId: String, in environment: AppStoreEnvironment? = nil
   ) async throws(APIError) -> APIResponse<[SignedTransaction]> {
@@ -103,7 +106,7 @@ extension AppStoreServerClient {
 }
 
 extension ResponseReader {
-  /// The page that a body of either kind of history is.
+  /// Creates a page from the body of either history.
   fileprivate func page(
     _ signedTransactions: [String]?, hasMore: Bool?, _ revision: String?, of json: JSONObject, asked: String?
   ) async throws(APIError) -> APIResponse<TransactionPage> {

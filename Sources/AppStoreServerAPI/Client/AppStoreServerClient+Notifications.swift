@@ -1,14 +1,14 @@
-// Notifications of the past, and test notifications.
+// The endpoints for the notification history and test notifications.
 
 public import AppStore
 
 /// A page of notifications (App Store Server API, `NotificationHistoryResponse`).
 public struct NotificationHistoryPage<Item: Sendable>: APIPage {
-  /// The notifications; verified where ``Item`` says so.
+  /// The notifications. The type of ``Item`` says whether they are verified.
   public let items: [Item]
-  /// Asks for the page after this one; expires, and holds for the same request only.
+  /// Requests the next page. It expires, and is valid for the same request only.
   public let paginationToken: String?
-  /// Whether there is a page after this one now.
+  /// Whether there are more pages at present.
   public let hasMore: Bool
 
   /// The same as ``paginationToken``.
@@ -19,11 +19,11 @@ public struct NotificationHistoryPage<Item: Sendable>: APIPage {
 public typealias NotificationPage = NotificationHistoryPage<SentNotification>
 
 extension AppStoreServerClient {
-  /// Get Notification History, page by page: version 2 notifications of the past 180 days, in the sandbox 30.
+  /// Get Notification History, as pages: version 2 notifications of the past 180 days, or 30 days in the sandbox.
   ///
   /// - Parameters:
-  ///   - request: The span of time and the filters; the same for every page.
-  ///   - paginationToken: Where to begin; nil: at the first page.
+  ///   - request: The time range and filters, which are the same for every page.
+  ///   - paginationToken: The token to start after; nil for the first page.
   public func getNotificationHistory(
     _ request: NotificationHistoryRequest, after paginationToken: String? = nil, in environment: AppStoreEnvironment
   ) -> APIPages<NotificationPage> {
@@ -39,8 +39,8 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Get Notification History as it came, for those who judge each item by themselves: one that cannot be believed does
-  /// not hide the others of its page. Otherwise like ``getNotificationHistory(_:after:in:)``.
+  /// Get Notification History without verification, for callers that verify each item themselves. An invalid item then
+  /// does not hide the others on its page. Otherwise like ``getNotificationHistory(_:after:in:)``.
   public func getUnverifiedNotificationHistory(
     _ request: NotificationHistoryRequest, after paginationToken: String? = nil, in environment: AppStoreEnvironment
   ) -> APIPages<NotificationHistoryPage<UnverifiedNotification>> {
@@ -48,7 +48,7 @@ extension AppStoreServerClient {
       switch body.json["notificationHistory"] {
       case nil, .null?: return []
       case .array(let items)?: return items.map { UnverifiedNotification(json: $0) }
-      default: throw reader.undecodable("notificationHistory is not what is documented")
+      default: throw reader.undecodable("notificationHistory is not as documented")
       }
     }
   }
@@ -62,7 +62,7 @@ extension AppStoreServerClient {
         endpoint: .getNotificationHistory, environment: environment,
         path: ["inApps", "v1", "notifications", "history"],
         query: token.map { [QueryItem("paginationToken", $0)] } ?? [], body: request.serialized())
-      // The window moves on while pages are read; what was inside at the first page is Apple's to judge at the others.
+      // The time window moves while pages are read. Only the first page is checked here; Apple checks the others.
       let violations = token == nil ? request.violations(in: environment, now: runner.now) : []
       return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
         let body = try reader.body(NotificationHistoryResponse.self)
@@ -75,9 +75,9 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Request a Test Notification: Apple posts a TEST to the URL set for this environment.
+  /// Request a Test Notification: Apple posts a TEST notification to the URL of this environment.
   ///
-  /// - Returns: The token to ask ``getTestNotificationStatus(_:in:)`` with.
+  /// - Returns: The token for ``getTestNotificationStatus(_:in:)``.
   public func requestTestNotification(
     in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<String> {
@@ -89,7 +89,7 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Get Test Notification Status. Before the first attempt there is none: error 4040008.
+  /// Get Test Notification Status. Before the first delivery attempt, Apple responds with error 4040008.
   public func getTestNotificationStatus(
     _ testNotificationToken: String, in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<SentNotification> {

@@ -1,24 +1,24 @@
-// Subscriptions: their state, and moving their renewal dates.
+// The endpoints for subscriptions: their status and renewal date extensions.
 
 public import AppStore
 
-/// The subscriptions of a customer in one group (App Store Server API, `SubscriptionGroupIdentifierItem`).
+/// A customer's subscriptions in one group (App Store Server API, `SubscriptionGroupIdentifierItem`).
 public struct SubscriptionGroup: Sendable, Hashable {
-  /// The group.
+  /// The group identifier.
   public let subscriptionGroupIdentifier: String?
-  /// Its subscriptions.
+  /// The subscriptions in the group.
   public let subscriptions: [SubscriptionState]
 }
 
-/// One subscription now (App Store Server API, `lastTransactionsItem`).
+/// The current state of a subscription (App Store Server API, `lastTransactionsItem`).
 public struct SubscriptionState: Sendable, Hashable {
-  /// Its state.
+  /// The status.
   public let status: Status?
-  /// Its original transaction.
+  /// The original transaction.
   public let originalTransactionId: String?
-  /// Its newest transaction, verified.
+  /// The newest transaction, verified.
   public let transaction: SignedTransaction?
-  /// How it renews, verified.
+  /// The renewal info, verified.
   public let renewalInfo: SignedRenewalInfo?
 }
 
@@ -27,8 +27,8 @@ extension AppStoreServerClient {
   ///
   /// - Parameters:
   ///   - transactionId: Any transaction of the customer.
-  ///   - request: Which states are asked for; all by default.
-  ///   - environment: Nil: production, then the sandbox.
+  ///   - request: The statuses to return; all by default.
+  ///   - environment: nil for production first, then the sandbox.
   public func getAllSubscriptionStatuses(
     _ transactionId: String, _ request: SubscriptionStatusesRequest = SubscriptionStatusesRequest(),
     in environment: AppStoreEnvironment? = nil
@@ -49,9 +49,9 @@ extension AppStoreServerClient {
     }
   }
 
-  /// Extend a Subscription Renewal Date. Cannot be undone, and the customer gets an e-mail.
+  /// Extend a Subscription Renewal Date. An extension cannot be undone, and the customer receives an email.
   ///
-  /// After an unclear error send the same request again: its `requestIdentifier` tells Apple that it is the same.
+  /// After an unclear error, send the same request again. Apple recognizes it by its `requestIdentifier`.
   public func extendSubscriptionRenewalDate(
     _ originalTransactionId: String, _ request: ExtendRenewalDateRequest, in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<ExtendRenewalDateResponse> {
@@ -61,14 +61,14 @@ extension AppStoreServerClient {
     let violations = RequestParameter.originalTransactionId.violations(in: originalTransactionId) + request.violations()
     return try await self.call(call, violations: violations) { (reader) async throws(APIError) in
       let body = try reader.body(ExtendRenewalDateResponse.self)
-      // Without it nobody knows whether the date moved.
+      // Without this field, it is unknown whether the date was extended.
       _ = try reader.required(body.success, "success")
       return reader.response(body, body.json)
     }
   }
 
-  /// Extend Subscription Renewal Dates for All Active Subscribers. Answers at once and works for hours or days; cannot be
-  /// undone.
+  /// Extend Subscription Renewal Dates for All Active Subscribers. Apple responds immediately and needs hours or days
+  /// to complete the extension, which cannot be undone.
   public func extendRenewalDateForAllActiveSubscribers(
     _ request: MassExtendRenewalDateRequest, in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<MassExtendRenewalDateResponse> {

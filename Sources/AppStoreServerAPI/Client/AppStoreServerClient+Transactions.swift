@@ -1,4 +1,4 @@
-// One transaction: what it is, whose it is, that it was delivered.
+// The endpoints for a single transaction: lookup, app account token and finishing.
 
 public import AppStore
 
@@ -6,8 +6,8 @@ extension AppStoreServerClient {
   /// Get Transaction Info.
   ///
   /// - Parameters:
-  ///   - transactionId: A transaction, or an original transaction.
-  ///   - environment: Nil: production, then the sandbox.
+  ///   - transactionId: A transaction or an original transaction.
+  ///   - environment: nil for production first, then the sandbox.
   public func getTransactionInfo(
     _ transactionId: String, in environment: AppStoreEnvironment? = nil
   ) async throws(APIError) -> APIResponse<SignedTransaction> {
@@ -26,8 +26,8 @@ extension AppStoreServerClient {
   /// Get App Transaction Info.
   ///
   /// - Parameters:
-  ///   - transactionId: Any transaction of the customer, original or app transaction.
-  ///   - environment: Nil: production, then the sandbox.
+  ///   - transactionId: Any transaction of the customer: a transaction, an original transaction or an app transaction.
+  ///   - environment: nil for production first, then the sandbox.
   public func getAppTransactionInfo(
     _ transactionId: String, in environment: AppStoreEnvironment? = nil
   ) async throws(APIError) -> APIResponse<SignedAppTransaction> {
@@ -46,7 +46,7 @@ extension AppStoreServerClient {
 
   /// Look Up Order ID. Apple offers it in production only.
   ///
-  /// - Parameter orderId: The order on the customer's receipt.
+  /// - Parameter orderId: The order ID on the customer's receipt.
   public func lookUpOrderId(
     _ orderId: String, in environment: AppStoreEnvironment = .production
   ) async throws(APIError) -> APIResponse<OrderLookup> {
@@ -64,7 +64,7 @@ extension AppStoreServerClient {
 
   /// Set App Account Token.
   ///
-  /// - Parameter originalTransactionId: An original transaction; others are refused (4000187).
+  /// - Parameter originalTransactionId: An original transaction. Apple rejects others (4000187).
   public func setAppAccountToken(
     _ originalTransactionId: String, _ request: UpdateAppAccountTokenRequest, in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<Void> {
@@ -76,7 +76,7 @@ extension AppStoreServerClient {
       violations: RequestParameter.originalTransactionId.violations(in: originalTransactionId) + request.violations())
   }
 
-  /// Finish Transaction: tells the App Store that the customer has what was bought.
+  /// Finish Transaction: tells the App Store that the customer has received the purchase.
   public func finishTransaction(
     _ transactionId: String, in environment: AppStoreEnvironment
   ) async throws(APIError) -> APIResponse<Void> {
@@ -87,10 +87,10 @@ extension AppStoreServerClient {
   }
 }
 
-/// What an order holds (App Store Server API, `OrderLookupResponse`).
+/// The contents of an order (App Store Server API, `OrderLookupResponse`).
 public struct OrderLookup: Sendable, Hashable {
-  /// Whether the order is one of this app's.
+  /// Whether the order belongs to this app.
   public let status: OrderLookupStatus
-  /// Its transactions; none when ``status`` says that there is no such order.
+  /// The verified transactions of the order; empty if ``status`` says that there is no such order.
   public let transactions: [SignedTransaction]
 }

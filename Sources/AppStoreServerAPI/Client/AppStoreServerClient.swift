@@ -1,40 +1,41 @@
-// The client of one app. It holds what calls share; the endpoints are in extensions, one group a file, and how one call
-// is carried out is in CallRunner.
+// The client of one app. It holds the state that calls share. Extensions define the endpoints, one group per file, and
+// CallRunner performs the calls.
 
 public import AppStore
 public import AppStoreSignature
-public import Clocks
+public import MillraceTime
 public import Logging
 
 /// Calls the App Store Server API for one app.
 ///
-/// A value over shared parts: copies share connections, tokens and budget, and ``timeLimit`` and ``patience`` can
-/// differ from copy to copy. Nothing is sent again by itself but once after a 401; what an ``APIError`` says decides, and callers do. All
-/// calls throw ``APIError``, are made inside ``timeLimit``, and end when their task is cancelled.
+/// The client is a value; its copies share connections, tokens and budget. Copies can have different values of
+/// ``timeLimit`` and ``patience``. The client retries only once after a 401. For any other failure, the ``APIError``
+/// says whether a retry is worthwhile, and the caller decides. All calls throw ``APIError``, respect ``timeLimit`` and
+/// end when their task is cancelled.
 public struct AppStoreServerClient: Sendable {
-  /// The longest a call may take, waiting for its turn included, in the clock's time.
+  /// The longest duration of a call, including the wait for a rate-limit slot, by the client's clock.
   public var timeLimit: Duration
-  /// How long a call waits for its turn, at most as long as ``timeLimit``.
-  public var patience = TurnPatience()
+  /// How long a call waits for a rate-limit slot, within ``timeLimit``.
+  public var patience = RateLimitWait()
 
   /// The app.
   public let bundleId: String
   let environments: [AppStoreEnvironment]
   let runner: CallRunner
 
-  /// A client for one app.
+  /// Creates a client for one app.
   ///
   /// - Parameters:
   ///   - credentials: The app and its keys.
-  ///   - appAppleId: The app's Apple ID; judged in what production signs when given.
-  ///   - environments: Where the app is. What is asked without naming an environment is asked in production first.
-  ///   - baseURLs: Apple's, or a simulator's.
-  ///   - verifier: Verifies what comes back.
-  ///   - exchange: Carries requests; share one among all clients.
-  ///   - budget: Whose turn it is; share one among all clients.
-  ///   - clock: Time, for tokens and limits.
+  ///   - appAppleId: The app's Apple ID. If given, production data with another ID is rejected.
+  ///   - environments: The environments of the app. A request without an environment goes to production first.
+  ///   - baseURLs: Apple's URLs, or a simulator's.
+  ///   - verifier: Verifies signed data in responses.
+  ///   - exchange: Sends requests; share one among all clients.
+  ///   - budget: Limits the request rate; share one among all clients.
+  ///   - clock: The clock for tokens and time limits.
   ///   - timeLimit: See ``timeLimit``.
-  ///   - logger: Told of tokens refused and budgets paused.
+  ///   - logger: Logs rejected tokens and paused budgets.
   public init(
     credentials: APICredentials, appAppleId: Int64? = nil,
     environments: [AppStoreEnvironment] = [.production, .sandbox], baseURLs: APIBaseURLs = .apple,
@@ -49,33 +50,34 @@ public struct AppStoreServerClient: Sendable {
       budget: budget, clock: clock, logger: logger)
   }
 
-  /// The client with another limit of time.
+  /// Returns the client with another time limit.
   public func within(_ timeLimit: Duration) -> AppStoreServerClient {
     var client = self
     client.timeLimit = timeLimit
     return client
   }
 
-  /// The client with another patience.
-  public func waiting(_ patience: TurnPatience) -> AppStoreServerClient {
+  /// Returns the client with another limit for waiting.
+  public func waiting(_ patience: RateLimitWait) -> AppStoreServerClient {
     var client = self
     client.patience = patience
     return client
   }
 
-  /// How long a call would wait for its turn now; see ``APIBudget/delay(for:)``.
+  /// Returns how long a call would currently wait for a rate-limit slot; see ``APIBudget/delay(for:)``.
   public func delay(for endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Duration? {
     runner.budget.delay(for: BudgetKey(bundleId: bundleId, environment: environment, endpoint: endpoint))
   }
 
-  /// Waits for a turn before its call is made: for what is written down first, so that nothing is written down of a call
-  /// that has to wait.
+  /// Takes a rate-limit slot before the call is made. A caller that records an intent first uses this, so that it
+  /// records nothing for a call that has to wait.
   ///
-  /// The next call at that endpoint and in that environment is made at once; a 429 that somebody met meanwhile takes the
-  /// turn away again. A turn that is not used is lost, so take none for what was done already.
-  /// - Returns: the client that has the turn.
-  /// - Throws: `APIError` of kind ``APIError/Kind-swift.enum/budget`` where the turn is further away than ``patience`` or
-  ///   ``timeLimit`` allows; nothing is used up then.
+  /// The returned client's next call to this endpoint and environment does not wait, unless a 429 has arrived in the
+  /// meantime. An unused slot is lost, so do not take one for a call that was already made.
+  ///
+  /// - Returns: the client that holds the slot.
+  /// - Throws: `APIError` of kind ``APIError/Kind-swift.enum/budget`` if the slot is further away than ``patience`` or
+  ///   ``timeLimit`` allows. No slot is used in that case.
   public func takingTurn(
     for endpoint: APIEndpoint, in environment: AppStoreEnvironment
   ) async throws(APIError) -> AppStoreServerClient {
@@ -87,7 +89,7 @@ public struct AppStoreServerClient: Sendable {
 }
 
 extension AppStoreServerClient {
-  /// Makes one call and reads its answer.
+  /// Makes a call and reads its response.
   func call<Value>(
     _ call: APICall, violations: [RequestViolation] = [],
     read: (ResponseReader) async throws(APIError) -> APIResponse<Value>
@@ -96,14 +98,14 @@ extension AppStoreServerClient {
     return try await read(try await runner.run(call, within: timeLimit, patience: patience))
   }
 
-  /// Makes a call that is answered without a body. What the body holds all the same is not looked at: the status says
-  /// everything, and a cut connection afterwards changes nothing.
+  /// Makes a call whose response has no body. If there is a body, it is ignored: the status is sufficient, and a
+  /// connection that fails afterwards has no effect.
   func callWithoutBody(_ call: APICall, violations: [RequestViolation]) async throws(APIError) -> APIResponse<Void> {
     try await self.call(call, violations: violations) { (reader) throws(APIError) in reader.response(()) }
   }
 
-  /// Asks in the environment given; without one in production, and in the sandbox when production does not know the
-  /// transaction (error 4040010), as Apple documents.
+  /// Sends a request to the given environment. Without one, it asks production and, if production does not know the
+  /// transaction (error 4040010), the sandbox, as Apple documents.
   func locate<Value>(
     in environment: AppStoreEnvironment?,
     _ ask: (AppStoreEnvironment) async throws(APIError) -> APIResponse<Value>

@@ -1,13 +1,14 @@
-// How one call is carried out: a token, a turn, the exchange, one more try after a 401, all inside a limit of time.
+// Performs a call within its time limit: waits for a rate-limit slot, gets a token, sends the request, and retries once
+// after a 401.
 
 internal import AppStore
 internal import AppStoreSignature
-internal import Clocks
+internal import MillraceTime
 internal import Logging
 internal import Synchronization
 internal import Tracing
 
-/// Carries out calls of one app.
+/// Performs the calls of one app.
 final class CallRunner: Sendable {
   let budget: APIBudget
   private let bundleId: String
@@ -36,9 +37,9 @@ final class CallRunner: Sendable {
 
   var now: Timestamp { clock.wallTime }
 
-  /// Makes a call and returns its answer, ready to be read.
+  /// Performs a call and returns its response for reading.
   func run(
-    _ call: APICall, within limit: Duration, patience: TurnPatience
+    _ call: APICall, within limit: Duration, patience: RateLimitWait
   ) async throws(APIError) -> ResponseReader {
     let span = startSpan("AppStoreServerAPI \(call.endpoint.rawValue)", ofKind: .client)
     defer { span.end() }
@@ -60,9 +61,9 @@ final class CallRunner: Sendable {
   }
 
   private func answer(
-    to call: APICall, within limit: Duration, _ patience: TurnPatience
+    to call: APICall, within limit: Duration, _ patience: RateLimitWait
   ) async throws(APIError) -> ExchangeAnswer {
-    // What a limit of time or a cancellation finds: whether a request is on its way.
+    // Shows, after a timeout or a cancellation, whether the request may have been sent.
     let isSent = SentFlag()
     let deadline = clock.now.advanced(by: limit)
     do {
@@ -79,13 +80,13 @@ final class CallRunner: Sendable {
   }
 
   private func attempt(
-    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience, _ isSent: SentFlag
+    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: RateLimitWait, _ isSent: SentFlag
   ) async throws(APIError) -> ExchangeAnswer {
     let (first, answer) = try await send(call, before: deadline, patience, isSent)
     if answer.status != 401 { return try judge(answer, call) }
     await tokens.refuse(first)
     logger.notice(
-      "Apple refused a token, trying once more with a fresh one",
+      "Apple rejected a token; retrying once with a new one",
       metadata: [
         "app": "\(bundleId)", "environment": "\(call.environment)", "key": "\(tokens.keyId(of: first))",
       ])
@@ -99,9 +100,9 @@ final class CallRunner: Sendable {
     throw APIError(call, .unauthorized(refusal), .configuration).with(retried)
   }
 
-  /// Waits for a turn.
+  /// Waits for a rate-limit slot.
   func turn(
-    for call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience
+    for call: APICall, before deadline: MillraceClock.Instant, _ patience: RateLimitWait
   ) async throws(APIError) {
     do {
       try await budget.acquire(key(of: call), before: deadline, patience: patience)
@@ -113,12 +114,12 @@ final class CallRunner: Sendable {
     }
   }
 
-  /// Takes a turn for a call that is made later.
+  /// Takes a rate-limit slot for a later call.
   func takeTurn(
-    for call: APICall, within limit: Duration, _ patience: TurnPatience
-  ) async throws(APIError) -> TakenTurn {
+    for call: APICall, within limit: Duration, _ patience: RateLimitWait
+  ) async throws(APIError) -> RateLimitSlot {
     try await turn(for: call, before: clock.now.advanced(by: limit), patience)
-    return TakenTurn(key(of: call))
+    return RateLimitSlot(key(of: call))
   }
 
   private func token(for call: APICall) async throws(APIError) -> APIToken {
@@ -129,16 +130,17 @@ final class CallRunner: Sendable {
     }
   }
 
-  /// Waits for a turn and sends. The token is taken when the turn has come: a turn may be further away than a token lives.
+  /// Waits for a slot and sends the request. The token is requested afterwards, because the wait may be longer than a
+  /// token's lifetime.
   private func send(
-    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: TurnPatience, _ isSent: SentFlag
+    _ call: APICall, before deadline: MillraceClock.Instant, _ patience: RateLimitWait, _ isSent: SentFlag
   ) async throws(APIError) -> (APIToken, ExchangeAnswer) {
     try await turn(for: call, before: deadline, patience)
     let token = try await token(for: call)
     do {
       isSent.value = true
       let answer = try await exchange.send(request(call, token))
-      // A request that was refused for its token had no effect, however long the next try takes.
+      // A request rejected because of its token had no effect, even if the retry times out.
       if answer.status == 401 { isSent.value = false }
       return (token, answer)
     } catch {
@@ -162,7 +164,9 @@ final class CallRunner: Sendable {
     if case .rateLimited = error.kind {
       let until = budget.limitReached(key(of: call), retryAt: error.retryAt)
       error.retryAt = until
-      logger.notice("Apple's limit is reached", metadata: ["budget": "\(key(of: call))", "until": "\(until)"])
+      logger.notice(
+        "Apple's rate limit is reached; calls are paused",
+        metadata: ["budget": "\(key(of: call))", "until": "\(until)"])
     }
     throw error
   }
@@ -172,7 +176,7 @@ final class CallRunner: Sendable {
   }
 }
 
-/// Whether a request is on its way; written by the attempt, read when the attempt is given up.
+/// Whether the request may have been sent. The attempt writes it, and it is read when the attempt is abandoned.
 private final class SentFlag: Sendable {
   private let state = Mutex(false)
 

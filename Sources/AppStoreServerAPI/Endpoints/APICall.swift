@@ -1,18 +1,18 @@
-// One call before it has an address: endpoint, environment, path, query, body. The same value is sent again after a 401,
-// and a paged read differs from page to page in its cursor alone.
+// A call without a base URL or token: endpoint, environment, path, query and body. The client sends the same value
+// again after a 401. The calls for the pages of a list differ only in their cursor.
 
 internal import AppStore
 
-/// What is asked of one endpoint in one environment.
+/// A call to one endpoint in one environment.
 struct APICall: Sendable, Hashable {
   let endpoint: APIEndpoint
   let environment: AppStoreEnvironment
-  /// The path, each segment unencoded.
+  /// The path segments, not percent-encoded.
   let path: [String]
   var query: [QueryItem] = []
   var body: [UInt8]?
 
-  /// Path and query as they stand in the request line.
+  /// The path and query as in the request line.
   var target: String {
     let path = path.map { "/" + $0.percentEncoded }.joined()
     return query.isEmpty ? path : path + "?" + query.encodedQuery

@@ -1,4 +1,4 @@
-// What can be called: Apple's endpoints by name, and the facts about each that are not a matter of one call.
+// The endpoints of the App Store Server API and their properties.
 
 /// An endpoint of the App Store Server API. Raw values are stable: they name budgets on the wire and in metrics.
 public enum APIEndpoint: String, Sendable, Hashable, Codable, CaseIterable {
@@ -8,7 +8,7 @@ public enum APIEndpoint: String, Sendable, Hashable, Codable, CaseIterable {
   case getTransactionInfo
   /// Get Transaction History.
   case getTransactionHistory
-  /// Get Transaction History V1, deprecated: it leaves out finished consumables.
+  /// Get Transaction History V1, deprecated: it omits finished consumables.
   case getTransactionHistoryV1
   /// Get All Subscription Statuses.
   case getAllSubscriptionStatuses
@@ -22,7 +22,7 @@ public enum APIEndpoint: String, Sendable, Hashable, Codable, CaseIterable {
   case sendConsumptionInformationV1
   /// Get Refund History.
   case getRefundHistory
-  /// Get Refund History V1, deprecated: at most 50 refunds, no pages.
+  /// Get Refund History V1, deprecated: at most 50 refunds and no pages.
   case getRefundHistoryV1
   /// Extend a Subscription Renewal Date.
   case extendSubscriptionRenewalDate
@@ -36,22 +36,22 @@ public enum APIEndpoint: String, Sendable, Hashable, Codable, CaseIterable {
   case requestTestNotification
   /// Get Test Notification Status.
   case getTestNotificationStatus
-  /// Finish Transaction; in Apple's libraries, not yet on Apple's pages.
+  /// Finish Transaction, which is in Apple's libraries but not yet in its documentation.
   case finishTransaction
 }
 
 extension APIEndpoint {
-  /// The HTTP method.
+  /// An HTTP method.
   public enum Method: String, Sendable, Hashable {
-    /// Reads.
+    /// Reads data.
     case get = "GET"
-    /// Sends a body that does something, or asks with a long question.
+    /// Sends a body that triggers an action or describes a query.
     case post = "POST"
-    /// Sets something.
+    /// Sets a value.
     case put = "PUT"
   }
 
-  /// How the endpoint is called.
+  /// The HTTP method of the endpoint.
   public var method: Method {
     switch self {
     case .setAppAccountToken, .sendConsumptionInformation, .sendConsumptionInformationV1,
@@ -65,10 +65,10 @@ extension APIEndpoint {
     }
   }
 
-  /// Whether a call changes anything at Apple. Get Notification History is a POST and does not.
+  /// Whether a call changes anything at Apple. Get Notification History is a POST request but changes nothing.
   public var hasEffect: Bool { method != .get && self != .getNotificationHistory }
 
-  /// Apple's page about the endpoint.
+  /// The URL of Apple's documentation for the endpoint.
   public var documentation: String { "https://developer.apple.com/documentation/appstoreserverapi/\(pageName)" }
 
   private var pageName: String {

@@ -1,13 +1,14 @@
-// What pages have in common: items, and where the next one begins.
+// The common part of all pages: the items and the cursor of the next page.
 
 /// One page of a list.
 public protocol APIPage: Sendable {
-  /// What the list holds.
+  /// The type of the items.
   associatedtype Item: Sendable
-  /// The items of this page; all of them verified, unless their type says otherwise. May be empty while there are more pages.
+  /// The items of this page. All are verified unless their type says otherwise. May be empty even if there are more
+  /// pages.
   var items: [Item] { get }
-  /// What Apple calls `revision` or `paginationToken`: asks for the page after this one.
+  /// Apple's `revision` or `paginationToken`, which requests the next page.
   var cursor: String? { get }
-  /// Whether there is a page after this one now.
+  /// Whether there are more pages at present.
   var hasMore: Bool { get }
 }

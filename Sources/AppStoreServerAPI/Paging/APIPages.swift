@@ -1,16 +1,16 @@
-// Page after page with one and the same question: only the cursor changes. Apple answers a changed question with an error
-// or, worse, with something else.
+// Fetches pages with the same request, changing only the cursor. If the request changes, Apple responds with an error
+// or with wrong data.
 
-internal import AppStore
+package import AppStore
 
-/// The pages of a list, fetched as they are asked for.
+/// A list whose pages are fetched on demand.
 ///
-/// The environment of the first page is that of all others. Each page is one call with its own limit of time; an error
-/// ends the iteration, and a new one may begin at the cursor of the last page seen.
+/// All pages come from the environment of the first one. Each page is one call with its own time limit. An error ends
+/// the iteration; a new one can start at the cursor of the last page.
 public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
-  /// A page and what came with it.
+  /// A page and its response metadata.
   public typealias Element = APIResponse<Page>
-  /// What ends an iteration early.
+  /// The error that ends an iteration early.
   public typealias Failure = APIError
 
   typealias Fetch = @Sendable (_ cursor: String?, AppStoreEnvironment?) async throws(APIError) -> APIResponse<Page>
@@ -19,30 +19,39 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
   let start: String?
   let fetch: Fetch
 
-  /// Starts at the cursor that the sequence was made with, or at the first page.
+  /// Creates an iterator that starts at the sequence's cursor, or at the first page.
   public func makeAsyncIterator() -> Iterator {
     Iterator(fetch: fetch, environment: environment, cursor: start)
   }
 
-  /// The items of all pages, one after the other.
+  /// Returns the pages after a cursor, for the same request.
+  ///
+  /// - Parameters:
+  ///   - cursor: The cursor of the last page; nil to start where this sequence starts.
+  ///   - environment: The environment of the last page; nil uses the environment of this sequence.
+  package func continued(after cursor: String?, in environment: AppStoreEnvironment?) -> APIPages {
+    APIPages(environment: environment ?? self.environment, start: cursor ?? start, fetch: fetch)
+  }
+
+  /// The items of all pages in order.
   public var items: APIItems<Page> { APIItems(pages: self) }
 
-  /// Goes from page to page.
+  /// An iterator over pages.
   public struct Iterator: AsyncIteratorProtocol {
     let fetch: Fetch
     var environment: AppStoreEnvironment?
     var cursor: String?
     var isAtEnd = false
 
-    /// The next page; nil after the last.
+    /// Returns the next page, or nil after the last.
     public mutating func next() async throws(APIError) -> APIResponse<Page>? { try await next(isolation: #isolation) }
 
-    /// The next page; nil after the last.
+    /// Returns the next page, or nil after the last.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(APIError) -> APIResponse<Page>? {
       if isAtEnd { return nil }
-      // Whatever is thrown, the iteration is over.
+      // An error ends the iteration.
       isAtEnd = true
       let response = try await fetch(cursor, environment)
       environment = response.environment
@@ -53,27 +62,27 @@ public struct APIPages<Page: APIPage>: AsyncSequence, Sendable {
   }
 }
 
-/// The items of a list, page after page.
+/// The items of a list, fetched page by page.
 public struct APIItems<Page: APIPage>: AsyncSequence, Sendable {
   /// One item.
   public typealias Element = Page.Item
-  /// What ends an iteration early.
+  /// The error that ends an iteration early.
   public typealias Failure = APIError
 
   let pages: APIPages<Page>
 
-  /// Starts where the pages start.
+  /// Creates an iterator that starts where the pages start.
   public func makeAsyncIterator() -> Iterator { Iterator(pages: pages.makeAsyncIterator()) }
 
-  /// Goes from item to item.
+  /// An iterator over items.
   public struct Iterator: AsyncIteratorProtocol {
     var pages: APIPages<Page>.Iterator
     var page: ArraySlice<Page.Item> = []
 
-    /// The next item; nil after the last.
+    /// Returns the next item, or nil after the last.
     public mutating func next() async throws(APIError) -> Page.Item? { try await next(isolation: #isolation) }
 
-    /// The next item; nil after the last.
+    /// Returns the next item, or nil after the last.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(APIError) -> Page.Item? {
       while page.isEmpty {
         guard let next = try await pages.next(isolation: actor) else { return nil }

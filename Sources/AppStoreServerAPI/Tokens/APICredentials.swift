@@ -1,28 +1,28 @@
-// The keys of App Store Connect that an app is called with. Private keys stay out of every description.
+// The App Store Connect keys of an app. Descriptions never include private keys.
 
 internal import JWTKit
 
-/// An In-App Purchase key of App Store Connect.
+/// An In-App Purchase key from App Store Connect.
 public struct APIKey: Sendable {
-  /// The issuer, a UUID; Users and Access, Integrations.
+  /// The issuer ID, a UUID (Users and Access, Integrations).
   public let issuerId: String
-  /// The key's identifier, ten characters.
+  /// The key ID, ten characters.
   public let keyId: String
   let privateKey: ES256PrivateKey
 
-  /// Reads a key.
+  /// Creates a key.
   ///
-  /// - Parameter privateKeyPEM: What App Store Connect lets you download once, `SubscriptionKey_….p8`.
-  /// - Throws: ``CredentialsError`` when that is no P-256 private key in PEM.
+  /// - Parameter privateKeyPEM: The contents of `SubscriptionKey_….p8`, which App Store Connect lets you download once.
+  /// - Throws: ``CredentialsError`` if the text is not a P-256 private key in PEM.
   public init(issuerId: String, keyId: String, privateKeyPEM: String) throws(CredentialsError) {
     guard !issuerId.isEmpty, !keyId.isEmpty else {
-      throw CredentialsError(keyId: keyId, what: "issuer or key identifier is empty")
+      throw CredentialsError(keyId: keyId, what: "the issuer ID or key ID is empty")
     }
     do {
       privateKey = try ES256PrivateKey(pem: privateKeyPEM)
     } catch {
-      // The parser's error may quote what it could not parse.
-      throw CredentialsError(keyId: keyId, what: "the private key is no P-256 key in PEM (PKCS #8)")
+      // The parser's error is dropped, because it may quote the key.
+      throw CredentialsError(keyId: keyId, what: "the private key is not a P-256 key in PEM (PKCS #8)")
     }
     self.issuerId = issuerId
     self.keyId = keyId
@@ -30,40 +30,40 @@ public struct APIKey: Sendable {
 }
 
 extension APIKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Issuer and key identifier; the private key never.
+  /// The key ID and issuer ID, never the private key.
   public var description: String { "key \(keyId) of issuer \(issuerId)" }
   /// The same as ``description``.
   public var debugDescription: String { description }
-  /// Issuer and key identifier, so that dumps do not look inside.
+  /// The issuer ID and key ID, so that dumps do not show the private key.
   public var customMirror: Mirror { Mirror(self, children: ["issuerId": issuerId, "keyId": keyId]) }
 }
 
-/// What an app is called with.
+/// The credentials for calling the API on behalf of an app.
 public struct APICredentials: Sendable {
-  /// The app.
+  /// The bundle identifier of the app.
   public let bundleId: String
-  /// Its keys, the preferred one first. While a key is being replaced there are two.
+  /// The app's keys, the preferred one first. There are two during a key rotation.
   public let keys: [APIKey]
 
-  /// The keys of an app.
+  /// Creates credentials.
   ///
-  /// - Throws: ``CredentialsError`` when there is no key.
+  /// - Throws: ``CredentialsError`` if `keys` is empty.
   public init(bundleId: String, keys: [APIKey]) throws(CredentialsError) {
-    guard !keys.isEmpty else { throw CredentialsError(keyId: nil, what: "app \(bundleId) has no key for the API") }
+    guard !keys.isEmpty else { throw CredentialsError(keyId: nil, what: "app \(bundleId) has no API key") }
     self.bundleId = bundleId
     self.keys = keys
   }
 }
 
-/// Why a key cannot be used.
+/// An unusable key.
 public struct CredentialsError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The key; nil when there is none.
+  /// The key ID; nil if the app has no key.
   public let keyId: String?
-  /// What is wrong. Never the key itself.
+  /// The problem. Never contains the key itself.
   public let what: String
 
-  /// The key, what is wrong, what to do.
+  /// The key ID, the problem and the remedy.
   public var description: String {
-    (keyId.map { "key \($0): " } ?? "") + what + "; give the .p8 file that App Store Connect made"
+    (keyId.map { "key \($0): " } ?? "") + what + "; use the .p8 file from App Store Connect"
   }
 }

@@ -1,20 +1,20 @@
-// A bearer token and how long it is worth sending.
+// A bearer token and its expiration.
 
 internal import AppStore
 internal import JWTKit
 
-/// A token as Apple takes it (App Store Server API, *Generating JSON Web Tokens for API requests*).
+/// A token for Apple (App Store Server API, *Generating JSON Web Tokens for API requests*).
 struct APIToken: Sendable {
-  /// How far `iat` lies in the past: a clock that is ahead of Apple's by less does no harm.
+  /// The age of `iat` when a token is made. A local clock that is ahead of Apple's by less does no harm.
   static let backdating = Duration.seconds(60)
-  /// From `iat` to `exp`. Apple takes up to an hour.
+  /// The time from `iat` to `exp`. Apple accepts up to an hour.
   static let lifetime = Duration.seconds(20 * 60)
-  /// A token this close to its end is not sent any more.
+  /// A token is no longer sent when it expires within this time.
   static let margin = Duration.seconds(120)
 
-  /// Tells apart tokens that were made in the same second.
+  /// Distinguishes tokens that were made in the same second.
   let serial: Int
-  /// Which of the keys made it.
+  /// The index of the key that signed the token.
   let keyIndex: Int
   let jwt: String
   let expires: Timestamp
@@ -39,6 +39,6 @@ struct APIClaims: JWTPayload {
     bid = bundleId
   }
 
-  /// Nothing: tokens are made here, never accepted.
+  /// Does nothing: the client makes tokens and never accepts any.
   func verify(using algorithm: some JWTAlgorithm) {}
 }

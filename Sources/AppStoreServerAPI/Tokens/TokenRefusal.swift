@@ -1,35 +1,36 @@
-// A 401 says nothing but no. What can be said is said here: what was tried, and whether the clocks agree.
+// Apple's 401 gives no reason. This type records the keys that were tried and whether the clocks agree.
 
 internal import AppStore
 
-/// Why Apple may have refused two tokens in a row (App Store Server API, error 401).
+/// The possible reasons that Apple rejected two tokens in a row (App Store Server API, error 401).
 public struct TokenRefusal: Sendable, Hashable {
-  /// What to look at.
+  /// A possible cause.
   public enum Suspect: String, Sendable, Hashable, CaseIterable {
-    /// Our clock: `iat` lies in Apple's future, or `exp` in its past.
+    /// The local clock: `iat` is in the future of Apple's clock, or `exp` is in its past.
     case clock
-    /// The key: revoked, of another kind than In-App Purchase, or not the one that `keyId` names.
+    /// The key: it was revoked, is not an In-App Purchase key, or does not belong to `keyId`.
     case key
-    /// The issuer: not the one of the team that owns the key.
+    /// The issuer: it does not belong to the team that owns the key.
     case issuer
-    /// The bundle: not an app of that team, or, in production, one that was never approved.
+    /// The bundle: it is not an app of that team or, in production, was never approved.
     case bundle
   }
 
-  /// The keys that were tried, in order.
+  /// The IDs of the keys that were tried, in order.
   public let keyIds: [String]
-  /// The app.
+  /// The bundle identifier of the app.
   public let bundleId: String
-  /// How far our clock is ahead of the one of the answer's `Date`; negative when it is behind; nil without a `Date`.
+  /// The time by which the local clock is ahead of the response's `Date`; negative if it is behind; nil without a
+  /// `Date`.
   public let clockAhead: Duration?
 
-  /// What to look at, the likeliest first.
+  /// The possible causes, most likely first.
   public var suspects: [Suspect] {
     guard let clockAhead, !Self.tolerated.contains(clockAhead) else { return [.key, .issuer, .bundle] }
     return [.clock, .key, .issuer, .bundle]
   }
 
-  /// Tokens are backdated by a minute and live twenty; `Date` is exact to the second.
+  /// Tokens are backdated by one minute and live for twenty. `Date` has a precision of one second.
   private static let tolerated = Duration.seconds(-60)...(APIToken.backdating - .seconds(1))
 
   init(keyIds: [String], bundleId: String, date: String?, now: Timestamp) {
@@ -38,14 +39,14 @@ public struct TokenRefusal: Sendable, Hashable {
     clockAhead = date.flatMap { HTTPDate.parse($0, now: now) }.map { now - $0 }
   }
 
-  /// What to do, in one clause.
+  /// The remedy, in one clause.
   var advice: String {
     let keys = keyIds.count == 1 ? "key \(keyIds[0])" : "keys " + keyIds.joined(separator: ", ")
     let rest =
-      "check in App Store Connect that \(keys) exists, is an In-App Purchase key and belongs to the issuer given, and "
-      + "that \(bundleId) is an app of that team; in production the app must have been approved once"
+      "check in App Store Connect that \(keys) exists, is an In-App Purchase key and belongs to the given issuer, and "
+      + "that \(bundleId) is an app of that team; in production, the app must have been approved once"
     guard let clockAhead, suspects.first == .clock else { return rest }
     let seconds = abs(clockAhead.components.seconds)
-    return "our clock is \(seconds) s \(clockAhead < .zero ? "behind" : "ahead of") Apple's, set it first; then \(rest)"
+    return "the local clock is \(seconds) s \(clockAhead < .zero ? "behind" : "ahead of") Apple's; fix it, then \(rest)"
   }
 }

@@ -1,8 +1,8 @@
-// One token for everybody until shortly before it expires: signing costs more than the rest of a call. A token that Apple
-// refused is never given out again, and the next one is made with the next key.
+// Shares one token among all calls until shortly before it expires, because signing costs more than the rest of a call.
+// A token that Apple rejected is not used again, and the next one is signed with the next key.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import JWTKit
 
 /// The tokens of one app.
@@ -15,8 +15,8 @@ actor TokenSource {
   private var keyIndex = 0
   private var serial = 0
   private var current: APIToken?
-  /// The token being made, so that a thousand callers make one. It belongs to all of them and takes microseconds: the
-  /// cancellation of one caller must not take it from the others.
+  /// The task that signs the next token, shared by all callers. It takes microseconds. Cancelling one caller must not
+  /// cancel the task for the others.
   private var making: Task<APIToken, any Error>?
 
   init(_ credentials: APICredentials, clock: MillraceClock) {
@@ -25,9 +25,9 @@ actor TokenSource {
     self.clock = clock
   }
 
-  /// A token that Apple has not refused, fresh enough to be sent now.
+  /// Returns a token that Apple has not rejected and that does not expire soon.
   func token() async throws(CredentialsError) -> APIToken {
-    if let current, current.isFresh(at: clock.wallTime) { return current }
+    if let current, current.isFresh(at: clock.realTime) { return current }
     let task = making ?? make()
     making = task
     do {
@@ -39,19 +39,19 @@ actor TokenSource {
       return token
     } catch {
       if making == task { making = nil }
-      throw CredentialsError(keyId: key.keyId, what: "no token could be signed")
+      throw CredentialsError(keyId: key.keyId, what: "cannot sign a token")
     }
   }
 
-  /// Notes that Apple refused a token: what is made next is made with the next key. Of many callers whose calls were
-  /// refused with one token the first moves on, the others find it done.
+  /// Records that Apple rejected a token; the next token is signed with the next key. If several calls report the same
+  /// token, only the first report has an effect.
   func refuse(_ token: APIToken) {
     guard token.serial == current?.serial else { return }
     current = nil
     keyIndex = (token.keyIndex + 1) % keys.count
   }
 
-  /// The identifier of the key that made a token.
+  /// The ID of the key that signed a token.
   nonisolated func keyId(of token: APIToken) -> String {
     keys.indices.contains(token.keyIndex) ? keys[token.keyIndex].keyId : ""
   }
@@ -60,7 +60,7 @@ actor TokenSource {
 
   private func make() -> Task<APIToken, any Error> {
     serial += 1
-    let (index, serial, key, now) = (keyIndex, serial, key, clock.wallTime)
+    let (index, serial, key, now) = (keyIndex, serial, key, clock.realTime)
     return Task {
       if !self.hasSigners {
         for key in self.keys {

@@ -1,28 +1,28 @@
-// Header fields as they came, without a dependency of our interface on an HTTP package.
+// Header fields as received, so that the public API does not depend on an HTTP package.
 
-/// The header fields of an answer, in the order they came.
+/// The header fields of a response, in order.
 public struct APIHeaders: Sendable, Hashable {
-  /// One field.
+  /// A header field.
   public struct Field: Sendable, Hashable {
-    /// The name as it came.
+    /// The name as received.
     public var name: String
-    /// The value as it came.
+    /// The value as received.
     public var value: String
 
-    /// A field of that name and value.
+    /// Creates a field.
     public init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// Every field.
+  /// All fields.
   public var fields: [Field]
 
-  /// These fields, in this order.
+  /// Creates header fields in this order.
   public init(_ fields: [Field] = []) { self.fields = fields }
 
-  /// The first value of a name, whatever its case; nil when there is none.
+  /// The first value for a name, compared without regard to case; nil if there is none.
   public subscript(name: String) -> String? {
     fields.first { Self.same($0.name.utf8, name.utf8) }?.value
   }
@@ -37,7 +37,7 @@ public struct APIHeaders: Sendable, Hashable {
 }
 
 extension APIHeaders: ExpressibleByDictionaryLiteral {
-  /// Fields in the order written.
+  /// Creates fields in the order written.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { Field(name: $0.0, value: $0.1) })
   }

@@ -1,4 +1,4 @@
-// The exchange that processes use: async-http-client, with its own pool of connections.
+// The exchange for production use: async-http-client with its own connection pool.
 
 internal import AsyncHTTPClient
 internal import NIOCore
@@ -13,55 +13,56 @@ internal import NIOPosix
   internal import Darwin
 #endif
 
-/// Carries requests by async-http-client: HTTP/2 where the server offers it, connections reused.
+/// Sends requests with async-http-client, over HTTP/2 if the server supports it, and reuses connections.
 ///
-/// One exchange serves all apps and both environments. It follows no redirect, because a request holds a bearer token, and
-/// sends no trace context: who is called outside learns nothing of the inside. Call ``shutdown()`` at the end.
+/// One exchange serves all apps and both environments. It does not follow redirects, because a request contains a
+/// bearer token. It sends no trace context, so that nothing internal reaches other servers. Call ``shutdown()`` at the
+/// end.
 public final class AsyncHTTPExchange: HTTPExchange {
-  /// How connections are made.
+  /// The connection settings.
   public struct Configuration: Sendable {
-    /// How long a connection may take to be made, in real time.
+    /// The time limit for establishing a connection, in real time.
     public var connectTimeout: Duration = .seconds(10)
-    /// The most connections to one host; with HTTP/2 there is one.
+    /// The largest number of connections to one host; HTTP/2 uses one.
     public var connectionsPerHost = 64
-    /// The largest body that is read. A page of twenty notifications has about 0.5 MB.
+    /// The largest accepted body in bytes. A page of twenty notifications has about 0.5 MB.
     public var maxBodyBytes = 8 << 20
 
-    /// Ten seconds, 64 connections, 8 MiB.
+    /// The defaults: ten seconds, 64 connections, 8 MiB.
     public init() {}
   }
 
   private let client: HTTPClient
   private let maxBodyBytes: Int
-  /// The client above sets the limit of time, on its own clock; this is only a bound.
+  /// Only an upper bound. The client enforces the time limit by its own clock.
   private static let patience = TimeAmount.hours(1)
 
-  /// An exchange without connections; they are made when needed.
+  /// Creates an exchange. It connects on demand.
   public convenience init(_ configuration: Configuration = Configuration()) {
     self.init(configuration, client: HTTPClient.Configuration())
   }
 
-  /// The same over other settings of async-http-client, such as whom to trust.
+  /// Creates an exchange with other async-http-client settings, such as trusted roots.
   init(_ configuration: Configuration, client: HTTPClient.Configuration) {
     var client = client
     client.redirectConfiguration = .disallow
     client.timeout.connect = .nanoseconds(configuration.connectTimeout.wholeNanoseconds)
     client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, configuration.connectionsPerHost)
-    // One failed attempt is an answer: whoever called knows better whether, and when, to try again.
+    // A failed attempt is a result: the caller decides whether and when to retry.
     client.connectionPool.retryConnectionEstablishment = false
     client.tracing.tracer = nil
     self.client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: client)
     self.maxBodyBytes = configuration.maxBodyBytes
   }
 
-  /// Closes all connections. Calls under way fail.
+  /// Closes all connections. Calls in progress fail.
   ///
-  /// - Throws: ``TransportFailure`` when it was shut down before.
+  /// - Throws: ``TransportFailure`` if the exchange was already shut down.
   public func shutdown() async throws(TransportFailure) {
     do {
       try await client.shutdown()
     } catch {
-      throw TransportFailure("connections were not closed: \(error)", .notSent)
+      throw TransportFailure("cannot close the connections: \(error)", .notSent)
     }
   }
 
@@ -87,7 +88,7 @@ public final class AsyncHTTPExchange: HTTPExchange {
     do {
       for try await part in response.body {
         guard body.count + part.readableBytes <= maxBodyBytes else {
-          throw TransportFailure("the answer's body is larger than \(maxBodyBytes) bytes", .unclear)
+          throw TransportFailure("the response body is larger than \(maxBodyBytes) bytes", .unclear)
         }
         body += part.readableBytesView
       }
@@ -113,7 +114,7 @@ extension HTTPMethod {
 }
 
 extension Duration {
-  /// Cut to nanoseconds, within the range of 64 bits.
+  /// The duration in whole nanoseconds, clamped to 64 bits.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -123,7 +124,7 @@ extension Duration {
 }
 
 extension TransportFailure {
-  /// What async-http-client or NIO throws. Only what is known to come before the first byte counts as not sent.
+  /// Converts an error of async-http-client or NIO. Only errors known to occur before the first byte count as not sent.
   fileprivate init(_ error: any Error) {
     let notSent: [HTTPClientError] = [
       .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout, .invalidURL, .emptyHost, .emptyScheme,
@@ -147,7 +148,8 @@ extension TransportFailure {
     }
   }
 
-  /// The one fault of a URL whose error carries the URL's part.
+  /// The description of an unsupported scheme. This error includes part of the URL, so it cannot be compared as a
+  /// whole.
   private static let unsupportedScheme = HTTPClientError.unsupportedScheme("").shortDescription
 
   private static func causes(of error: NIOConnectionError) -> String {

@@ -1,28 +1,29 @@
-// The seam between what is decided about a call and what carries it: one request, one answer. Tests answer from memory.
+// The interface between the client and the HTTP library: one request, one response. Tests provide responses from
+// memory.
 
-/// Carries one request to a server and brings one answer.
+/// Sends a request to a server and returns the response.
 ///
-/// Cancelling the task must cancel the request. Limits of time are not its business: the client has them.
+/// Cancelling the task must cancel the request. The client enforces time limits, not the exchange.
 public protocol HTTPExchange: Sendable {
-  /// Sends `request` and reads the whole answer.
+  /// Sends `request` and reads the whole response.
   ///
-  /// - Throws: ``TransportFailure`` when no status line came, or the body is larger than the exchange accepts. A body
-  ///   that breaks off after the status line is an answer with ``ExchangeAnswer/isComplete`` false.
+  /// - Throws: ``TransportFailure`` if no status line arrived or the body is too large. If the body is truncated after
+  ///   the status line, the response is returned with ``ExchangeAnswer/isComplete`` set to false.
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer
 }
 
-/// One request, ready to be sent. It may hold a bearer token or another secret: do not log it.
+/// A request that is ready to be sent. It may contain a bearer token or another secret: do not log it.
 public struct ExchangeRequest: Sendable {
   /// `GET`, `POST` or `PUT`.
   public let method: APIEndpoint.Method
-  /// The absolute URL, encoded.
+  /// The absolute URL, percent-encoded.
   public let url: String
   /// The header fields.
   public let headers: APIHeaders
-  /// The body; nil when there is none.
+  /// The body; nil if there is none.
   public let body: [UInt8]?
 
-  /// A request of these parts.
+  /// Creates a request.
   public init(method: APIEndpoint.Method, url: String, headers: APIHeaders = [:], body: [UInt8]? = nil) {
     self.method = method
     self.url = url
@@ -31,18 +32,18 @@ public struct ExchangeRequest: Sendable {
   }
 }
 
-/// One answer.
+/// A response.
 public struct ExchangeAnswer: Sendable {
   /// The HTTP status.
   public let status: Int
   /// The header fields.
   public let headers: APIHeaders
-  /// As much of the body as came.
+  /// The body, as far as it was received.
   public let body: [UInt8]
-  /// Whether the body came to its end.
+  /// Whether the whole body was received.
   public let isComplete: Bool
 
-  /// An answer of these parts.
+  /// Creates a response.
   public init(status: Int, headers: APIHeaders = [:], body: [UInt8] = [], isComplete: Bool = true) {
     self.status = status
     self.headers = headers
@@ -51,24 +52,24 @@ public struct ExchangeAnswer: Sendable {
   }
 }
 
-/// Why there was no answer.
+/// The reason there was no response.
 public struct TransportFailure: Error, Sendable, Hashable {
-  /// How far the request came.
+  /// How far the request got.
   public enum Progress: String, Sendable, Hashable {
-    /// No byte of it left: no connection was made.
+    /// No byte was sent, because there was no connection.
     case notSent = "not sent"
-    /// It may have arrived and had its effect.
+    /// The request may have arrived and taken effect.
     case unclear
   }
 
-  /// What happened, for a log.
+  /// The reason, for a log.
   public let what: String
-  /// How far the request came.
+  /// How far the request got.
   public let progress: Progress
   /// Whether the task was cancelled.
   public let isCancellation: Bool
 
-  /// A failure of that kind.
+  /// Creates a failure.
   public init(_ what: String, _ progress: Progress, isCancellation: Bool = false) {
     self.what = what
     self.progress = progress

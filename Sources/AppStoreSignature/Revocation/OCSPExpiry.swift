@@ -1,10 +1,10 @@
-// Until when an OCSP response may be believed. swift-certificates checks it and does not tell.
+// Reads the expiration time of an OCSP response. swift-certificates checks it but does not expose it.
 import AppStore
 import SwiftASN1
 
-/// Reads `nextUpdate` out of responses that were verified already.
+/// Reads `nextUpdate` from verified responses.
 enum OCSPExpiry {
-  /// The earliest `nextUpdate` of these responses; nil when none can be read.
+  /// Returns the earliest `nextUpdate` of these responses; nil if none can be read.
   static func earliestNextUpdate(in responses: [[UInt8]]) -> Timestamp? {
     var earliest: Timestamp?
     for response in responses {
@@ -13,7 +13,7 @@ enum OCSPExpiry {
           earliest = earliest.map { min($0, update) } ?? update
         }
       } catch {
-        // Verified a moment ago, so readable; a structure unknown here only shortens what is remembered.
+        // The response was just verified and is therefore readable. An unknown structure only shortens the caching.
         continue
       }
     }
@@ -32,7 +32,7 @@ enum OCSPExpiry {
     else { return [] }
     return try children(singles).compactMap { single in
       let field = ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
-      // The certificate's status may carry the same tag; nextUpdate stands after it and thisUpdate.
+      // The certificate's status can have the same tag; nextUpdate follows it and thisUpdate.
       guard let nextUpdate = children(single).dropFirst(3).first(where: { $0.identifier == field }) else { return nil }
       return try children(nextUpdate).first.map { timestamp(try GeneralizedTime(derEncoded: $0)) }
     }
@@ -43,7 +43,7 @@ enum OCSPExpiry {
     return Array(nodes)
   }
 
-  /// Days from a civil date by Howard Hinnant's algorithm; the year begins in March.
+  /// Computes days from a civil date with Howard Hinnant's algorithm. The year begins in March.
   private static func timestamp(_ time: GeneralizedTime) -> Timestamp {
     let year = Int64(time.month <= 2 ? time.year - 1 : time.year)
     let month = Int64(time.month > 2 ? time.month - 3 : time.month + 9)

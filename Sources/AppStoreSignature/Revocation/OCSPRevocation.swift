@@ -1,4 +1,5 @@
-// Revocation by OCSP: swift-certificates judges the responses; limits, memory and one question at a time are ours.
+// Revocation checks by OCSP. swift-certificates verifies the responses; this file adds time limits, caching and
+// coalescing of concurrent requests.
 public import AppStore
 import SwiftASN1
 import Synchronization
@@ -10,25 +11,25 @@ import Synchronization
   import Foundation
 #endif
 
-/// Asks the OCSP responders that leaf and intermediate name, as RFC 6960 describes, and remembers what they say.
+/// Queries the OCSP responders named by the leaf and intermediate, as RFC 6960 describes, and caches the results.
 ///
-/// Only a response signed by the issuer that says `revoked` revokes. Everything else that is not `good` (no answer, a
-/// stale or unreadable one, `unknown`) is ``RevocationStatus/unavailable(_:)``: Apple's responder has been seen to fail
-/// for hours, and losing notifications then would be worse than keeping them. A certificate that names no responder
-/// counts as good.
+/// Only a response that says `revoked` and is signed by the issuer revokes. Any other result except `good` is
+/// ``RevocationStatus/unavailable(_:)``: no response, a stale or unreadable one, or `unknown`. Apple's responder has
+/// been observed to fail for hours, and losing notifications during that time would be worse than keeping them. A
+/// certificate that names no responder counts as good.
 public final class OCSPRevocation: RevocationChecking {
-  /// How long to wait and to remember.
+  /// Time limits and the cache size.
   public struct Limits: Sendable, Hashable {
-    /// For all questions about one chain together; at most 10 s, which is swift-certificates' own limit.
+    /// The time limit for all queries about one chain together; at most 10 s, which is swift-certificates' own limit.
     public var time: Duration = .seconds(5)
-    /// For how long an answer is believed at most; a response's `nextUpdate` can make it shorter.
+    /// The longest time for which a result is cached. A response's `nextUpdate` can shorten it.
     public var answer: Duration = .seconds(15 * 60)
-    /// For how long a failure is remembered, so that an outage does not cost every notification the whole time limit.
+    /// The time for which a failure is cached, so that an outage does not cost every notification the full time limit.
     public var failure: Duration = .seconds(30)
-    /// Chains that are remembered, at least one.
+    /// The number of cached chains; at least one.
     public var capacity = 32
 
-    /// 5 s, 15 minutes, 30 s, 32 chains.
+    /// The defaults: 5 s, 15 minutes, 30 s, 32 chains.
     public init() {}
   }
 
@@ -39,9 +40,9 @@ public final class OCSPRevocation: RevocationChecking {
   private let memory: Mutex<RevocationMemory<Task<RevocationStatus, Never>>>
 
   /// - Parameters:
-  ///   - transport: carries requests to responders.
-  ///   - now: the present.
-  ///   - sleep: measures the time limit; ends early by throwing when its task is cancelled.
+  ///   - transport: sends requests to responders.
+  ///   - now: the current time.
+  ///   - sleep: measures the time limit; throws early if its task is cancelled.
   public init(
     transport: any OCSPTransport, limits: Limits = Limits(),
     now: @escaping @Sendable () -> Timestamp = SignedDataVerifier.systemTime,
@@ -54,8 +55,8 @@ public final class OCSPRevocation: RevocationChecking {
     memory = Mutex(RevocationMemory(capacity: limits.capacity))
   }
 
-  /// What is remembered, or what the responders say now. One question per chain is under way at a time; it goes on when
-  /// a caller is cancelled, because others wait for it.
+  /// Returns the cached status or queries the responders. At most one query per chain is in progress. It continues if a
+  /// caller is cancelled, because others may wait for it.
   public func status(of chain: CertificateChain) async -> RevocationStatus {
     let found: Found = memory.withLock { memory in
       switch memory.answer(for: chain, now: now()) {
@@ -84,7 +85,7 @@ public final class OCSPRevocation: RevocationChecking {
     let found = await withTimeLimit(limits.time, sleep: sleep) {
       await Self.evaluate(chain, requester, at: moment)
     }
-    let status = found ?? .unavailable("no answer within \(limits.time)")
+    let status = found ?? .unavailable("no response within \(limits.time)")
     let asked = now()
     let until: Timestamp
     switch status {
@@ -94,7 +95,7 @@ public final class OCSPRevocation: RevocationChecking {
     case .unavailable:
       until = asked + limits.failure
     }
-    // An answer at the very end of its life is remembered as briefly as a failure, not asked for by every token.
+    // A result that is about to expire is cached as briefly as a failure, so that not every token causes a query.
     memory.withLock { $0.finish(chain, status, until: max(until, asked + min(limits.failure, limits.answer))) }
     return status
   }
@@ -106,7 +107,7 @@ public final class OCSPRevocation: RevocationChecking {
     do {
       certificates = try [chain.leaf, chain.intermediate, chain.root].map { try Certificate(derEncoded: $0) }
     } catch {
-      return .unavailable("the chain cannot be read")
+      return .unavailable("cannot parse the chain")
     }
     let date = Date(timeIntervalSince1970: Double(moment.millisecondsSince1970) / 1000)
     var verifier = Verifier(rootCertificates: CertificateStore([certificates[2]])) {
@@ -117,8 +118,8 @@ public final class OCSPRevocation: RevocationChecking {
     case .validCertificate:
       return .good
     case .couldNotValidate(let failures):
-      let reason = failures.first?.policyFailureReason.description ?? "the chain does not hold"
-      // swift-certificates tells a verified "revoked" from other failures by its text alone; a test watches it.
+      let reason = failures.first?.policyFailureReason.description ?? "the chain is not valid"
+      // swift-certificates distinguishes a verified "revoked" from other failures by its text only. A test covers this.
       return reason.hasPrefix("revoked through OCSP") ? .revoked(reason) : .unavailable(reason)
     }
   }

@@ -1,18 +1,19 @@
-// How an OCSP request reaches its responder. HTTP lives elsewhere: this module has no network.
+// The transport for OCSP requests. This module has no HTTP client.
 import SwiftASN1
 import Synchronization
 import X509
 
-/// Carries an OCSP request (RFC 6960, appendix A) to a responder: `POST` with `application/ocsp-request`.
+/// Sends an OCSP request (RFC 6960, appendix A) to a responder: `POST` with `application/ocsp-request`.
 public protocol OCSPTransport: Sendable {
-  /// Sends `request`, DER, to the responder at `url` and returns the body of its answer.
+  /// Sends a DER request to the responder at `url` and returns the body of its response.
   ///
-  /// Sets no time limit of its own; ends early when its task is cancelled.
-  /// - Throws: anything for an answer that did not come or whose status is not 200.
+  /// Sets no time limit of its own, and ends early if its task is cancelled.
+  ///
+  /// - Throws: any error if there is no response or its status is not 200.
   func query(_ request: [UInt8], url: String) async throws -> [UInt8]
 }
 
-/// Fits a transport into swift-certificates, and keeps what came back.
+/// Adapts a transport to swift-certificates and records the responses.
 final class RecordingRequester: OCSPRequester {
   private let transport: any OCSPTransport
   private let received = Mutex<[[UInt8]]>([])
@@ -21,7 +22,7 @@ final class RecordingRequester: OCSPRequester {
     self.transport = transport
   }
 
-  /// The answers, in the order they came.
+  /// The responses, in order of arrival.
   var responses: [[UInt8]] { received.withLock { $0 } }
 
   func query(request: [UInt8], uri: String) async -> OCSPRequesterQueryResult {
@@ -30,7 +31,7 @@ final class RecordingRequester: OCSPRequester {
       received.withLock { $0.append(response) }
       return .response(response)
     } catch {
-      // Terminal: a responder that does not answer must not count as "not revoked".
+      // A terminal error: a responder that does not respond must not count as "not revoked".
       return .terminalError(error)
     }
   }

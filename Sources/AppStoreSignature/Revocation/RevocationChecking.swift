@@ -1,20 +1,21 @@
-// Whether a chain was revoked: the question, without a word on how it is answered.
+// The interface for revocation checks.
 
-/// What is known about the revocation of a chain now.
+/// The revocation status of a chain.
 public enum RevocationStatus: Sendable, Hashable {
-  /// Neither leaf nor intermediate was revoked, as far as their issuers say.
+  /// According to their issuers, neither the leaf nor the intermediate was revoked.
   case good
-  /// An issuer says that leaf or intermediate was revoked.
+  /// An issuer says that the leaf or intermediate was revoked.
   case revoked(String)
-  /// It could not be found out; asking again later may help.
+  /// The status is unknown. A later query may succeed.
   case unavailable(String)
 }
 
-/// Answers whether a chain was revoked.
+/// Checks whether a chain was revoked.
 ///
-/// A verifier asks only about chains that lead to a trusted root and whose leaf signed the data, so a forger causes no
-/// questions. It asks for every token: answers have to be remembered.
+/// A verifier asks only about chains that lead to a trusted root and whose leaf signed the data, so a forger cannot
+/// cause queries. It asks for every token, so implementations have to cache results.
 public protocol RevocationChecking: Sendable {
-  /// The status of leaf and intermediate, judged now, not when the data was signed. Never waits without a limit.
+  /// Returns the current status of the leaf and intermediate, not the status at the signing date. Must return within a
+  /// limited time.
   func status(of chain: CertificateChain) async -> RevocationStatus
 }

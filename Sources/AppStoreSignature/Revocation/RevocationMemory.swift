@@ -1,7 +1,7 @@
-// What was found out about chains, until when it counts, and who is asking now. Decisions only: no I/O, no clock.
+// The cached revocation results, their expiration and the queries in progress, as a value without I/O or a clock.
 import AppStore
 
-/// A bounded memory of answers; `Flight` is the question under way.
+/// A bounded cache of results; `Flight` is a query in progress.
 struct RevocationMemory<Flight> {
   enum Entry {
     case known(RevocationStatus, until: Timestamp)
@@ -9,18 +9,18 @@ struct RevocationMemory<Flight> {
   }
 
   enum Answer {
-    /// Remembered and still fresh.
+    /// Cached and not expired.
     case known(RevocationStatus)
-    /// Somebody asks already: wait with them.
+    /// A query is in progress: wait for its result.
     case join(Flight)
-    /// Nobody knows.
+    /// No result is cached.
     case ask
   }
 
   private let capacity: Int
   private var entries: [CertificateChain: Entry] = [:]
 
-  /// - Parameter capacity: chains that are remembered, at least one.
+  /// - Parameter capacity: the maximum number of cached chains; at least one.
   init(capacity: Int) {
     self.capacity = max(1, capacity)
   }
@@ -35,13 +35,14 @@ struct RevocationMemory<Flight> {
     }
   }
 
-  /// Notes that somebody asks. Room is made by forgetting the answer that expires first, never a question under way.
+  /// Records a query in progress. If the cache is full, evicts the result that expires first, never a query in
+  /// progress.
   mutating func begin(_ flight: Flight, for chain: CertificateChain) {
     if entries.count >= capacity, entries[chain] == nil, let oldest = firstToExpire() { entries[oldest] = nil }
     entries[chain] = .asking(flight)
   }
 
-  /// Notes the answer.
+  /// Records the result.
   mutating func finish(_ chain: CertificateChain, _ status: RevocationStatus, until: Timestamp) {
     entries[chain] = .known(status, until: until)
   }

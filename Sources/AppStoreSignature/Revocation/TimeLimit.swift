@@ -1,12 +1,12 @@
-// A time limit that holds even when the work ignores its cancellation.
+// A time limit that also works if the operation ignores cancellation.
 import Synchronization
 
-/// Runs `operation` for at most `limit`, as `sleep` measures it.
+/// Runs `operation` for at most `limit`, measured by `sleep`.
 ///
-/// A task group would wait for work that does not react to cancellation; this returns at once and leaves it behind,
-/// cancelled.
+/// A task group would wait for work that ignores cancellation. This function returns immediately and leaves the
+/// cancelled task running.
 ///
-/// - Returns: what `operation` returned; nil when time ran out first.
+/// - Returns: the result of `operation`; nil if the time limit passed first.
 func withTimeLimit<Value: Sendable>(
   _ limit: Duration,
   sleep: @escaping @Sendable (Duration) async throws -> Void,
@@ -19,14 +19,14 @@ func withTimeLimit<Value: Sendable>(
       do {
         try await sleep(limit)
       } catch {
-        // Cancelled because the work finished first: the race is decided, and nil changes nothing.
+        // Cancelled because the operation finished first; returning nil has no effect.
       }
       return nil
     }
   }
 }
 
-/// Resumes once, with whoever comes first, and cancels the other.
+/// Resumes once, with the first result, and cancels the other tasks.
 private final class Race<Value: Sendable>: Sendable {
   private struct State {
     var continuation: CheckedContinuation<Value?, Never>?

@@ -1,7 +1,7 @@
-// `advancedCommerceInfo` of transactions and renewal info.
+// `advancedCommerceInfo` in transactions and renewal info.
 package import AppStore
 
-/// What both describe of an Advanced Commerce subscription of one item.
+/// The data of an Advanced Commerce subscription with one item, shared by transactions and renewal info.
 package struct AdvancedCommercePayload {
   package var requestReferenceId: String
   package var period: String
@@ -17,7 +17,7 @@ package struct AdvancedCommercePayload {
     self.price = price
   }
 
-  /// - Parameter consistencyToken: of renewal info only.
+  /// - Parameter consistencyToken: only for renewal info.
   package func json(consistencyToken: String? = nil) -> JSONObject {
     JSONObject(ordered: [
       "consistencyToken": consistencyToken.map { .string($0) },

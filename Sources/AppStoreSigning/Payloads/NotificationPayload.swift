@@ -1,7 +1,7 @@
-// The outermost payload and the four parts that it can carry, with Apple's order and presence of members.
+// The outer payload and the four parts it can contain. Apple's order of members and its omissions are preserved.
 package import AppStore
 
-/// The app as the parts of a notification name it.
+/// The app, as the parts of a notification name it.
 package struct PayloadApp {
   package var bundleId: String
   package var appAppleId: Int64
@@ -16,14 +16,14 @@ package struct PayloadApp {
   }
 }
 
-/// The one part that a notification carries.
+/// The single part that a notification contains.
 package enum NotificationPart {
   case data(JSONObject)
   case summary(JSONObject)
   case externalPurchaseToken(JSONObject)
   case appData(JSONObject)
 
-  /// `data` with signed information; `status` for subscriptions only, the reason for CONSUMPTION_REQUEST only.
+  /// `data` with signed tokens; `status` only for subscriptions, the reason only for CONSUMPTION_REQUEST.
   package static func data(
     _ app: PayloadApp, transaction: [UInt8], renewalInfo: [UInt8]?, status: Status?,
     reason: ConsumptionRequestReason?
@@ -51,7 +51,7 @@ package enum NotificationPart {
       ]))
   }
 
-  /// `summary` of RENEWAL_EXTENSION/SUMMARY; no storefronts means all of them.
+  /// `summary` of RENEWAL_EXTENSION/SUMMARY; without storefronts it applies to all of them.
   package static func summary(
     _ app: PayloadApp, productId: String, requestIdentifier: String, storefronts: [String]?, succeeded: Int64,
     failed: Int64
@@ -69,7 +69,7 @@ package enum NotificationPart {
       ]))
   }
 
-  /// `externalPurchaseToken`, which names its environment by its identifier only.
+  /// `externalPurchaseToken`, whose environment is visible only in its identifier.
   package static func token(
     _ app: PayloadApp, identifier: String, created: Timestamp, expires: Timestamp?, type: ExternalPurchaseTokenType?
   ) -> NotificationPart {
@@ -96,7 +96,7 @@ package enum NotificationPart {
   }
 }
 
-/// The payload around a part.
+/// Builds the payload around a part.
 package func notificationPayload(
   kind: SampleKind, notificationUUID: String, part: NotificationPart, signedDate: Timestamp
 ) -> JSONObject {
@@ -105,7 +105,7 @@ package func notificationPayload(
     "subtype": kind.subtype?.jsonValue,
     "notificationUUID": .string(notificationUUID),
   ])
-  // Apple writes data before version and signedDate, the three rarer parts after them.
+  // Apple writes data before version and signedDate, and the three rarer parts after them.
   if case .data(let data) = part { payload["data"] = .object(data) }
   payload["version"] = .string("2.0")
   payload["signedDate"] = .date(signedDate)

@@ -1,4 +1,4 @@
-// Version 1 bodies: the rows of the receipt, and the members around them. Every value is text there, dates included.
+// Version 1 bodies: the rows of the receipt and the other members. Almost every value is text, including dates.
 package import AppStore
 
 /// One transaction of `latest_receipt_info`.
@@ -54,7 +54,7 @@ package struct ReceiptRow {
         ]).members)
   }
 
-  /// The text and the milliseconds of one date; the third form, Pacific time, is left out.
+  /// Returns the text form and the milliseconds of a date. The third form, Pacific time, is omitted.
   package static func dates(_ name: String, _ date: Timestamp) -> [JSONObject.Member] {
     let text = String(date.rfc3339.prefix(19)).split(separator: "T").joined(separator: " ") + " Etc/GMT"
     return [
@@ -64,7 +64,7 @@ package struct ReceiptRow {
   }
 }
 
-/// The one row of `pending_renewal_info`, and what the body repeats of it.
+/// The single row of `pending_renewal_info`, whose values the body partly repeats.
 package struct PendingRenewalRow {
   package var productId: String
   package var autoRenewProductId: String
@@ -97,7 +97,7 @@ package struct PendingRenewalRow {
   }
 }
 
-/// A version 1 body. What was no subscription has neither `auto_renew_…` nor `pending_renewal_info`.
+/// Builds a version 1 body. For a one-time purchase it has neither `auto_renew_…` nor `pending_renewal_info`.
 package func bodyV1(
   _ app: PayloadApp, type: NotificationTypeV1, password: String?, pending: PendingRenewalRow?, rows: [ReceiptRow],
   originalTransactionId: String? = nil, statusChanged: Timestamp? = nil
@@ -118,7 +118,7 @@ package func bodyV1(
     "auto_renew_status": pending.map { .string($0.renews ? "true" : "false") },
   ])
   let tail = JSONObject(ordered: [
-    // An integer here, text inside pending_renewal_info.
+    // An integer here, but text inside pending_renewal_info.
     "expiration_intent": pending?.expirationIntent?.jsonValue,
     "bid": .string(app.bundleId),
     "bvrs": .string(app.bundleVersion),

@@ -1,7 +1,7 @@
-// What `signedRenewalInfo` says, in Apple's order.
+// The payload of `signedRenewalInfo`, in Apple's order.
 package import AppStore
 
-/// The members of renewal info; nil where Apple leaves one out.
+/// The members of renewal info; nil if Apple omits one.
 package struct RenewalPayload {
   package var expirationIntent: ExpirationIntent?
   package var originalTransactionId: String
@@ -12,7 +12,7 @@ package struct RenewalPayload {
   package var priceIncreaseStatus: PriceIncreaseStatus?
   package var gracePeriodExpiresDate: Timestamp?
   package var offer: OfferPayload?
-  /// Price in milliunits and currency; nil once the subscription does not renew.
+  /// The price in milliunits and its currency; nil if the subscription does not renew.
   package var renewalPrice: (amount: Int64, currency: String)?
   package var signedDate: Timestamp
   package var environment: AppStoreEnvironment

@@ -1,7 +1,7 @@
-// What `signedTransactionInfo` says, in Apple's order. Samples and the simulator fill it in from their own facts.
+// The payload of `signedTransactionInfo`, in Apple's order. The samples and the simulator provide its values.
 package import AppStore
 
-/// The members of a transaction; nil where Apple leaves one out.
+/// The members of a transaction; nil if Apple omits one.
 package struct TransactionPayload {
   package var transactionId: String
   package var originalTransactionId: String
@@ -29,12 +29,12 @@ package struct TransactionPayload {
   package var appTransactionId: String
   package var advancedCommerceInfo: JSONObject?
 
-  /// A refund or the end of sharing.
+  /// A refund or the end of Family Sharing.
   package struct Revocation: Sendable, Hashable {
     package var date: Timestamp
     package var reason: RevocationReason
     package var type: RevocationType
-    /// Milliunits of the price; nil where nothing is paid back.
+    /// The refunded percentage in milliunits; nil if nothing is refunded.
     package var percentage: Int64?
 
     package init(date: Timestamp, reason: RevocationReason, type: RevocationType, percentage: Int64?) {
@@ -111,7 +111,7 @@ package struct OfferPayload: Sendable, Hashable {
   package var type: OfferType
   package var identifier: String?
   package var discountType: OfferDiscountType?
-  /// An ISO 8601 duration.
+  /// The period, an ISO 8601 duration.
   package var period: String?
 
   package init(type: OfferType, identifier: String?, discountType: OfferDiscountType?, period: String? = nil) {

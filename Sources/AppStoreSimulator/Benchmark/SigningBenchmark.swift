@@ -1,5 +1,5 @@
-// How fast a world signs on one core and whether its memory grows: subscriptions renew for years, every notification is
-// signed, nothing is sent.
+// Measures how fast a world signs on one core and whether its memory grows. Subscriptions renew for years; every
+// notification is signed and none is sent.
 
 internal import AppStore
 internal import AppStoreSigning
@@ -12,24 +12,24 @@ internal import AppStoreSigning
   internal import Darwin
 #endif
 
-/// What a run showed.
+/// The result of a run.
 public struct SigningBenchmark: Sendable, Hashable {
-  /// A look at the process.
+  /// A measurement of the process.
   public struct Sample: Sendable, Hashable {
-    /// Notifications signed so far.
+    /// The number of notifications signed so far.
     public let signed: Int
-    /// CPU time of the process so far.
+    /// The CPU time of the process so far.
     public let cpu: Duration
-    /// Memory in use, in bytes; nil where the system does not say.
+    /// The memory in use, in bytes; nil if the system does not report it.
     public let resident: Int?
   }
 
-  /// At every tenth of the run.
+  /// The measurements, one at every tenth of the run.
   public let samples: [Sample]
   /// The size of the last body, in bytes.
   public let bodySize: Int
 
-  /// Notifications for each second of one core.
+  /// The number of notifications per second of one core.
   public var perSecond: Double {
     guard let first = samples.first, let last = samples.last, last.cpu > first.cpu else { return 0 }
     return Double(last.signed - first.signed) / ((last.cpu - first.cpu) / .seconds(1))
@@ -37,7 +37,7 @@ public struct SigningBenchmark: Sendable, Hashable {
 
   /// Signs `count` notifications, one after another.
   ///
-  /// - Throws: ``SigningError`` or ``WorldError``, which would be a defect of the simulator.
+  /// - Throws: ``SigningError`` or ``WorldError``; either would be a defect of the simulator.
   public static func run(count: Int, seed: UInt64 = 1, report: (Sample) -> Void) throws -> SigningBenchmark {
     let origin = Timestamp(millisecondsSince1970: 1_767_225_600_000)
     let product = Product(productId: "com.example.app.premium.weekly", period: SubscriptionPeriod(1, .week))
@@ -53,7 +53,7 @@ public struct SigningBenchmark: Sendable, Hashable {
           since: .seconds(7 * 86_400)), at: origin)
     }
     world.withState { $0.hasPostman = true }
-    let signatory = Signatory(
+    let signer = NotificationSigner(
       RotatingLeaves(try SigningChain.generate(at: origin, seed: seed), origin: origin, interval: nil))
     var samples = [sample(0)]
     var (signed, bodySize, now) = (0, 0, origin)
@@ -70,7 +70,7 @@ public struct SigningBenchmark: Sendable, Hashable {
         return subjects
       }
       for subject in subjects where signed < count {
-        bodySize = postBody(try signatory.sign(subject).jws).count
+        bodySize = postBody(try signer.sign(subject).jws).count
         signed += 1
         guard signed.isMultiple(of: max(1, count / 10)) else { continue }
         let sample = sample(signed)
@@ -83,7 +83,7 @@ public struct SigningBenchmark: Sendable, Hashable {
 
   private static func sample(_ signed: Int) -> Sample {
     var time = timespec()
-    // The clock exists everywhere this runs; a failure would leave zero.
+    // The clock exists on every supported platform; on failure the time remains zero.
     _ = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     let cpu = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     return Sample(signed: signed, cpu: cpu, resident: residentBytes)

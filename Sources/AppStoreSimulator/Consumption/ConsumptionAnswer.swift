@@ -1,8 +1,8 @@
-// What a team answers to a CONSUMPTION_REQUEST, in either version of the body.
+// A team's response to a CONSUMPTION_REQUEST, in either version of the body.
 
 internal import AppStore
 
-/// What a caller says about a purchase whose refund was asked for.
+/// The consumption information about a purchase.
 struct ConsumptionAnswer: Sendable, Hashable {
   enum Preference: Sendable, Hashable {
     case decline
@@ -11,7 +11,7 @@ struct ConsumptionAnswer: Sendable, Hashable {
   }
 
   let preference: Preference?
-  /// Milliunits of the purchase that were consumed; nil when not said.
+  /// The consumed share in milliunits; nil if the caller did not state it.
   let consumed: Int64?
   let isDelivered: Bool
 
@@ -19,8 +19,8 @@ struct ConsumptionAnswer: Sendable, Hashable {
 
   /// Reads a V2 body.
   ///
-  /// - Parameter type: the product's of the purchase.
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Parameter type: the type of the purchased product.
+  /// - Throws: Apple's error for the first invalid member.
   init(_ body: JSONObject, of type: ProductType) throws(APIFailure) {
     let request = ConsumptionRequest(json: body)
     try APIFailure.check(request.violations(productType: type), Self.failures)
@@ -37,7 +37,7 @@ struct ConsumptionAnswer: Sendable, Hashable {
 
   /// Reads a V1 body.
   ///
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Throws: Apple's error for the first invalid member.
   init(v1 body: JSONObject) throws(APIFailure) {
     let request = ConsumptionRequestV1(json: body)
     try APIFailure.check(request.violations(), Self.failuresV1)

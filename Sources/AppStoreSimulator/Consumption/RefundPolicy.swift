@@ -1,23 +1,23 @@
-// What Apple decides about a refund. It says only that the caller's preference is one of many factors.
+// Apple's decision about a refund. Apple only says that the caller's preference is one of many factors.
 
 internal import AppStoreSigning
 
-/// How refund requests end.
+/// The decisions about refund requests.
 public struct RefundPolicy: Sendable, Hashable {
-  /// From an answer to the decision.
+  /// The time from a response to the decision.
   public var decisionDelay: Duration
-  /// How long Apple waits for an answer before it decides alone: "Respond within 12 hours".
+  /// The time that Apple waits for a response before it decides alone: "Respond within 12 hours".
   public var answerDeadline: Duration
-  /// The part of the decisions that follow the caller's preference; the others are as without one.
+  /// The share of decisions that follow the caller's preference. The others are made as if there were none.
   public var followsPreference: Double
-  /// The part of the requests that are granted where no preference counts.
+  /// The share of requests without an effective preference that are granted.
   public var grantShare: Double
-  /// The part of the granted refunds that are reversed later.
+  /// The share of granted refunds that are reversed later.
   public var reversalShare: Double
-  /// From a refund to its reversal.
+  /// The time from a refund to its reversal.
   public var reversalDelay: Duration
 
-  /// A policy; the defaults do as the caller prefers, and grant what nobody has an opinion about.
+  /// A policy. By default, decisions follow the caller's preference, and requests without one are granted.
   public init(
     decisionDelay: Duration = .seconds(2 * 3_600), answerDeadline: Duration = .seconds(12 * 3_600),
     followsPreference: Double = 1, grantShare: Double = 1, reversalShare: Double = 0,
@@ -34,16 +34,17 @@ public struct RefundPolicy: Sendable, Hashable {
   /// A decision about one request.
   enum Decision: Sendable, Hashable {
     case declined
-    /// Milliunits of the price that are paid back; 100 000 is all of it.
+    /// The refunded percentage in milliunits; 100 000 is a full refund.
     case refunded(percentage: Int64, isReversedLater: Bool)
   }
 
-  /// Decides.
-  /// - Parameter elapsed: the part of the paid period that has passed, in milliunits, for a subscription.
+  /// Decides a request.
+  ///
+  /// - Parameter elapsed: the elapsed share of a subscription's paid period, in milliunits; nil for other purchases.
   func decision(
     _ answer: ConsumptionAnswer?, elapsed: Int64?, using generator: inout SeededGenerator
   ) -> Decision {
-    // Always three draws: the outcome of one request must not move with the settings of another share.
+    // Always draws three numbers, so that changing one share does not affect the other decisions.
     let followed = Double.random(in: 0..<1, using: &generator) < followsPreference
     let granted = Double.random(in: 0..<1, using: &generator) < grantShare
     let reversed = Double.random(in: 0..<1, using: &generator) < reversalShare

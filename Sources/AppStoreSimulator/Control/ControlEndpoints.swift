@@ -1,15 +1,15 @@
-// `/simulator/…`: how a rehearsal looks into the simulator and steers it. Not Apple's, and without a token.
+// `/simulator/…`: inspects and controls the simulator during a rehearsal. Not part of Apple's API; needs no token.
 
 public import AppStore
 internal import HTTPTypes
 
-/// What the control endpoints need from the parts that are not the API's.
+/// The functions that the control endpoints need from the rest of the simulator.
 public struct SimulatorControl: Sendable {
-  /// Everything but the API's part of the report.
+  /// Returns the report without the API's part.
   public var report: @Sendable () -> JSONObject
-  /// Causes an event that an object describes as a scenario does; answers with what it did, in a sentence.
+  /// Triggers an event, described as in a scenario, and returns the name of its action.
   public var cause: @Sendable (JSONObject) throws -> String
-  /// The root certificate that signatures lead to, PEM.
+  /// The root certificate of the signing chain, in PEM.
   public var rootPEM: String
 
   /// Control over a simulator.
@@ -23,7 +23,7 @@ public struct SimulatorControl: Sendable {
   }
 }
 
-/// Answers what begins with `/simulator/`.
+/// Responds to paths that begin with `/simulator/`.
 struct ControlEndpoints: Sendable {
   static let prefix = "/simulator/"
 
@@ -31,7 +31,7 @@ struct ControlEndpoints: Sendable {
   let control: SimulatorControl
   let now: @Sendable () -> Timestamp
 
-  /// The answer to a request, which is always one: mistakes are told as 400 with a sentence.
+  /// Responds to a request. An invalid request receives 400 with the reason.
   func answer(_ request: IncomingRequest) -> APIAnswer {
     let path = request.path.dropFirst(Self.prefix.count).split(separator: "/", omittingEmptySubsequences: false)
     switch (request.method, path.first, path.count) {
@@ -51,7 +51,7 @@ struct ControlEndpoints: Sendable {
       return APIAnswer(
         status: 200, headers: [.init(name: "Content-Type", value: "application/x-pem-file")],
         body: Array(control.rootPEM.utf8))
-    default: return .json(["error": "no such control endpoint, or another method"], status: 404)
+    default: return .json(["error": "no such control endpoint or method; docs/simulator.md lists them"], status: 404)
     }
   }
 

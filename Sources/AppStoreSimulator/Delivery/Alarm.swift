@@ -1,19 +1,20 @@
-// Doing something whenever there is news and at the moments it names itself: what the world's own events and the
-// deliveries have in common.
+// Runs a function whenever there is news and at the times the function returns. The world's events and the deliveries
+// both use it.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
 struct Alarm: Sendable {
   typealias Group = ThrowingDiscardingTaskGroup<any Error>
 
   let clock: MillraceClock
 
-  /// Calls `work` at once, for every piece of news, and at the moment that the last call gave; ends when cancelled.
+  /// Calls `work` immediately, for every piece of news, and at the time that the last call returned. Ends when
+  /// cancelled.
   ///
-  /// - Parameter work: gets a group whose tasks live no longer than this call, and a closure that makes news. Gives the
-  ///   next moment; nil: none.
-  /// - Throws: what `work` or a task of the group throws.
+  /// - Parameter work: receives a group whose tasks live no longer than this call, and a closure that triggers another
+  ///   call. Returns the next time to run, or nil for none.
+  /// - Throws: any error thrown by `work` or a task of the group.
   func run(
     news: AsyncStream<Void>,
     _ work: (inout Group, _ wake: @escaping @Sendable () -> Void) throws -> Timestamp?
@@ -25,7 +26,7 @@ struct Alarm: Sendable {
         for await _ in news { wake() }
       }
       wake()
-      // Sleepers that have not woken. One that comes in time serves; a far one is not armed anew after each near one.
+      // The times for which a task is sleeping. An earlier one is sufficient, because its call schedules the next.
       var armed: Set<Timestamp> = []
       for await _ in bell {
         let now = clock.wallTime
@@ -33,7 +34,7 @@ struct Alarm: Sendable {
         guard let next = try work(&group, wake), !armed.contains(where: { $0 <= next }) else { continue }
         armed.insert(next)
         group.addTask {
-          // Never a moment too soon: who woke before it would find nothing due, and the moment armed already.
+          // Never wake early: the call would find nothing due and would not schedule the time again.
           while next > clock.wallTime { try await clock.sleep(for: next - clock.wallTime) }
           wake()
         }

@@ -1,29 +1,30 @@
-// One attempt to deliver with its bytes, for whoever has to compare what was sent with what arrived.
+// A delivery attempt with its bytes, for comparing what was sent with what arrived.
 
 public import AppStore
 
-/// An attempt to deliver a notification, and how it ended.
+/// A delivery attempt and its outcome.
 public struct DeliveryAttempt: Sendable, Hashable {
-  /// `notificationUUID`; several bodies of version 1 can come from one event and share it.
+  /// `notificationUUID`. Several version 1 bodies can come from one event and share it.
   public let notificationUUID: String
-  /// Type and subtype as ``DeliveryTally/sent`` names them.
+  /// The type and subtype, named as in ``DeliveryTally/sent``.
   public let type: String
-  /// From 1; what is sent twice on purpose does not count.
+  /// The number of the attempt, starting at 1. Deliberate duplicates do not count.
   public let number: Int
-  /// Whether it was sent before and is sent once more on purpose.
+  /// Whether the notification was sent before and is deliberately sent again.
   public let isDuplicate: Bool
-  /// When, in the scenario's time.
+  /// The time of the attempt, by the scenario's clock.
   public let date: Timestamp
-  /// Where to.
+  /// The URL.
   public let url: String
-  /// The body, byte for byte; UTF-8.
+  /// The body, UTF-8.
   public let body: [UInt8]
-  /// How it ended. Nil: the simulator ended before the answer came; the receiver may have it, and no report counts it.
+  /// The outcome; nil if the simulator ended before the response arrived. The receiver may have received such a
+  /// notification, but no report counts it.
   public let outcome: PostOutcome?
 }
 
 extension DeliveryAttempt {
-  /// The attempt as JSON, the body as text.
+  /// The attempt as JSON, with the body as text.
   public var json: JSONObject {
     var json: JSONObject = [
       "notificationUUID": .string(notificationUUID), "type": .string(type), "attempt": .integer(Int64(number)),

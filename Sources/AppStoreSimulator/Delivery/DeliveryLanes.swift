@@ -1,24 +1,25 @@
-// Which delivery goes next. Each app has in each environment a queue by time and slots of its own, so that an endpoint
-// that never answers delays nobody else; and of one subscription the first attempts go one after the other.
+// Orders deliveries. Each app and environment has its own queue and its own slots, so an unresponsive endpoint does not
+// delay the others. First attempts about the same subscription run one after another.
 
 internal import AppStore
 
-/// One thing to post, now or later.
+/// A delivery, scheduled or due.
 struct Delivery: Sendable, Hashable {
   let notification: NotificationID
-  /// nil: version 2.
+  /// The version 1 type; nil for version 2.
   let typeV1: NotificationTypeV1?
-  /// `originalTransactionId` of what it is about: first attempts about one go in their order. nil: about no purchase.
+  /// `originalTransactionId` of the purchase; first attempts with the same value run in order. nil if it is not about a
+  /// purchase.
   var subject: Int64?
-  /// Attempts that were made before.
+  /// The number of earlier attempts.
   var attempts = 0
-  /// Sent on purpose though it was sent before: never retried, not in `sendAttempts`.
+  /// Whether the notification is deliberately sent again. A duplicate is never retried and not part of `sendAttempts`.
   var isDuplicate = false
 
-  /// What orders this attempt among others; nil for what has no order: retries, duplicates, news about no purchase.
+  /// The key that orders the attempt; nil for retries, duplicates and notifications that are not about a purchase.
   fileprivate var order: Int64? { attempts == 0 && !isDuplicate ? subject : nil }
 
-  /// What follows an attempt: nothing after success, a duplicate or the last try; else the same later.
+  /// Returns the delivery to retry and its time; nil after a success, a duplicate or the last attempt.
   func next(
     after outcome: PostOutcome, at moment: Timestamp, in environment: AppStoreEnvironment, _ settings: DeliverySettings
   ) -> (delivery: Delivery, due: Timestamp)? {
@@ -32,37 +33,37 @@ struct Delivery: Sendable, Hashable {
   }
 }
 
-/// The deliveries of all apps that are not over.
+/// The unfinished deliveries of all apps.
 struct DeliveryLanes: Sendable {
   private struct Lane: Sendable {
     var queue = TimeOrdered<Delivery>()
-    /// What waited for an earlier one about the same, whose turn has come.
+    /// Deliveries that waited for an earlier one about the same purchase and can now run.
     var ready: [Delivery] = []
     var underWay = 0
   }
 
   private let slots: Int
   private var lanes: [RealmID: Lane] = [:]
-  /// What is told of for the first time at this moment, each with what has to wait for it.
+  /// The purchases with a first attempt in progress, and the deliveries that wait for it.
   private var held: [Int64: [Delivery]] = [:]
 
-  /// - Parameter slots: deliveries under way at one time in each lane, at least one.
+  /// - Parameter slots: the number of concurrent deliveries for each app and environment; at least one.
   init(slots: Int) { self.slots = max(1, slots) }
 
-  /// Deliveries that are planned, held or under way.
+  /// The number of deliveries that are scheduled, waiting or in progress.
   var count: Int {
     lanes.values.reduce(0) { $0 + $1.queue.count + $1.ready.count + $1.underWay }
       + held.values.reduce(0) { $0 + $1.count }
   }
 
-  /// When the next one is due in a lane with a free slot; nil: only the end of one that is under way changes anything.
+  /// The next time at which a delivery is due and a slot is free; nil if nothing can start before a delivery finishes.
   var nextDue: Timestamp? { lanes.values.compactMap { $0.underWay < slots ? $0.queue.nextDue : nil }.min() }
 
   mutating func add(_ delivery: Delivery, at due: Timestamp) {
     lanes[delivery.notification.realm, default: Lane()].queue.add(delivery, at: due)
   }
 
-  /// What is to be posted now, each in a slot that ``finish(_:)`` frees again.
+  /// Removes and returns the deliveries that are due. Each occupies a slot until ``finish(_:)``.
   mutating func takeDue(by moment: Timestamp) -> [Delivery] {
     var taken: [Delivery] = []
     for realm in lanes.keys.sorted() {
@@ -90,7 +91,7 @@ struct DeliveryLanes: Sendable {
     return taken
   }
 
-  /// An attempt is over: its slot is free, and the next one about the same may go.
+  /// Frees the slot of a finished attempt and releases the next delivery about the same purchase.
   mutating func finish(_ delivery: Delivery) {
     let realm = delivery.notification.realm
     lanes[realm]?.underWay -= 1

@@ -1,13 +1,13 @@
-// Where notifications go, and what is to be out of the ordinary on the way.
+// The destinations of notifications and the settings of their delivery.
 
 public import AppStore
 internal import AppStoreSigning
 
 /// The URL that a team registered for one app in one environment.
 public struct Destination: Sendable, Hashable {
-  /// Where to post.
+  /// The URL to post to.
   public var url: String
-  /// What is posted there.
+  /// The version of the notifications.
   public var version: NotificationVersion
 
   /// A registered URL.
@@ -17,13 +17,13 @@ public struct Destination: Sendable, Hashable {
   }
 }
 
-/// How notifications are delivered; the defaults do as Apple documents and was measured.
+/// The delivery settings. The defaults match Apple's documentation and measurements.
 public struct DeliverySettings: Sendable, Hashable {
-  /// A time in which Apple sends nothing; what happens in it is sent at its end, all at once.
+  /// A period in which Apple sends nothing. The notifications of that period are sent together at its end.
   public struct Pause: Sendable, Hashable {
-    /// The first moment without delivery.
+    /// The beginning of the pause.
     public var from: Timestamp
-    /// The first moment with delivery again.
+    /// The end of the pause.
     public var until: Timestamp
 
     /// A pause.
@@ -33,42 +33,42 @@ public struct DeliverySettings: Sendable, Hashable {
     }
   }
 
-  /// The shortest and the longest time from a notification's date to its first attempt.
+  /// The shortest and longest time from a notification's date to its first attempt.
   public var latency: ClosedRange<Duration> = .milliseconds(120)...Duration.milliseconds(600)
-  /// The part of the notifications that are sent twice, though the first was acknowledged.
+  /// The share of notifications that are sent twice, even if the first was acknowledged.
   public var duplicates = 0.0
   /// The longest time from a delivery to its duplicate.
   public var duplicatesWithin = Duration.seconds(60)
-  /// The part of the notifications that are held back, so that later ones of the same subscription overtake them.
+  /// The share of notifications that are delayed, so that later ones of the same subscription overtake them.
   public var reordered = 0.0
-  /// The longest time that they are held back.
+  /// The longest such delay.
   public var reorderedBy = Duration.seconds(300)
-  /// Deliveries are gathered and sent at every multiple of this time; nil: each at its own.
+  /// The interval at which notifications are sent in bursts; nil to send each at its own time.
   public var burstEvery: Duration?
-  /// Times without delivery.
+  /// The periods without delivery.
   public var pauses: [Pause] = []
-  /// Whether an answer from 400 to 499 is followed by retries. Apple was seen to give up on it at once.
+  /// Whether a response from 400 to 499 is retried. Apple has been observed to give up immediately.
   public var retriesAfterClientError = true
-  /// Deliveries under way at one time, of each app in each environment: whose endpoint is slow delays nobody else.
+  /// The number of concurrent deliveries for each app and environment. A slow endpoint does not delay the others.
   public var concurrency = 32
-  /// How long an answer may take, in real time.
+  /// The time limit for a response, in real time.
   public var timeout = Duration.seconds(10)
 
   /// The defaults.
   public init() {}
 }
 
-/// What is decided about a notification before it is sent, by its UUID: the same in every run of a seed.
+/// The delivery times of a notification, derived from its UUID so that they are the same in every run with a seed.
 struct DeliveryPlan: Sendable, Hashable {
-  /// When the first attempt is made.
+  /// The time of the first attempt.
   let first: Timestamp
-  /// When it is sent once more, whatever came of the first; nil: not.
+  /// The time of a deliberate duplicate, regardless of the first attempt's outcome; nil for none.
   let duplicate: Timestamp?
 
   init(_ facts: NotificationFacts, _ settings: DeliverySettings) {
     var generator = SeededGenerator(seed: facts.uuid.low)
     let draws = (0..<4).map { _ in Double.random(in: 0..<1, using: &generator) }
-    // One subject, one latency: what happened first is sent first.
+    // All notifications of a subject have the same latency, so they are sent in the order they happened.
     var subject = SeededGenerator(seed: facts.subject)
     let spread = settings.latency.upperBound - settings.latency.lowerBound
     let latency = settings.latency.lowerBound + spread * Double.random(in: 0..<1, using: &subject)
@@ -80,7 +80,7 @@ struct DeliveryPlan: Sendable, Hashable {
 }
 
 extension DeliverySettings {
-  /// The moment at which something that is ready at `moment` is sent.
+  /// Returns the time at which a notification that is ready at `moment` is sent.
   func moment(for moment: Timestamp) -> Timestamp {
     var moment = moment
     if let burstEvery, burstEvery > .zero {
@@ -105,6 +105,6 @@ extension NotificationFacts {
 }
 
 extension Duration {
-  /// Whole milliseconds.
+  /// The duration in whole milliseconds.
   var milliseconds: Int64 { components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -1,35 +1,35 @@
-// What was sent and what came of it, in numbers.
+// Counts deliveries and their outcomes.
 
 public import AppStore
 internal import AppStoreSigning
 
-/// Deliveries so far.
+/// The deliveries so far.
 public struct DeliveryTally: Sendable, Hashable {
-  /// Notifications whose first attempt was made, by type and subtype; version 1 by its types.
+  /// The number of first attempts by type and subtype; for version 1 by its own type.
   public internal(set) var sent: [String: Int] = [:]
-  /// Attempts by how they ended, duplicates included.
+  /// The number of attempts by result, including duplicates.
   public internal(set) var attempts: [SendAttemptResult: Int] = [:]
-  /// Answers by HTTP status.
+  /// The number of responses by HTTP status.
   public internal(set) var answers: [Int: Int] = [:]
-  /// Notifications that were acknowledged.
+  /// The number of acknowledged notifications.
   public internal(set) var acknowledged = 0
-  /// Notifications that Apple gave up on.
+  /// The number of notifications that Apple gave up on.
   public internal(set) var abandoned = 0
-  /// Notifications that the world forgot before they were acknowledged (``WorldLimits/notifications``).
+  /// The number of notifications that the world dropped before they were acknowledged (``WorldLimits/notifications``).
   public internal(set) var forgotten = 0
-  /// Attempts after the first.
+  /// The number of attempts after the first.
   public internal(set) var retries = 0
-  /// Notifications sent again on purpose.
+  /// The number of deliberate duplicates.
   public internal(set) var duplicates = 0
-  /// Notifications of apps without a URL, or that version 1 does not know.
+  /// The number of notifications that have no URL or no version 1 equivalent.
   public internal(set) var unaddressed = 0
-  /// Deliveries that are planned or under way.
+  /// The number of deliveries that are scheduled or in progress.
   public internal(set) var waiting = 0
 
-  /// Nothing yet.
+  /// An empty tally.
   public init() {}
 
-  /// All first attempts.
+  /// The number of all first attempts.
   public var sentCount: Int { sent.values.reduce(0, +) }
 
   mutating func count(_ delivery: Delivery, kind: SampleKind, outcome: PostOutcome) {
@@ -46,12 +46,12 @@ public struct DeliveryTally: Sendable, Hashable {
 }
 
 extension Delivery {
-  /// The name that reports use for what is sent.
+  /// The name of the notification in reports.
   func type(_ kind: SampleKind) -> String { typeV1.map { "V1 " + $0.rawValue } ?? kind.description }
 }
 
 extension DeliveryTally {
-  /// The numbers as JSON.
+  /// The counts as JSON.
   public var json: JSONObject {
     [
       "sent": .integer(Int64(sentCount)),

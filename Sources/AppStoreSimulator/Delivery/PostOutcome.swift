@@ -1,31 +1,31 @@
-// One POST, and the name that Apple would give to what came of it.
+// Posts a notification and classifies the outcome as Apple does.
 
 public import AppStore
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
-/// How a POST ended.
+/// The outcome of a POST.
 public struct PostOutcome: Sendable, Hashable {
-  /// The HTTP status; nil without an answer.
+  /// The HTTP status; nil if there was no response.
   public var status: Int?
-  /// What `sendAttempts` says.
+  /// The result as `sendAttempts` names it.
   public var result: SendAttemptResult
 
-  /// An answer: 200 to 206 is success.
+  /// The outcome for a response. A status from 200 to 206 is a success.
   public init(status: Int) {
     self.status = status
     result = (200...206).contains(status) ? .success : .unsuccessfulHTTPResponseCode
   }
 
-  /// No answer, or none that can be read.
+  /// The outcome if there was no response or it was unreadable.
   public init(_ result: SendAttemptResult) { self.result = result }
 }
 
 /// Posts a body to a URL.
 public typealias Post = @Sendable (_ url: String, _ body: [UInt8]) async -> PostOutcome
 
-/// Posts over HTTP as the App Store does: JSON, no authentication, redirects not followed.
+/// Posts over HTTP as the App Store does: JSON, no authentication, no redirects.
 struct HTTPPost: Sendable {
   let client: HTTPClient
   let timeout: Duration
@@ -46,7 +46,7 @@ struct HTTPPost: Sendable {
     request.body = .bytes(ByteBuffer(bytes: body))
     do {
       let response = try await client.execute(request, timeout: .nanoseconds(timeout.milliseconds * 1_000_000))
-      // Read to the end, so that the connection can be used again; an endless answer is not read for ever.
+      // Reads the whole body, so that the connection can be reused, but stops at 1 MiB.
       var length = 0
       for try await part in response.body {
         length += part.readableBytes
@@ -73,7 +73,7 @@ struct HTTPPost: Sendable {
     case is HTTPParserError: .invalidResponse
     case is IOError, is ChannelError: .socketIssue
     default:
-      // NIOSSL's and the connector's errors are types of modules that this one has no other need of.
+      // The errors of NIOSSL and of the connector are matched by name, to avoid a dependency on their modules.
       Self.result(ofTypeNamed: String(reflecting: type(of: error)))
     }
   }

@@ -1,16 +1,17 @@
-// When Apple tries again (Responding to App Store Server Notifications).
+// Apple's retry schedule (Responding to App Store Server Notifications).
 
 public import AppStore
 
-/// The waits between attempts, each counted from the attempt before it.
+/// The waits between attempts, each counted from the previous attempt.
 public struct RetrySchedule: Sendable, Hashable {
-  /// The wait before the second attempt, the third and so on.
+  /// The wait before the second attempt, before the third, and so on.
   public let waits: [Duration]
 
-  /// Any schedule.
+  /// A custom schedule.
   public init(waits: [Duration]) { self.waits = waits }
 
-  /// Apple's: version 2 after 1, 12, 24, 48 and 72 hours, version 1 after 6, 24 and 48; the sandbox never.
+  /// Apple's schedule: version 2 after 1, 12, 24, 48 and 72 hours, version 1 after 6, 24 and 48 hours, in the sandbox
+  /// never.
   public init(_ version: NotificationVersion, in environment: AppStoreEnvironment) {
     guard environment == .production else {
       self.init(waits: [])
@@ -24,7 +25,7 @@ public struct RetrySchedule: Sendable, Hashable {
     self.init(waits: hours.map { .seconds($0 * 3_600) })
   }
 
-  /// The wait after so many attempts that failed; nil: Apple gives up.
+  /// Returns the wait after `count` failed attempts; nil if Apple gives up.
   public func wait(afterAttempts count: Int) -> Duration? {
     waits.indices.contains(count - 1) ? waits[count - 1] : nil
   }

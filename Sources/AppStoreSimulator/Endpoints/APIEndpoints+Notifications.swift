@@ -1,4 +1,4 @@
-// Notifications: what was sent, and sending a test.
+// The endpoints for the notification history and test notifications.
 
 internal import AppStore
 internal import AppStoreSigning
@@ -63,7 +63,7 @@ extension APIEndpoints {
     return .json(try item(subject, attempts))
   }
 
-  /// `notificationHistoryResponseItem`, which is also the status of a test.
+  /// `notificationHistoryResponseItem`, which is also the response about a test notification.
   private func item(_ subject: NotificationSubject, _ attempts: [SendAttempt]) throws(APIFailure) -> JSONObject {
     [
       "signedPayload": .string(try signed(subject)),
@@ -79,21 +79,22 @@ extension APIEndpoints {
 }
 
 extension NotificationRecord {
-  /// The order in which they happened; their dates have the same order.
+  /// The position by order of occurrence, which is also the order of dates.
   fileprivate var position: PagePosition {
     PagePosition(moment: Timestamp(millisecondsSince1970: 0), sequence: facts.sequence)
   }
 }
 
 extension NotificationHistoryQuery {
-  /// - Parameter customer: whose notifications alone; nil: everybody's.
+  /// - Parameter customer: the customer whose notifications are requested; nil for all.
   fileprivate func wants(_ record: NotificationRecord, of customer: CustomerID?, hasPostman: Bool) -> Bool {
     let facts = record.facts
     guard facts.signedDate >= from, facts.signedDate < until else { return false }
     if let type, facts.kind.type != type { return false }
     if let subtype, facts.kind.subtype != subtype { return false }
     if let customer, facts.content.customer != customer { return false }
-    // What waits for its first attempt is nothing that was sent. A world without a postman has no attempts at all.
+    // A notification that waits for its first attempt has not been sent. Without a delivery service there are no
+    // attempts.
     if hasPostman, record.attempts.isEmpty { return false }
     return !onlyFailures || !record.attempts.contains { $0.result == .success }
   }

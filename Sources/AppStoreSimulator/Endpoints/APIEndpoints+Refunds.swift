@@ -1,4 +1,4 @@
-// Refunds: which there were, and what is consumed of a purchase that a customer wants refunded.
+// The endpoints for refunds: the history and consumption information.
 
 internal import AppStore
 internal import AppStoreSigning
@@ -35,7 +35,7 @@ extension APIEndpoints {
     ])
   }
 
-  /// What Apple paid back, the end of family sharing not included; oldest first.
+  /// The refunded transactions, oldest first. The end of Family Sharing is not a refund.
   private func refunds(of customer: CustomerID, in state: WorldState) -> [TransactionFacts] {
     state.customers[customer].transactions.compactMap { state.transactions[$0] }
       .filter { $0.revocation.map { $0.type != .familyRevoke } ?? false }

@@ -1,4 +1,4 @@
-// Subscriptions: how they stand, and moving their renewal dates.
+// The endpoints for subscriptions: their status and renewal date extensions.
 
 internal import AppStore
 
@@ -111,8 +111,8 @@ extension APIEndpoints {
     return .json(answer)
   }
 
-  /// Carries a request out as the model of Apple's memory has it. The gate is held meanwhile: of two requests with one
-  /// identifier that come together, one is the first.
+  /// Executes a request according to the request memory. It holds the gate's lock, which serializes concurrent requests
+  /// with the same identifier.
   private func remembered(
     _ call: APICall, subject: String, identifier: String, carryOut: () throws(APIFailure) -> APIAnswer
   ) -> APIAnswer {

@@ -1,4 +1,4 @@
-// Transactions: one, a customer's, an order's; and what a server may do to one.
+// The endpoints for transactions: lookups by transaction, customer and order, and changes to a transaction.
 
 internal import AppStore
 
@@ -49,7 +49,7 @@ extension APIEndpoints {
     return .json(["signedAppTransactionInfo": .string(try signed(subject, at: call.now))])
   }
 
-  /// Not available in the sandbox; an order that does not exist is an answer, not an error.
+  /// Look Up Order ID is not available in the sandbox. An unknown order is a response with status 1, not an error.
   func lookUpOrder(_ call: APICall) throws(APIFailure) -> APIAnswer {
     guard call.environment == .production else { return .empty(404) }
     let subject = try world.withState { state throws(APIFailure) in
@@ -93,7 +93,7 @@ extension APIEndpoints {
     return .empty()
   }
 
-  /// Where a page token leads, and a note in the journal when it comes with another query.
+  /// Returns the position of a page token. Records a breach if the token belongs to another query.
   func position(
     _ call: APICall, _ name: String, query: String, lifetime: Duration?
   ) throws(APIFailure) -> PagePosition? {
@@ -115,7 +115,7 @@ extension APIEndpoints {
 }
 
 extension TransactionFacts {
-  /// The history is sorted by the last change.
+  /// The position in the history, which is sorted by the last change.
   var position: PagePosition { PagePosition(moment: modified, sequence: id) }
 }
 

@@ -1,21 +1,22 @@
-// What each endpoint answers. Looks things up under the world's lock and signs outside of it.
+// The responses of the endpoints. Data is read while holding the world's lock and signed after releasing it.
 
 internal import AppStore
 
-/// The endpoints on top of a world.
+/// The endpoints for a world.
 struct APIEndpoints: Sendable {
   let world: World
-  let signatory: Signatory
+  let signer: NotificationSigner
   let gate: Gatekeeper
   let tokens: PageTokens
   let paginationTokenLifetime: Duration
-  let extensions: ExtensionDesk
-  let refundDesk: RefundDesk
-  let messaging: MessagingDesk
-  /// The realms with a URL for notifications; nil: all.
+  let extensions: ExtensionService
+  let refundDesk: RefundService
+  let messaging: MessagingService
+  /// The realms with a URL for notifications; nil for all.
   let reachable: Set<RealmID>?
 
-  /// The answer to a call.
+  /// Responds to a call.
+  ///
   /// - Throws: Apple's error.
   func answer(_ call: APICall) throws(APIFailure) -> APIAnswer {
     switch call.endpoint {
@@ -53,9 +54,9 @@ struct APIEndpoints: Sendable {
   }
 }
 
-// Finding what a path names.
+// Lookups by the identifiers in a path.
 extension APIEndpoints {
-  /// An identifier as Apple's are: decimal digits.
+  /// Parses an identifier, which consists of decimal digits.
   static func number(_ text: String, else failure: APIFailure) throws(APIFailure) -> Int64 {
     guard text.utf8.count <= 19, text.utf8.allSatisfy({ (48...57).contains($0) }), let id = Int64(text), id > 0 else {
       throw failure
@@ -63,13 +64,13 @@ extension APIEndpoints {
     return id
   }
 
-  /// The call's app in its environment.
+  /// The realm of the call.
   func realm(_ call: APICall, in state: WorldState) throws(APIFailure) -> RealmID {
     guard let realm = state.realm(bundleId: call.bundleId, environment: call.environment) else { throw .appNotFound }
     return realm
   }
 
-  /// The customer that the call's path names by any identifier.
+  /// The customer of the identifier in the path, which can be of any kind.
   func customer(_ call: APICall, in state: WorldState) throws(APIFailure) -> CustomerID {
     let id = try Self.number(call.parameter, else: .invalidTransactionId)
     guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
@@ -78,8 +79,8 @@ extension APIEndpoints {
     return customer
   }
 
-  /// The transaction that the call's path names; an original transaction identifier names its first transaction, or the
-  /// oldest that is kept.
+  /// The transaction of the identifier in the path. An original transaction identifier finds its first transaction or,
+  /// if that was dropped, the current one.
   func transaction(_ call: APICall, in state: WorldState) throws(APIFailure) -> TransactionFacts {
     let id = try Self.number(call.parameter, else: .invalidTransactionId)
     let realm = try self.realm(call, in: state)

@@ -1,14 +1,14 @@
-// Which apps may call, and by which keys: what App Store Connect knows.
+// The apps and keys that can call the API, as in App Store Connect.
 
 internal import AppStore
 internal import Crypto
 
-/// The apps of a world by bundle identifier, and their keys by key identifier.
+/// The apps by bundle identifier, and the keys by key identifier.
 struct AppDirectory: Sendable {
   private let apps: [String: SimulatedApp]
   private let keys: [String: CallerKey]
 
-  /// - Throws: when a public key is no P-256 key in PEM, or two keys have one identifier.
+  /// - Throws: an error if a public key is not a P-256 key in PEM, or if two different keys have the same identifier.
   init(_ apps: [SimulatedApp]) throws {
     var keys: [String: CallerKey] = [:]
     for credentials in apps.flatMap(\.credentials) {
@@ -16,7 +16,7 @@ struct AppDirectory: Sendable {
         issuerId: credentials.issuerId, keyId: credentials.keyId,
         publicKey: try P256.Signing.PublicKey(pemRepresentation: credentials.publicKeyPEM))
       if let other = keys[key.keyId], !other.isSame(as: key) {
-        throw ScenarioError("apps", "two different keys have the identifier \(key.keyId)")
+        throw ScenarioError("apps", "two different keys have the same identifier \(key.keyId)")
       }
       keys[key.keyId] = key
     }
@@ -24,12 +24,12 @@ struct AppDirectory: Sendable {
     self.apps = Dictionary(apps.map { ($0.bundleId, $0) }) { first, _ in first }
   }
 
-  /// The key of that identifier.
+  /// The key with this identifier.
   func key(_ keyId: String) -> CallerKey? { keys[keyId] }
 
-  /// The app that a token may speak for in an environment.
+  /// Returns the app that a token gives access to in an environment.
   ///
-  /// An app that was never released there, or belongs to another team, is told nothing but 401.
+  /// If the app is not available in the environment or belongs to another team, the caller only receives 401.
   func bundleId(_ claims: BearerClaims, in environment: AppStoreEnvironment) throws(CallerRefusal) -> String {
     guard let bundleId = claims.bundleId, !bundleId.isEmpty else { throw .failure(.invalidAppIdentifier) }
     guard let app = apps[bundleId] else { throw .failure(.appNotFound) }
@@ -39,7 +39,7 @@ struct AppDirectory: Sendable {
   }
 }
 
-/// Why a caller is not let in.
+/// The reason a caller was rejected.
 enum CallerRefusal: Error, Sendable, Hashable {
   case token(TokenFlaw)
   case failure(APIFailure)

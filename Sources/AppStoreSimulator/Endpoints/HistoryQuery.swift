@@ -1,8 +1,8 @@
-// The filters of Get Transaction History, read strictly: a filter that Apple would not understand is an error.
+// The filters of Get Transaction History. An invalid filter is an error.
 
 internal import AppStore
 
-/// What a caller wants to see of a customer's transactions.
+/// The transactions that a caller requests.
 struct HistoryQuery: Sendable, Hashable {
   private var from: Timestamp?
   private var until: Timestamp?
@@ -13,7 +13,7 @@ struct HistoryQuery: Sendable, Hashable {
   private var isRevoked: Bool?
   let isDescending: Bool
 
-  /// What the filters look at.
+  /// The properties of a transaction that the filters use.
   struct Row: Sendable, Hashable {
     var purchaseDate: Timestamp
     var productId: String
@@ -29,7 +29,8 @@ struct HistoryQuery: Sendable, Hashable {
   ]
 
   /// Reads the query of a call.
-  /// - Throws: Apple's error for the first filter that is wrong.
+  ///
+  /// - Throws: Apple's error for the first invalid filter.
   init(_ call: APICall) throws(APIFailure) {
     from = try Self.moment(call, "startDate", else: .invalidStartDate)
     until = try Self.moment(call, "endDate", else: .invalidEndDate)
@@ -63,7 +64,7 @@ struct HistoryQuery: Sendable, Hashable {
     }
   }
 
-  /// Whether a transaction is wanted: every filter, and of one filter any value.
+  /// Whether a transaction matches every filter. A filter with several values matches any of them.
   func wants(_ row: Row) -> Bool {
     if let from, row.purchaseDate < from { return false }
     if let until, row.purchaseDate >= until { return false }
@@ -94,8 +95,7 @@ struct HistoryQuery: Sendable, Hashable {
 }
 
 extension APICall {
-  /// What a page token is bound to: everything that was asked for but the token itself. The order of the parameters
-  /// does not matter.
+  /// The query that a page token is bound to: all parameters except the token itself, in any order.
   func pageQuery(without token: String, about subject: String) -> String {
     let parameters = query.filter { $0.name != token }.map { "\($0.name)=\($0.value)" }.sorted()
     let body = String(decoding: Base64.encodeURL(self.body), as: UTF8.self)

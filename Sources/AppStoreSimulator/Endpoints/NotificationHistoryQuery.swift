@@ -2,17 +2,17 @@
 
 internal import AppStore
 
-/// What a caller wants to see of the notifications.
+/// The notifications that a caller requests.
 struct NotificationHistoryQuery: Sendable, Hashable {
   let from: Timestamp
   let until: Timestamp
   let type: NotificationTypeV2?
   let subtype: Subtype?
-  /// As it came; one customer's notifications.
+  /// As received; selects one customer's notifications.
   let transactionId: String?
   let onlyFailures: Bool
 
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Throws: Apple's error for the first invalid member.
   init(_ body: JSONObject, environment: AppStoreEnvironment, now: Timestamp) throws(APIFailure) {
     let request = NotificationHistoryRequest(json: body)
     try APIFailure.check(request.violations(in: environment, now: now), Self.failures)

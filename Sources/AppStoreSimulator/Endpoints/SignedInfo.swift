@@ -1,11 +1,11 @@
-// Signing for answers: a key that fails is Apple's trouble, not the caller's.
+// Signs data for responses. A signing failure is a server error.
 
 internal import AppStore
 internal import AppStoreSigning
 
 extension APIEndpoints {
   func signed(_ subject: PurchaseSubject, at now: Timestamp) throws(APIFailure) -> String {
-    try sign { () throws(SigningError) in try signatory.signedTransaction(subject, at: now) }
+    try sign { () throws(SigningError) in try signer.signedTransaction(subject, at: now) }
   }
 
   /// An array of `signedTransactionInfo`.
@@ -16,15 +16,15 @@ extension APIEndpoints {
   }
 
   func signedRenewalInfo(_ subject: PurchaseSubject, at now: Timestamp) throws(APIFailure) -> String? {
-    try sign { () throws(SigningError) in try signatory.signedRenewalInfo(subject, at: now) }
+    try sign { () throws(SigningError) in try signer.signedRenewalInfo(subject, at: now) }
   }
 
   func signed(_ subject: CustomerSubject, at now: Timestamp) throws(APIFailure) -> String {
-    try sign { () throws(SigningError) in try signatory.signedAppTransaction(subject, at: now) }
+    try sign { () throws(SigningError) in try signer.signedAppTransaction(subject, at: now) }
   }
 
   func signed(_ subject: NotificationSubject) throws(APIFailure) -> String {
-    try sign { () throws(SigningError) in try signatory.signedPayload(subject) }
+    try sign { () throws(SigningError) in try signer.signedPayload(subject) }
   }
 
   private func sign<Token>(_ body: () throws(SigningError) -> Token) throws(APIFailure) -> Token {
@@ -37,7 +37,7 @@ extension APIEndpoints {
 }
 
 extension WorldState {
-  /// A transaction as it stands.
+  /// A transaction in its current state.
   func subject(_ transaction: TransactionFacts) -> PurchaseSubject {
     subject(of: transaction, subscriptions[transaction.originalId])
   }

@@ -1,24 +1,24 @@
-// Who may have a renewal date extended, by "Extending the renewal date for auto-renewable subscriptions".
+// Eligibility for an extension, according to "Extending the renewal date for auto-renewable subscriptions".
 
 internal import AppStore
 
-/// What decides whether a subscription can be extended.
+/// The facts that decide whether a subscription can be extended.
 struct ExtensionFacts: Sendable, Hashable {
   var status: Status
   var ownership: InAppOwnershipType
-  /// The present period is a free offer: a trial, or an offer code for nothing.
+  /// Whether the current period is a free offer: a trial or a free offer code.
   var isInFreeOffer: Bool
-  /// A period was paid for, now or before.
+  /// Whether any period, current or earlier, was paid for.
   var hasPaidPeriod: Bool
   var expires: Timestamp
-  /// When it was extended so far.
+  /// The times of earlier extensions.
   var extensions: [Timestamp]
 
   /// "Twice within a year (365 days)".
   static let extensionsPerYear = 2
   static let year = Duration.seconds(365 * 86_400)
 
-  /// Why it cannot be extended now; nil when it can.
+  /// Returns the reason the subscription cannot be extended now; nil if it can.
   func refusal(now: Timestamp) -> APIFailure? {
     if ownership == .familyShared { return .familySharedSubscriptionExtensionIneligible }
     switch status {

@@ -1,13 +1,13 @@
-// The bodies of the two extension endpoints.
+// The request bodies of the two extension endpoints.
 
 internal import AppStore
 
-/// What both bodies say.
+/// The members that both bodies share.
 struct ExtensionTerms: Sendable, Hashable {
   let days: Int
   let requestIdentifier: String
 
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Throws: Apple's error for the first invalid member.
   init(_ body: JSONObject) throws(APIFailure) {
     let request = ExtendRenewalDateRequest(json: body)
     try APIFailure.check(request.violations(), Self.failures)
@@ -20,7 +20,7 @@ struct ExtensionTerms: Sendable, Hashable {
     self.requestIdentifier = requestIdentifier
   }
 
-  /// A missing `extendReasonCode` is an internal error, which is what callers have met.
+  /// If `extendReasonCode` is missing, Apple responds with an internal error, as callers have observed.
   fileprivate static let failures: [FieldFailure] = [
     FieldFailure("extendByDays", .invalidExtendByDays),
     FieldFailure("extendReasonCode", .invalidExtendReasonCode, [.required: .generalInternal]),
@@ -32,15 +32,18 @@ struct ExtensionTerms: Sendable, Hashable {
 struct MassExtensionRequest: Sendable, Hashable {
   let terms: ExtensionTerms
   let productId: String
-  /// nil: every storefront.
+  /// The storefronts; nil for every storefront.
   let storefronts: [String]?
 
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Throws: Apple's error for the first invalid member.
   init(_ body: JSONObject) throws(APIFailure) {
     let request = MassExtendRenewalDateRequest(json: body)
     try APIFailure.check(request.violations(), ExtensionTerms.failures + Self.failures)
     guard let days = request.extendByDays, let identifier = request.requestIdentifier, let productId = request.productId
     else { throw .badRequest }
+    guard request.storefrontCountryCodes?.allSatisfy({ Storefronts.isKnown($0) }) ?? true else {
+      throw .invalidStorefrontCountryCode
+    }
     terms = ExtensionTerms(days: days, requestIdentifier: identifier)
     self.productId = productId
     storefronts = request.storefrontCountryCodes

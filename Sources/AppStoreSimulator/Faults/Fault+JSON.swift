@@ -1,16 +1,17 @@
-// A fault as a scenario file or a control request writes it. Strict: a misspelt key would be a fault that never strikes.
+// Reads a fault from a scenario file or control request. An unknown key is an error, because a misspelled key would
+// create a fault that never occurs.
 
 public import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// Why a description is no fault: the key and what it must be.
+/// An invalid fault description: the key and the expected value.
 public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The member that is wrong; nil for the description as a whole.
+  /// The invalid member; nil for the description as a whole.
   public let key: String?
-  /// What is expected there.
+  /// The problem, usually the expected value.
   public let expectation: String
 
-  /// What was probably meant; nil when nothing is near.
+  /// The nearest known name; nil if none is similar.
   public var nearest: String?
 
   /// `key: expectation; did you mean nearest?`
@@ -18,7 +19,7 @@ public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConv
     (key.map { "\($0): \(expectation)" } ?? expectation) + (nearest.map { "; did you mean \($0)?" } ?? "")
   }
 
-  /// For a control request: `{"error": …, "key": …, "nearest": …}`.
+  /// The body of a control response: `{"error": …, "key": …, "nearest": …}`.
   var json: JSONObject {
     var json: JSONObject = ["error": .string(description)]
     json["key"] = key.map { .string($0) }
@@ -28,21 +29,29 @@ public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConv
 }
 
 extension Fault {
-  /// The fault that an object describes:
+  /// Creates the fault that an object describes:
   ///
   /// ```json
   /// {"effect": "status", "status": 503, "body": "html", "endpoints": ["extendSubscriptionRenewalDate"],
   ///  "after": "10m", "for": "1h", "count": 100, "share": 0.2}
   /// ```
   ///
-  /// `effect` is one of `latency` (with `delay`), `status` (with `status`, `body`: `empty`, `html` or `json`, and for the
-  /// last `errorCode` and `errorMessage`), `tooManyRequests` (with `retryAfter`, a duration, and `retryAfterForm`:
-  /// `milliseconds`, `seconds`, `date` or `absent`), `unauthorized`, `connectionReset`, `truncatedBody` (with `keeping`,
-  /// a part of the body), `answerLost`, `outage` (503 with a gateway's page).
+  /// `effect` is one of:
+  ///
+  /// - `latency`, with `delay`
+  /// - `status`, with `status` and `body` (`empty`, `html` or `json`); for `json` also `errorCode` and `errorMessage`
+  /// - `tooManyRequests`, with `retryAfter`, a duration, and `retryAfterForm`: `milliseconds`, `seconds`, `date` or
+  ///   `absent`
+  /// - `unauthorized`
+  /// - `connectionReset`
+  /// - `truncatedBody`, with `keeping`, the share of the body that is sent
+  /// - `answerLost`
+  /// - `outage`: 503 with a gateway's error page
   ///
   /// - Parameters:
   ///   - json: the description.
-  ///   - origin: the moment that `after` counts from; without `after` the fault strikes from the beginning.
+  ///   - origin: the time that `after` is relative to. Without `after`, the fault is active from the beginning.
+  /// - Throws: ``FaultDescriptionError`` for the first member that is unknown, missing or invalid.
   public init(json: JSONObject, origin: Timestamp) throws(FaultDescriptionError) {
     var fields = DescriptionFields(json)
     let after = try fields.duration("after")
@@ -65,9 +74,9 @@ extension FaultEffect {
     ]
     let name = try fields.text("effect")
     switch name {
-    case "latency": self = .latency(try fields.duration("delay").required("delay", "a duration such as 2s"))
+    case "latency": self = .latency(try fields.duration("delay").required("delay", "expected a duration such as 2s"))
     case "status":
-      let status = try fields.number("status", in: 400...599).required("status", "a number from 400 to 599")
+      let status = try fields.number("status", in: 400...599).required("status", "expected a number from 400 to 599")
       self = .failure(status: Int(status), body: try fields.body(status: status))
     case "outage": self = .failure(status: 503, body: .html)
     case "tooManyRequests": self = .tooManyRequests(try fields.retryAfter())
@@ -77,17 +86,17 @@ extension FaultEffect {
     case "answerLost": self = .answerLost
     default:
       throw FaultDescriptionError(
-        key: "effect", expectation: "one of " + names.joined(separator: ", "),
+        key: "effect", expectation: "expected one of " + names.joined(separator: ", "),
         nearest: name.flatMap { NearestName.of($0, among: names) })
     }
   }
 }
 
-/// The members of a description, each read once; what nobody read is unknown.
+/// Reads each member of a description once. A member that was not read is unknown.
 private struct DescriptionFields {
   private let json: JSONObject
   private var unread: [String]
-  /// Keys that somebody wanted to read: those there are.
+  /// The keys that the description accepts: every key that was looked up so far.
   private var known: [String] = []
 
   init(_ json: JSONObject) {
@@ -103,19 +112,20 @@ private struct DescriptionFields {
 
   mutating func text(_ key: String) throws(FaultDescriptionError) -> String? {
     guard let value = value(key) else { return nil }
-    guard case .string(let text) = value else { throw FaultDescriptionError(key: key, expectation: "text") }
+    guard case .string(let text) = value else { throw FaultDescriptionError(key: key, expectation: "expected text") }
     return text
   }
 
   mutating func duration(_ key: String) throws(FaultDescriptionError) -> Duration? {
     guard let text = try text(key) else { return nil }
-    return try DurationText.parse(text).required(key, "a duration such as 500ms, 10s, 5m, 1h or 2d")
+    return try DurationText.parse(text).required(key, "expected a duration such as 500ms, 10s, 5m, 1h or 2d")
   }
 
   mutating func number(_ key: String, in range: ClosedRange<Int64>) throws(FaultDescriptionError) -> Int64? {
     guard let value = value(key) else { return nil }
     guard case .integer(let number) = value, range.contains(number) else {
-      throw FaultDescriptionError(key: key, expectation: "a number from \(range.lowerBound) to \(range.upperBound)")
+      throw FaultDescriptionError(
+        key: key, expectation: "expected a number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
@@ -129,7 +139,7 @@ private struct DescriptionFields {
     default: share = nil
     }
     guard let share, share > 0, share <= 1 else {
-      throw FaultDescriptionError(key: key, expectation: "a number above 0 and at most 1")
+      throw FaultDescriptionError(key: key, expectation: "expected a number above 0 and at most 1")
     }
     return share
   }
@@ -137,14 +147,14 @@ private struct DescriptionFields {
   mutating func endpoints() throws(FaultDescriptionError) -> Set<APIEndpoint>? {
     guard let value = value("endpoints") else { return nil }
     guard case .array(let names) = value, !names.isEmpty else {
-      throw FaultDescriptionError(key: "endpoints", expectation: "a list of at least one endpoint's name")
+      throw FaultDescriptionError(key: "endpoints", expectation: "expected a list with at least one endpoint name")
     }
     var endpoints: Set<APIEndpoint> = []
     for name in names {
       let known = APIEndpoint.allCases.map(\.rawValue)
       guard let endpoint = String(jsonValue: name).flatMap(APIEndpoint.init(rawValue:)) else {
         throw FaultDescriptionError(
-          key: "endpoints", expectation: "names of endpoints: " + known.joined(separator: ", "),
+          key: "endpoints", expectation: "expected endpoint names: " + known.joined(separator: ", "),
           nearest: String(jsonValue: name).flatMap { NearestName.of($0, among: known) })
       }
       endpoints.insert(endpoint)
@@ -155,7 +165,7 @@ private struct DescriptionFields {
   mutating func environment() throws(FaultDescriptionError) -> AppStoreEnvironment? {
     guard let text = try text("environment") else { return nil }
     return try [AppStoreEnvironment.production, .sandbox].first { $0.rawValue == text }
-      .required("environment", "Production or Sandbox")
+      .required("environment", "expected Production or Sandbox")
   }
 
   mutating func body(status: Int64) throws(FaultDescriptionError) -> FaultEffect.FailureBody {
@@ -165,7 +175,7 @@ private struct DescriptionFields {
     case "json":
       let code = try number("errorCode", in: 4_000_000...5_999_999) ?? status * 10_000
       return .json(code: code, message: try text("errorMessage") ?? APIFailure.generalInternal.message)
-    default: throw FaultDescriptionError(key: "body", expectation: "empty, html or json")
+    default: throw FaultDescriptionError(key: "body", expectation: "expected empty, html or json")
     }
   }
 
@@ -177,14 +187,14 @@ private struct DescriptionFields {
     case "date": return .date(from: wait)
     case "absent": return .absent
     default:
-      throw FaultDescriptionError(key: "retryAfterForm", expectation: "milliseconds, seconds, date or absent")
+      throw FaultDescriptionError(key: "retryAfterForm", expectation: "expected milliseconds, seconds, date or absent")
     }
   }
 
   func finish() throws(FaultDescriptionError) {
     if let key = unread.first {
       throw FaultDescriptionError(
-        key: key, expectation: "no such member, or none of this effect", nearest: NearestName.of(key, among: known))
+        key: key, expectation: "unknown member, or not one of this effect", nearest: NearestName.of(key, among: known))
     }
   }
 }

@@ -1,27 +1,27 @@
-// What can go wrong between a caller and Apple, on request.
+// Faults between a caller and Apple, injected on request.
 
 public import AppStore
 
-/// A fault that spoils some requests.
+/// A fault that affects some requests.
 public struct Fault: Sendable, Hashable {
-  /// The endpoints it strikes; nil: all.
+  /// The affected endpoints; nil for all.
   public var endpoints: Set<APIEndpoint>?
-  /// The app it strikes; nil: all.
+  /// The affected app; nil for all.
   public var bundleId: String?
-  /// The environment it strikes; nil: both.
+  /// The affected environment; nil for both.
   public var environment: AppStoreEnvironment?
-  /// The first moment at which it strikes; nil: from the beginning.
+  /// The time at which the fault begins; nil for the beginning.
   public var from: Timestamp?
-  /// The moment from which it strikes no more; nil: never.
+  /// The time at which the fault ends; nil for never.
   public var until: Timestamp?
-  /// How many requests it strikes at most; nil: no bound.
+  /// The largest number of requests to affect; nil for no bound.
   public var count: Int?
-  /// The part of the requests that it strikes, above 0 and at most 1.
+  /// The share of requests to affect, above 0 and at most 1.
   public var share: Double
-  /// What it does.
+  /// The effect on a request.
   public var effect: FaultEffect
 
-  /// A fault; without further arguments it strikes every request.
+  /// A fault. By default, it affects every request.
   public init(
     _ effect: FaultEffect, endpoints: Set<APIEndpoint>? = nil, bundleId: String? = nil,
     environment: AppStoreEnvironment? = nil, from: Timestamp? = nil, until: Timestamp? = nil, count: Int? = nil,
@@ -38,42 +38,42 @@ public struct Fault: Sendable, Hashable {
   }
 }
 
-/// What a fault does to a request.
+/// The effect of a fault on a request.
 public enum FaultEffect: Sendable, Hashable {
-  /// The answer comes that much later, in the time of the simulator's clock.
+  /// Delays the response, in the time of the simulator's clock.
   case latency(Duration)
-  /// An error status instead of an answer; nothing happened.
+  /// Responds with an error status without processing the request.
   case failure(status: Int, body: FailureBody)
-  /// 429 although no limit is reached; nothing happened.
+  /// Responds with 429 without processing the request, although no limit is reached.
   case tooManyRequests(RetryAfter)
-  /// 401, as for a token that is not accepted; nothing happened.
+  /// Responds with 401, as for a rejected token, without processing the request.
   case unauthorized
-  /// The connection is reset before anything happened.
+  /// Resets the connection without processing the request.
   case connectionReset
-  /// What was asked for happened, and the answer breaks off after that part of its body.
+  /// Processes the request, then closes the connection after this share of the response's body.
   case truncatedBody(share: Double)
-  /// What was asked for happened, and the connection is reset instead of an answer.
+  /// Processes the request, then resets the connection instead of responding.
   case answerLost
 
-  /// The body of a failure.
+  /// The body of an error response.
   public enum FailureBody: Sendable, Hashable {
     /// No body.
     case empty
-    /// A gateway's page.
+    /// A gateway's error page.
     case html
     /// Apple's error object.
     case json(code: Int64, message: String)
   }
 
-  /// How a 429 says when to come again.
+  /// The form in which a 429 states when to retry.
   public enum RetryAfter: Sendable, Hashable {
-    /// UNIX time in milliseconds, so much from now: what Apple documents.
+    /// The UNIX time in milliseconds, `from` after now. Apple documents this form.
     case milliseconds(from: Duration)
-    /// Seconds from now, as HTTP has it.
+    /// Seconds from now, as in HTTP.
     case seconds(Int64)
-    /// A date, as HTTP also has it, so much from now.
+    /// A date, as in HTTP, `from` after now.
     case date(from: Duration)
-    /// Not at all.
+    /// No `Retry-After` header.
     case absent
   }
 }

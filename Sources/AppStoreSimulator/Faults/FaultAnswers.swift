@@ -1,9 +1,9 @@
-// The answers that faults give in Apple's place.
+// The responses of faults.
 
 internal import AppStore
 
 extension FaultEffect {
-  /// The answer given instead of doing what was asked for; nil where the effect is another.
+  /// The response that replaces the endpoint's; nil if the effect has none.
   func answer(now: Timestamp) -> APIAnswer? {
     switch self {
     case .failure(let status, .empty): .empty(status)
@@ -22,7 +22,7 @@ extension FaultEffect {
 }
 
 extension FaultEffect.RetryAfter {
-  /// The value of the header `Retry-After`.
+  /// The value of the `Retry-After` header.
   func value(now: Timestamp) -> String? {
     switch self {
     case .milliseconds(let wait): String((now + wait).millisecondsSince1970)
@@ -32,7 +32,7 @@ extension FaultEffect.RetryAfter {
     }
   }
 
-  /// The moment it names; nil when it names none.
+  /// The time that the header states; nil if there is no header.
   func moment(now: Timestamp) -> Timestamp? {
     switch self {
     case .milliseconds(let wait), .date(let wait): now + wait
@@ -47,11 +47,11 @@ extension APIAnswer.Header {
 }
 
 extension Timestamp {
-  /// RFC 9110, section 5.6.7, to the second: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The HTTP date (RFC 9110, section 5.6.7), to the second: `Sun, 06 Nov 1994 08:49:37 GMT`.
   var httpDate: String {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    // 1970 began on a Thursday.
+    // 1 January 1970 was a Thursday.
     let day = (millisecondsSince1970 / 86_400_000) % 7
     let text = Array(rfc3339.utf8)
     func part(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }

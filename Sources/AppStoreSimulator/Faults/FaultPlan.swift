@@ -1,29 +1,30 @@
-// Which faults strike a request. Latencies add up; of the others the first in order strikes.
+// Selects the faults that apply to a request. All matching latencies are added; of the other faults, the first one
+// applies.
 
 internal import AppStore
 internal import AppStoreSigning
 
-/// The faults of a simulator, each with what is left of its count. What can strike no more is kept for reports only, the
-/// newest of it.
+/// The faults of a simulator and the number of requests each has affected. Of faults that are over, only the newest are
+/// kept, for reports.
 struct FaultPlan: Sendable {
-  /// Spent faults that are kept.
+  /// The number of finished faults to keep.
   static let mostSpent = 100
 
-  /// A fault with its number, by which it is taken away again.
+  /// A fault and the identifier with which it is removed.
   struct Entry: Sendable, Hashable {
     let id: Int
     let fault: Fault
     var struck = 0
   }
 
-  /// What happens to one request.
+  /// The effects on one request.
   struct Verdict: Sendable, Hashable {
     var delay = Duration.zero
-    /// A latency excluded; nil: the request is answered as it deserves.
+    /// The effect other than latency; nil to process the request normally.
     var effect: FaultEffect?
   }
 
-  /// Those that strike, or will.
+  /// Faults that are active or will be.
   private var active: [Entry] = []
   private var spent: [Entry] = []
   private var nextID = 1
@@ -34,7 +35,7 @@ struct FaultPlan: Sendable {
     for fault in faults { add(fault) }
   }
 
-  /// Adds a fault behind those that are there.
+  /// Adds a fault after the existing ones.
   @discardableResult
   mutating func add(_ fault: Fault) -> Int {
     defer { nextID += 1 }
@@ -42,10 +43,10 @@ struct FaultPlan: Sendable {
     return nextID
   }
 
-  /// All that are kept, in the order they were added.
+  /// All faults that are kept, in the order they were added.
   var entries: [Entry] { (spent + active).sorted { $0.id < $1.id } }
 
-  /// Takes a fault away; false when there is none of that number.
+  /// Removes a fault. Returns false if there is no fault with this identifier.
   mutating func remove(_ id: Int) -> Bool {
     let before = active.count + spent.count
     active.removeAll { $0.id == id }
@@ -53,7 +54,7 @@ struct FaultPlan: Sendable {
     return active.count + spent.count < before
   }
 
-  /// Puts those aside that can strike no more.
+  /// Moves finished faults to `spent`.
   private mutating func retire(at now: Timestamp) {
     guard active.contains(where: { $0.isSpent(at: now) }) else { return }
     spent += active.filter { $0.isSpent(at: now) }
@@ -61,7 +62,7 @@ struct FaultPlan: Sendable {
     active.removeAll { $0.isSpent(at: now) }
   }
 
-  /// Decides about a request, and counts it against the faults that strike.
+  /// Selects the faults for a request and counts it against them.
   mutating func decide(
     _ endpoint: APIEndpoint, bundleId: String?, environment: AppStoreEnvironment, now: Timestamp
   ) -> Verdict {
@@ -71,7 +72,7 @@ struct FaultPlan: Sendable {
       let fault = active[index].fault
       guard fault.concerns(endpoint, bundleId: bundleId, environment: environment, now: now) else { continue }
       if case .latency = fault.effect {} else if verdict.effect != nil { continue }
-      // Drawn only where it matters, so that a fault elsewhere does not change this one's luck.
+      // Only matching faults draw a random number, so that a fault for another endpoint does not change the result.
       if fault.share < 1, Double.random(in: 0..<1, using: &generator) >= fault.share { continue }
       active[index].struck += 1
       if case .latency(let delay) = fault.effect { verdict.delay += delay } else { verdict.effect = fault.effect }

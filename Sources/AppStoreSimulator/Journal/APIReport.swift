@@ -1,63 +1,63 @@
-// What callers asked and which rules they broke, for the report at the end and for whoever looks in between.
+// The requests that callers made and the rules they broke, for the report at the end of a scenario or during it.
 
 public import AppStore
 
 /// The API's part of a report.
 public struct APIReport: Sendable, Hashable {
-  /// Requests by endpoint, in the order of ``APIEndpoint``; endpoints that nobody called are left out.
-  public struct Asked: Sendable, Hashable {
+  /// The requests to one endpoint.
+  public struct Requests: Sendable, Hashable {
     /// The endpoint.
     public let endpoint: APIEndpoint
-    /// Answers by HTTP status.
+    /// The number of responses by HTTP status.
     public let byStatus: [Int: Int]
-    /// Answers by Apple's error code.
+    /// The number of responses by Apple's error code.
     public let byErrorCode: [Int64: Int]
-    /// Requests whose connection was reset.
+    /// The number of requests whose connection was reset.
     public let withoutAnswer: Int
-    /// Requests that a fault struck.
+    /// The number of requests that a fault affected.
     public let struckByFaults: Int
-    /// The fullest hours: for each app and environment how many requests were admitted, and how many might have been.
+    /// The busiest hour of each app and environment: the admitted requests and the limit.
     public let fullestHours: [Hour]
 
-    /// All requests.
+    /// The number of all requests.
     public var count: Int { byStatus.values.reduce(withoutAnswer, +) }
   }
 
-  /// The fullest hour of one app in one environment.
+  /// The busiest hour of one app in one environment.
   public struct Hour: Sendable, Hashable {
     /// The app.
     public let bundleId: String
     /// The environment.
     public let environment: AppStoreEnvironment
-    /// Requests inside the limit.
+    /// The number of requests within the limit.
     public let admitted: Int
-    /// The limit; nil: none.
+    /// The limit; nil if there is none.
     public let limit: Int?
   }
 
-  /// A rule that callers broke.
+  /// The breaches of one rule.
   public struct Breach: Sendable, Hashable {
     /// The rule.
     public let rule: CallerRule
-    /// How often.
+    /// The number of breaches.
     public let count: Int
-    /// The first few cases, in words.
+    /// The first few breaches, as text.
     public let examples: [String]
   }
 
-  /// What was asked.
-  public let asked: [Asked]
-  /// What was done wrong; empty is what a rehearsal is for.
+  /// The requests by endpoint, in the order of ``APIEndpoint``. Endpoints without requests are omitted.
+  public let asked: [Requests]
+  /// The broken rules. A successful rehearsal leaves this empty.
   public let broken: [Breach]
 }
 
 extension APIServices {
-  /// What happened so far.
+  /// The report so far.
   public var report: APIReport {
     gate.withGate { gate in
       let asked = APIEndpoint.allCases.compactMap { endpoint in
         gate.journal.answers[endpoint].map { answers in
-          APIReport.Asked(
+          APIReport.Requests(
             endpoint: endpoint, byStatus: answers.byStatus, byErrorCode: answers.byErrorCode,
             withoutAnswer: answers.withoutAnswer, struckByFaults: answers.struckByFaults,
             fullestHours: gate.limits.fullestHours(of: endpoint))
@@ -91,7 +91,7 @@ extension HourlyLimits {
 }
 
 extension APIReport {
-  /// The report as JSON, rules with their explanation.
+  /// The report as JSON; each rule includes its explanation.
   public var json: JSONObject {
     [
       "asked": .array(asked.map { .object($0.json) }),
@@ -107,7 +107,7 @@ extension APIReport {
   }
 }
 
-extension APIReport.Asked {
+extension APIReport.Requests {
   fileprivate var json: JSONObject {
     [
       "endpoint": .string(endpoint.rawValue),

@@ -1,23 +1,23 @@
-// The newest requests one by one, for this project's own programs and tests.
+// The newest requests in detail, for this project's own programs and tests.
 
 package import AppStore
 
-/// A request as the simulator met it.
+/// A request as the simulator received it.
 package struct JournaledRequest: Sendable, Hashable {
-  /// When it came, in the scenario's time.
+  /// The time of arrival, by the scenario's clock.
   package let time: Timestamp
-  /// nil: no endpoint of the API.
+  /// The endpoint; nil if the path is not part of the API.
   package let endpoint: APIEndpoint?
-  /// Without the query.
+  /// The path, without the query.
   package let path: String
-  /// What the caller was told; nil when the connection was reset.
+  /// The response's status; nil if the connection was reset.
   package let status: Int?
-  /// The fault that struck.
+  /// The fault that affected the request.
   package let fault: String?
 }
 
 extension APIServices {
-  /// The newest requests, oldest first; ``SimulatorSettings/journalCapacity`` of them.
+  /// The newest requests, oldest first; at most ``SimulatorSettings/journalCapacity``.
   package var journal: [JournaledRequest] {
     gate.withGate { $0.journal.recent }.map {
       JournaledRequest(time: $0.time, endpoint: $0.endpoint, path: $0.path, status: $0.status, fault: $0.fault)

@@ -1,9 +1,9 @@
-// What must be remembered of earlier requests to see that a later one breaks a rule.
+// The earlier requests and responses that are needed to detect a broken rule.
 
 internal import AppStore
 internal import Crypto
 
-/// Watches callers for requests that come too early or once too often.
+/// Detects requests that arrive too early or repeat a rejected one.
 struct CallerConduct: Sendable {
   private struct Pause: Sendable {
     var announced: Timestamp
@@ -15,7 +15,7 @@ struct CallerConduct: Sendable {
     var digest: SHA256Digest
   }
 
-  /// How long after a 429 requests may still come that were under way when it was sent.
+  /// The time after a 429 in which further requests are tolerated, because they may already have been in flight.
   let grace: Duration
   private var pauses: [HourlyLimits.Subject: Pause] = [:]
   private var refused: BoundedMemory<Request, Int64>
@@ -25,25 +25,26 @@ struct CallerConduct: Sendable {
     refused = BoundedMemory(capacity: capacity)
   }
 
-  /// A 429 named a time.
+  /// Records that a 429 told the caller to wait.
   mutating func pause(_ subject: HourlyLimits.Subject, until: Timestamp, now: Timestamp) {
     if let pause = pauses[subject], pause.until >= until { return }
     pauses[subject] = Pause(announced: now, until: until)
   }
 
-  /// Whether a request comes although it was told to wait.
+  /// Whether a request arrives although a 429 told the caller to wait.
   func isTooEarly(_ subject: HourlyLimits.Subject, now: Timestamp) -> Bool {
     guard let pause = pauses[subject] else { return false }
     return now < pause.until && now - pause.announced > grace
   }
 
-  /// The code with which this very request was refused for good before; nil when it was not.
+  /// The error code with which the same request was permanently rejected before; nil if it was not.
   func finalAnswer(_ subject: HourlyLimits.Subject, path: String, body: [UInt8]) -> Int64? {
     guard subject.endpoint.hasEffect else { return nil }
     return refused[Self.request(subject, path, body)]
   }
 
-  /// Remembers a refusal, if it is one for good. Not found is not: Apple finds later what it does not find at first.
+  /// Records a response if it is a permanent rejection. Not found is not permanent, because Apple may find the object
+  /// later.
   mutating func remember(_ failure: APIFailure, _ subject: HourlyLimits.Subject, path: String, body: [UInt8]) {
     guard subject.endpoint.hasEffect, failure.status == 400 || failure.status == 403 else { return }
     refused[Self.request(subject, path, body)] = failure.code

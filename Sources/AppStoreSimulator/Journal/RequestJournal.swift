@@ -1,30 +1,30 @@
-// What the simulator was asked, and which rules were broken in asking.
+// Records the requests and the rules that callers broke.
 
 internal import AppStore
 
-/// Counts for ever, the newest requests in detail.
+/// Counts all requests and keeps the newest in detail.
 struct RequestJournal: Sendable {
   /// One request.
   struct Entry: Sendable, Hashable {
     var time: Timestamp
     var environment: AppStoreEnvironment
     var bundleId: String?
-    /// nil: no endpoint of the API.
+    /// The endpoint; nil if the path is not part of the API.
     var endpoint: APIEndpoint?
-    /// Without the query.
+    /// The path, without the query.
     var path: String
-    /// What the caller was told; nil when the connection was reset.
+    /// The response's status; nil if the connection was reset.
     var status: Int?
-    /// Apple's error code, if it was one.
+    /// Apple's error code; nil if the response is not an error.
     var errorCode: Int64?
-    /// The fault that struck.
+    /// The fault that affected the request.
     var fault: String?
   }
 
-  /// Breaches of one rule.
+  /// The breaches of one rule.
   struct Breaches: Sendable, Hashable {
     var count = 0
-    /// The first few, in words.
+    /// The first few breaches.
     var examples: [Example] = []
   }
 
@@ -34,7 +34,7 @@ struct RequestJournal: Sendable {
     var detail: String
   }
 
-  /// Answers of one endpoint.
+  /// The responses of one endpoint.
   struct Answers: Sendable, Hashable {
     var byStatus: [Int: Int] = [:]
     var byErrorCode: [Int64: Int] = [:]
@@ -50,7 +50,7 @@ struct RequestJournal: Sendable {
   private var ring: [Entry] = []
   private var next = 0
 
-  /// - Parameter capacity: how many requests are kept in detail.
+  /// - Parameter capacity: the number of requests to keep in detail.
   init(capacity: Int = 1_000) { self.capacity = max(1, capacity) }
 
   /// The newest requests, oldest first.

@@ -1,20 +1,20 @@
-// Counting requests by the hour. Apple does not say where its hours begin; here they are those of the clock.
+// Counts requests by the hour. Apple does not document when its hours begin; here they are the clock's.
 
 internal import AppStore
 
-/// The requests of each app, environment and endpoint in the present hour.
+/// The requests of each app, environment and endpoint in the current hour.
 struct HourlyLimits: Sendable {
-  /// Whose requests are counted together.
+  /// The requests that count against one limit.
   struct Subject: Sendable, Hashable {
     var bundleId: String
     var environment: AppStoreEnvironment
     var endpoint: APIEndpoint
   }
 
-  /// What became of a request.
+  /// The decision about a request.
   enum Verdict: Sendable, Hashable {
     case admitted
-    /// Refused; the next hour begins at that moment.
+    /// Rejected; the next hour begins at `until`.
     case refused(until: Timestamp, announcedBefore: Bool)
   }
 
@@ -28,18 +28,18 @@ struct HourlyLimits: Sendable {
 
   var settings: LimitSettings
   private(set) var current: [Subject: Usage] = [:]
-  /// The fullest hour of each subject so far.
+  /// The busiest hour of each subject so far.
   private(set) var fullest: [Subject: Usage] = [:]
 
   init(_ settings: LimitSettings) { self.settings = settings }
 
   private static let hour: Int64 = 3_600_000
 
-  /// Counts a request. Refused ones do not use up the limit.
+  /// Counts a request. Rejected requests do not count against the limit.
   mutating func count(_ subject: Subject, now: Timestamp) -> Verdict {
     let start = Self.startOfHour(now)
     var usage = current[subject] ?? Usage(hour: start)
-    // A wall clock that is set back does not give an hour twice.
+    // If the clock is set back, an hour does not start again.
     if start > usage.hour { usage = Usage(hour: start) }
     defer {
       current[subject] = usage

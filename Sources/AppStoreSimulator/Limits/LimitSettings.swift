@@ -1,18 +1,19 @@
-// How many requests an app may send, as settings: Apple's numbers are the defaults and may change at any time.
+// The request limits. The defaults are Apple's numbers, which may change at any time.
 
 public import AppStore
 
 /// Hourly limits of the simulated API.
 public struct LimitSettings: Sendable, Hashable {
-  /// Requests a second in production for each endpoint, enforced by the hour; an endpoint that is not here has no limit.
+  /// The production limit of each endpoint in requests per second, enforced by the hour. An endpoint without an entry
+  /// has no limit.
   public var perSecond: [APIEndpoint: Double]
-  /// The sandbox's part of production's limits.
+  /// The sandbox's share of the production limits.
   public var sandboxFactor: Double
-  /// What every limit is divided by. A rehearsal at rate 600 has 600 times less real time for the same hour: 600 here
-  /// keeps the requests of a real second what they are.
+  /// Divides every limit. At a clock rate of 600, an hour has 600 times less real time. A divisor of 600 keeps the
+  /// number of requests per real second.
   public var divisor: Double
 
-  /// Apple's limits, or others.
+  /// Limits. The defaults are Apple's.
   public init(
     perSecond: [APIEndpoint: Double] = LimitSettings.documented, sandboxFactor: Double = 0.1, divisor: Double = 1
   ) {
@@ -21,16 +22,16 @@ public struct LimitSettings: Sendable, Hashable {
     self.divisor = divisor
   }
 
-  /// What "Identifying rate limits" documents.
+  /// The limits in "Identifying rate limits".
   public static let documented: [APIEndpoint: Double] = Dictionary(
     uniqueKeysWithValues: APIEndpoint.allCases.compactMap { endpoint in
       endpoint.documentedPerSecond.map { (endpoint, $0) }
     })
 
-  /// No limits at all.
+  /// No limits.
   public static let unlimited = LimitSettings(perSecond: [:])
 
-  /// Requests an hour, at least one; nil for an endpoint without a limit.
+  /// The limit in requests per hour, at least one; nil if the endpoint has none.
   public func perHour(_ endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Int? {
     guard let perSecond = perSecond[endpoint] else { return nil }
     let factor = environment == .sandbox ? sandboxFactor : 1

@@ -1,4 +1,4 @@
-// The endpoints of the Retention Messaging API, which Apple's libraries serve with the same client.
+// The endpoints of the Retention Messaging API. Apple's libraries call them with the same client.
 
 internal import AppStore
 
@@ -90,7 +90,7 @@ extension APIEndpoints {
     return .json(["messageIdentifier": .string(id.text)])
   }
 
-  /// The product and the locale that the path names.
+  /// Returns the product and locale in the path.
   private func audience(_ call: APICall) throws(APIFailure) -> MessageCatalogue.Audience {
     guard call.parameters.count == 2 else { throw .badRequest }
     let (productId, locale) = (call.parameters[0], call.parameters[1])

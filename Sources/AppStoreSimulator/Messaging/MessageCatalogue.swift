@@ -2,15 +2,15 @@
 
 internal import AppStore
 
-/// What was uploaded, and what is shown by default.
+/// The uploaded images and messages, and the default messages.
 struct MessageCatalogue: Sendable, Hashable {
-  /// What review says.
+  /// The state of Apple's review.
   enum ReviewState: String, Sendable, Hashable {
     case pending = "PENDING"
     case approved = "APPROVED"
   }
 
-  /// Whom a default message is for.
+  /// The product and locale that a default message applies to.
   struct Audience: Sendable, Hashable {
     var productId: String
     var locale: String
@@ -58,7 +58,7 @@ struct MessageCatalogue: Sendable, Hashable {
     images[id] = nil
   }
 
-  /// Every image in the order they were uploaded.
+  /// All images in upload order.
   func imageList(at now: Timestamp) -> [(id: CompactUUID, state: ReviewState, size: RetentionImageSize)] {
     images.sorted { ($0.value.uploaded, $0.key.text) < ($1.value.uploaded, $1.key.text) }
       .map { ($0.key, state(uploaded: $0.value.uploaded, now), $0.value.size) }
@@ -75,13 +75,13 @@ struct MessageCatalogue: Sendable, Hashable {
     messages[id] = Message(content: content, uploaded: now)
   }
 
-  /// Apple has no error for a message that is a default: it ceases to be one.
+  /// Apple documents no error for deleting a default message; deletion also removes the default.
   mutating func delete(message id: CompactUUID) throws(APIFailure) {
     guard messages.removeValue(forKey: id) != nil else { throw .messageNotFound }
     defaults = defaults.filter { $0.value != id }
   }
 
-  /// Every message in the order they were uploaded.
+  /// All messages in upload order.
   func messageList(at now: Timestamp) -> [(id: CompactUUID, state: ReviewState)] {
     messages.sorted { ($0.value.uploaded, $0.key.text) < ($1.value.uploaded, $1.key.text) }
       .map { ($0.key, state(uploaded: $0.value.uploaded, now)) }

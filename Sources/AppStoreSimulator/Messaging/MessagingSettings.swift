@@ -1,17 +1,18 @@
-// What Apple's people and machines decide about retention messaging, as settings.
+// Settings for decisions about retention messaging that Apple's reviewers and systems make.
 
-/// How images, messages and performance tests fare.
+/// The timing of reviews and the results of performance tests.
 public struct MessagingSettings: Sendable, Hashable {
-  /// How long review takes in production; the sandbox approves at once.
+  /// The length of a review in production. The sandbox approves immediately.
   public var reviewDelay: Duration
-  /// How long a performance test runs.
+  /// The length of a performance test.
   public var performanceTestDuration: Duration
-  /// How performance tests end. The simulator calls no URL: this is the whole test.
+  /// Whether performance tests pass. The simulator does not call the URL.
   public var passesPerformanceTest: Bool
-  /// "The maximum number of images you can configure for each app is 2000"; messages have the same room here.
+  /// "The maximum number of images you can configure for each app is 2000". The simulator limits messages to the same
+  /// number.
   public var capacity: Int
 
-  /// A pace; the defaults review within a day and pass every test after ten minutes.
+  /// Settings. By default, a review takes a day, and every performance test passes after ten minutes.
   public init(
     reviewDelay: Duration = .seconds(86_400), performanceTestDuration: Duration = .seconds(600),
     passesPerformanceTest: Bool = true, capacity: Int = 2_000

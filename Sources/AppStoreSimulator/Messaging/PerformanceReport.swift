@@ -1,8 +1,8 @@
-// What Apple says of a performance test. Nothing is called, so that everything but time and outcome is made up.
+// Apple's report about a performance test. The simulator calls no URL, so only the time and the result are meaningful.
 
 internal import AppStore
 
-/// The bodies about one performance test.
+/// The response bodies for a performance test.
 enum PerformanceReport {
   private static let requests: Int64 = 1_000
   /// "Your server must respond to requests within approximately 700 ms."

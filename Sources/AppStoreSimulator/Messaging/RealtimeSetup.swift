@@ -1,8 +1,8 @@
-// An app's Get Retention Message endpoint: its URLs, and the performance test that stands before production.
+// An app's Get Retention Message endpoint: its URLs, and the performance test that production requires.
 
 internal import AppStore
 
-/// The real-time URLs of one app and the tests of the sandbox's.
+/// The real-time URLs of one app, and the performance tests of its sandbox URL.
 struct RealtimeSetup: Sendable {
   /// One performance test.
   struct Run: Sendable, Hashable {
@@ -11,7 +11,7 @@ struct RealtimeSetup: Sendable {
     let duration: Duration
     let passes: Bool
 
-    /// The part that is done, from 0 to 1.
+    /// The completed share, from 0 to 1.
     func progress(at now: Timestamp) -> Double {
       duration > .zero ? min(max((now - started) / duration, 0), 1) : 1
     }
@@ -21,12 +21,12 @@ struct RealtimeSetup: Sendable {
   private var urls: [AppStoreEnvironment: String] = [:]
   private var runs = BoundedMemory<CompactUUID, Run>(capacity: 1_000)
   private var latest: Run?
-  /// When the first test that passed was over.
+  /// The end of the first passed test.
   private var passed: Timestamp?
 
   init(_ settings: MessagingSettings) { self.settings = settings }
 
-  /// - Throws: ``APIFailure/noPassingTest`` in production before a performance test has passed.
+  /// - Throws: ``APIFailure/noPassingTest`` in production if no performance test has passed.
   mutating func configure(
     _ url: String, in environment: AppStoreEnvironment, at now: Timestamp
   ) throws(APIFailure) {
@@ -46,7 +46,7 @@ struct RealtimeSetup: Sendable {
     return url
   }
 
-  /// Starts a test of the sandbox's URL.
+  /// Starts a performance test of the sandbox URL.
   mutating func test(_ id: CompactUUID, at now: Timestamp) throws(APIFailure) {
     let target = try url(in: .sandbox)
     if let latest, latest.progress(at: now) < 1 { throw .existingPerformanceTestRun }
@@ -62,7 +62,8 @@ struct RealtimeSetup: Sendable {
     return run
   }
 
-  /// HTTPS with a host, at most 256 characters, and nothing that a URL cannot hold.
+  /// Whether the URL is HTTPS with a host, at most 256 characters long, and free of characters that a URL cannot
+  /// contain.
   private static func isAcceptable(_ url: String) -> Bool {
     let scheme = "https://"
     guard url.utf8.count <= 256, url.lowercased().hasPrefix(scheme), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

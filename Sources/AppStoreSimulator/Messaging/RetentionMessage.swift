@@ -1,10 +1,10 @@
-// The body of Upload Message, checked against the lengths that Apple's models state.
+// The body of Upload Message, checked against the lengths in Apple's models.
 
 internal import AppStore
 
-/// What the catalogue needs to know of a message.
+/// The part of a message that the catalogue needs.
 struct RetentionMessage: Sendable, Hashable {
-  /// Every image that it shows, bullet points included.
+  /// All images of the message, including bullet point images.
   let images: Set<CompactUUID>
 
   private static let headerLength = 66
@@ -13,7 +13,7 @@ struct RetentionMessage: Sendable, Hashable {
   private static let bulletPointCount = 5
   private static let bulletPointLength = 66
 
-  /// - Throws: Apple's error for the first member that is wrong.
+  /// - Throws: Apple's error for the first invalid member.
   init(_ body: JSONObject) throws(APIFailure) {
     _ = try Self.text(body, "header", upTo: Self.headerLength, else: .headerTooLong)
     _ = try Self.text(body, "body", upTo: Self.bodyLength, else: .bodyTooLong)
@@ -47,7 +47,7 @@ struct RetentionMessage: Sendable, Hashable {
     }
   }
 
-  /// The identifier of an image that has an alternative text.
+  /// Returns the identifier of an image that has an alternative text.
   private static func image(in object: JSONObject) throws(APIFailure) -> CompactUUID {
     guard case .string(let text) = object["imageIdentifier"], let id = CompactUUID(text) else { throw .badRequest }
     _ = try Self.text(object, "altText", upTo: altTextLength, else: .altTextTooLong)

@@ -1,12 +1,13 @@
-// Version 1 of what version 2 tells: which types say it, and the body. A receiver of version 1 hears less.
+// The version 1 notifications for a version 2 notification: their types and bodies. Version 1 has no equivalent for
+// some notifications.
 
 internal import AppStore
 internal import AppStoreSigning
 
 extension SampleKind {
-  /// The version 1 notifications that Apple's `notification_type` page lists for the same event, in their order.
+  /// The version 1 types that Apple's `notification_type` page lists for the same event, in order.
   ///
-  /// - Parameter product: the type of what was bought.
+  /// - Parameter product: the type of the purchased product.
   func typesV1(of product: ProductType, cause: NotificationCause = .itself) -> [NotificationTypeV1] {
     let isSubscription = product == .autoRenewableSubscription
     return switch (type, subtype) {
@@ -18,7 +19,7 @@ extension SampleKind {
     case (.didChangeRenewalPref, .upgrade?), (.offerRedeemed, .upgrade?):
       [.didChangeRenewalStatus, .interactiveRenewal]
     case (.didChangeRenewalPref, _), (.offerRedeemed, .downgrade?): [.didChangeRenewalPref]
-    // Version 2 tells of it before the refund, version 1 after.
+    // Version 2 sends this before the refund, version 1 after it.
     case (.didChangeRenewalStatus, _): cause == .refund ? [] : [.didChangeRenewalStatus]
     case (.didFailToRenew, _): [.didFailToRenew]
     case (.expired, .billingRetry?): [.didChangeRenewalStatus]
@@ -33,13 +34,13 @@ extension SampleKind {
 }
 
 extension NotificationTypeV1 {
-  /// What the sandbox sends (`notification_type`, "Test notification events with sandbox").
+  /// The types that the sandbox sends (`notification_type`, "Test notification events with sandbox").
   static let sandboxed: Set<NotificationTypeV1> = [
     .initialBuy, .didChangeRenewalPref, .didChangeRenewalStatus, .didRenew, .interactiveRenewal, .cancel, .refund,
   ]
 
-  /// Whether it is sent about such a purchase (`notification_type`, "Receive notifications for the purchaser and family
-  /// members"). The sandbox tells of purchasers only.
+  /// Whether the type is sent for a purchase of this ownership (`notification_type`, "Receive notifications for the
+  /// purchaser and family members"). The sandbox sends notifications for purchasers only.
   func isSent(of ownership: InAppOwnershipType, in environment: AppStoreEnvironment) -> Bool {
     if environment == .sandbox { return ownership == .purchased && Self.sandboxed.contains(self) }
     switch self {
@@ -50,10 +51,10 @@ extension NotificationTypeV1 {
   }
 }
 
-/// What a version 1 body is about.
+/// The content of a version 1 body.
 struct SubjectV1: Sendable {
   let purchase: PurchaseSubject
-  /// The customer's transactions that existed then, newest last, at most 100.
+  /// The customer's transactions at that time, newest last, at most 100.
   let rows: [PurchaseSubject]
   let signedDate: Timestamp
 
@@ -89,7 +90,7 @@ struct SubjectV1: Sendable {
       productId: subject.product.productId, purchaseDate: transaction.purchaseDate,
       originalPurchaseDate: transaction.originalPurchaseDate, ownership: transaction.ownership)
     row.expiresDate = transaction.expires
-    // A refund that came after this notification must not show in its retries.
+    // A refund after this notification must not appear in its retries.
     if let revocation = transaction.revocation, revocation.date <= signedDate {
       row.cancellation = (revocation.date, revocation.reason)
     }
@@ -107,20 +108,21 @@ struct SubjectV1: Sendable {
 }
 
 extension WorldState {
-  /// The version 1 notifications that tell of the same as a notification, in their order; none for what it does not know.
+  /// The version 1 types for the same event, in order; empty if version 1 has none.
   func typesV1(of facts: NotificationFacts) -> [NotificationTypeV1] {
     guard case .purchase(let transaction, _, _) = facts.content else { return [] }
     return facts.kind.typesV1(of: product(of: transaction).type, cause: facts.cause)
       .filter { $0.isSent(of: transaction.ownership, in: realms[facts.realm].environment) }
   }
 
-  /// What version 1 says of a record; nil when it is about no purchase.
+  /// The content of the version 1 body for a record; nil if the record is not about a purchase.
   func subjectV1(of record: NotificationRecord) -> SubjectV1? {
     guard case .purchase(let transaction, let subscription, _) = record.facts.content else { return nil }
     let earlier = customers[transaction.customer].transactions.prefix { $0 < transaction.id }
     var rows = earlier.suffix(SubjectV1.mostRows - 1).compactMap { id in transactions[id].map { subject(of: $0, nil) } }
     let purchase = subject(of: transaction, subscription)
-    // The notification's own transaction as it was then, and not in the order of purchase: Apple's rows are not sorted.
+    // The notification's own transaction, as it was then. It is not in order of purchase, because Apple's rows are not
+    // sorted.
     rows.insert(purchase, at: rows.count / 2)
     return SubjectV1(purchase: purchase, rows: rows, signedDate: record.facts.signedDate)
   }

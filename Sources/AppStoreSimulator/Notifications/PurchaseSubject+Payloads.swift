@@ -1,4 +1,5 @@
-// Facts to what `signedTransactionInfo` and `signedRenewalInfo` say. The same facts at the same moment give the same bytes.
+// Builds the payloads of `signedTransactionInfo` and `signedRenewalInfo`. The same facts at the same time give the same
+// bytes.
 
 internal import AppStore
 internal import AppStoreSigning
@@ -24,8 +25,10 @@ extension PurchaseSubject {
     return payload.json
   }
 
-  /// nil for a one-time purchase.
-  func renewalPayload(signedDate: Timestamp) -> JSONObject? {
+  /// Returns the renewal info payload, or nil for a one-time purchase.
+  ///
+  /// - Parameter type: the type of the notification that contains it; nil for an API response.
+  func renewalPayload(signedDate: Timestamp, in type: NotificationTypeV2? = nil) -> JSONObject? {
     guard let subscription, let nextProduct else { return nil }
     let products = customer.app.products
     var payload = RenewalPayload(
@@ -40,8 +43,10 @@ extension PurchaseSubject {
     }
     payload.gracePeriodExpiresDate = subscription.graceExpires
     payload.offer = subscription.nextOffer.map { nextProduct.offers[$0].payload }
-    // Apple leaves price and currency out once the subscription does not renew.
-    if subscription.renews { payload.renewalPrice = (subscription.renewalPrice, nextProduct.currency) }
+    // If the subscription does not renew, Apple omits price and currency, except in a REFUND notification.
+    if subscription.renews || type == .refund {
+      payload.renewalPrice = (subscription.renewalPrice, nextProduct.currency)
+    }
     payload.appAccountToken = subscription.appAccountToken?.text
     payload.advancedCommerceInfo = advancedCommerce?.json(
       consistencyToken: subscription.advancedCommerce.map { "\($0.reference.text)/\($0.revision)" })

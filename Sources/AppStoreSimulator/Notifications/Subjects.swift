@@ -1,9 +1,10 @@
-// What the edge needs to know to write and sign something: taken out of the world under its lock, signed outside of it.
+// The data needed to build and sign a payload. It is copied while holding the world's lock and signed after releasing
+// it.
 
 internal import AppStore
 internal import AppStoreSigning
 
-/// A transaction with everything that its payload says.
+/// A transaction with all data of its payload.
 public struct PurchaseSubject: Sendable {
   /// The transaction.
   public let transaction: TransactionFacts
@@ -14,7 +15,7 @@ public struct PurchaseSubject: Sendable {
   let customer: CustomerSubject
 }
 
-/// A customer with everything that an app transaction says.
+/// A customer with all data of an app transaction.
 public struct CustomerSubject: Sendable {
   let app: SimulatedApp
   let environment: AppStoreEnvironment
@@ -28,7 +29,7 @@ public struct CustomerSubject: Sendable {
   }
 }
 
-/// A notification with everything that it says.
+/// A notification with all its data.
 public struct NotificationSubject: Sendable {
   enum Content: Sendable {
     case purchase(PurchaseSubject, reason: ConsumptionRequestReason?)
@@ -52,17 +53,17 @@ public struct NotificationSubject: Sendable {
 }
 
 extension WorldState {
-  /// A transaction as it stands; nil when there is none.
+  /// A transaction in its current state; nil if there is none.
   public func subject(ofTransaction id: Int64) -> PurchaseSubject? {
     transactions[id].map { subject(of: $0, subscriptions[$0.originalId]) }
   }
 
-  /// A customer; nil when there is none.
+  /// A customer; nil if there is none.
   public func subject(ofCustomer id: CustomerID) -> CustomerSubject? {
     customers.indices.contains(id) ? customerSubject(id) : nil
   }
 
-  /// A notification as things were when it happened.
+  /// A notification with the state at the time it happened.
   public func subject(of record: NotificationRecord) -> NotificationSubject {
     let realm = realms[record.facts.realm]
     let content: NotificationSubject.Content =

@@ -1,8 +1,8 @@
-// To whom an event can happen, and its happening.
+// Selects the customers that an event applies to and performs the event's action on them.
 
 internal import AppStore
 
-/// A customer with the subscription or the transaction that an event is about.
+/// A customer with the subscription or transaction that an event applies to.
 struct EventCandidate: Sendable {
   let customer: CustomerID
   let subscription: Int64?
@@ -17,7 +17,7 @@ extension WorldState {
     }
   }
 
-  /// The customer at that place, if it is one of those the event is for.
+  /// Returns the customer at an index of the realm, or nil if the event does not apply to that customer.
   func candidate(_ event: ScenarioEvent, at place: Int, in realm: RealmID) -> EventCandidate? {
     let id = realms[realm].customers[place]
     let customer = customers[id]
@@ -34,14 +34,16 @@ extension WorldState {
     return EventCandidate(customer: id, subscription: subscription, transaction: transaction)
   }
 
-  /// - Returns: false when the candidate has nothing that it could happen to.
+  /// Performs an action on a candidate.
+  ///
+  /// - Returns: false if the candidate is not in a state that the action applies to.
   mutating func perform(
     _ action: ScenarioAction, for candidate: EventCandidate, at now: Timestamp
   ) throws(WorldError) -> Bool {
     if try performOnPurchase(action, for: candidate, at: now) { return true }
     guard let original = candidate.subscription else { return false }
     let subscription = try self.subscription(original)
-    // Who shares a subscription goes through what its purchaser goes through.
+    // A family member's subscription follows the purchaser's.
     guard subscription.sharedBy == nil else { return false }
     switch action {
     case .renew: try renew(original, at: now)

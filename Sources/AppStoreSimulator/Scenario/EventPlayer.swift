@@ -1,22 +1,22 @@
-// Lets the events of a scenario happen at their times, one subject after another.
+// Performs the events of a scenario at their times, one subject after another.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import Synchronization
 
-/// How an event went so far.
+/// The progress of an event.
 public struct EventOutcome: Sendable, Hashable {
   /// The action.
   public let name: String
-  /// How often it was to happen.
+  /// The number of times the event was planned to happen.
   public internal(set) var wanted: Int
-  /// How often it did.
+  /// The number of times it has happened.
   public internal(set) var done = 0
-  /// Why it did not happen more often.
+  /// The reason it happened fewer times than planned; nil if there is none.
   public internal(set) var problem: String?
 }
 
-/// Plays events.
+/// Schedules and performs events.
 final class EventPlayer: Sendable {
   private let world: World
   private let customerAsks: @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void
@@ -27,9 +27,9 @@ final class EventPlayer: Sendable {
   private struct State: Sendable {
     var outcomes: [Int: EventOutcome] = [:]
     var next = 0
-    /// Events that somebody caused by hand and that are not over.
+    /// Unfinished events that were triggered through the control API.
     var caused: Set<Int> = []
-    /// Those that are over, oldest first.
+    /// Finished events that were triggered through the control API, oldest first.
     var over: [Int] = []
 
     mutating func end(_ index: Int, _ problem: String? = nil, atMost most: Int) {
@@ -42,14 +42,14 @@ final class EventPlayer: Sendable {
   }
 
   /// - Parameters:
-  ///   - customerAsks: what happens when a customer wants a refund.
-  ///   - massExtension: what happens when the team asks for a mass extension; says what is wrong with the request.
-  ///   - mostOver: how many outcomes are kept of events that were caused by hand and are over, the newest.
+  ///   - customerAsks: called when a customer requests a refund.
+  ///   - massExtension: called when the team requests a mass extension; returns the problem with the request, if any.
+  ///   - mostOver: the number of outcomes to keep of finished events that were triggered through the control API.
   init(
     world: World,
     customerAsks: @escaping @Sendable (Int64, ConsumptionRequestReason, Timestamp) throws(WorldError) -> Void,
     massExtension: @escaping @Sendable (JSONObject, RealmID, Timestamp) -> String? = { _, _, _ in
-      "nobody takes requests for mass extensions"
+      "mass extension requests are not handled"
     }, mostOver: Int = 1_000
   ) {
     self.world = world
@@ -58,12 +58,14 @@ final class EventPlayer: Sendable {
     self.massExtension = massExtension
   }
 
-  /// The events in the order in which they were given; of those that were caused by hand and are over the newest.
+  /// The outcomes in the order the events were scheduled. Of finished events from the control API, only the newest are
+  /// kept.
   var outcomes: [EventOutcome] { state.withLock { $0.outcomes.sorted { $0.key < $1.key }.map(\.value) } }
 
-  /// Plans an event whose time counts from `origin`.
+  /// Schedules an event relative to `origin`.
   ///
-  /// - Parameter isCaused: whether it was caused by hand. The scenario's own are reported for ever.
+  /// - Parameter isCaused: whether it was triggered through the control API. The scenario's own events are always
+  ///   reported.
   func schedule(_ event: ScenarioEvent, origin: Timestamp, isCaused: Bool = false) {
     let index = state.withLock { state in
       defer { state.next += 1 }
@@ -76,7 +78,7 @@ final class EventPlayer: Sendable {
 
   private func begin(_ event: ScenarioEvent, _ index: Int, at now: Timestamp) {
     guard let realm = world.withState({ $0.realm(event.target) }) else {
-      return end(index, "no such app in that environment")
+      return end(index, "the scenario has no such app in that environment")
     }
     let count =
       switch event.count {
@@ -114,7 +116,7 @@ final class EventPlayer: Sendable {
     step(run, number: 0, cursor: 0, at: now)
   }
 
-  /// A UUID that the same scenario gives the same request each time.
+  /// A UUID that is the same for the same request in every run of a scenario.
   private static func requestIdentifier(of index: Int) -> String {
     let digits = String(index)
     return "00000000-0000-4000-8000-" + String(repeating: "0", count: max(0, 12 - digits.count)) + digits
@@ -126,14 +128,15 @@ final class EventPlayer: Sendable {
     let realm: RealmID
     let start: Timestamp
     let count: Int
-    /// Those who were there when it began.
+    /// The number of customers when the event began.
     let customers: Int
 
-    /// Every event begins with others, so that not everything happens to the same few.
+    /// Each event starts at a different customer, so that events do not all affect the same few.
     func place(_ cursor: Int) -> Int { (cursor + index * 7_919) % max(1, customers) }
   }
 
-  /// Does it once and plans the next time: a million of them are one entry in the world's queue.
+  /// Performs the event once and schedules the next occurrence. An event with a million occurrences takes one queue
+  /// entry.
   private func step(_ run: Run, number: Int, cursor: Int, at now: Timestamp) {
     var (number, cursor) = (number, cursor)
     while number < run.count {
@@ -145,7 +148,7 @@ final class EventPlayer: Sendable {
       }
       do throws(WorldError) {
         guard try perform(run, cursor: &cursor, at: due) else {
-          return end(run.index, "nobody is left to whom it can happen")
+          return end(run.index, "no customer is left that it can happen to")
         }
       } catch {
         return end(run.index, error.description)
@@ -162,7 +165,7 @@ final class EventPlayer: Sendable {
     state.withLock { $0.end(index, problem, atMost: mostOver) }
   }
 
-  /// - Returns: false when nobody is left to whom it can happen.
+  /// - Returns: false if no remaining customer is in a state that the event applies to.
   private func perform(
     _ run: Run, cursor: inout Int, at now: Timestamp
   ) throws(WorldError) -> Bool {
@@ -175,14 +178,14 @@ final class EventPlayer: Sendable {
       do throws(WorldError) {
         if try perform(run.event, for: run.place(cursor), in: run.realm, at: now) { return true }
       } catch .impossible {
-        // Not this one: the next may be in the state that it takes.
+        // The action does not apply to this customer; try the next one.
         continue
       }
     }
     return false
   }
 
-  /// What needs nobody who is there already; nil for everything else.
+  /// Performs an action that needs no existing customer. Returns nil for any other action.
   private func performAlone(
     _ event: ScenarioEvent, in realm: RealmID, cursor: Int, at now: Timestamp
   ) throws(WorldError) -> Bool? {
@@ -226,7 +229,7 @@ final class EventPlayer: Sendable {
 }
 
 extension ScenarioAction {
-  /// Whether it concerns a whole app, so that doing it again changes nothing.
+  /// Whether the action applies to a whole app, so that repeating it has no effect.
   fileprivate var isForAll: Bool {
     switch self {
     case .setForSale, .behave: true

@@ -1,15 +1,15 @@
-// The members of one section of a scenario. Strict: a key that nobody reads is an error, because a misspelt one would be a
-// rehearsal of something else.
+// Reads the members of one section of a scenario. An unknown key is an error, because a misspelled key would silently
+// rehearse something else.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// Reads members once each; ``finish()`` names those that nobody read.
+/// Reads each member once. ``finish()`` reports the first member that was not read.
 struct Fields {
   let path: String
   private let json: JSONObject
   private var unread: [String]
-  /// Keys that somebody wanted to read: those there are.
+  /// The keys that the section accepts: every key that was looked up so far.
   private var known: [String] = []
 
   init(_ json: JSONObject, at path: String) {
@@ -29,7 +29,7 @@ struct Fields {
 
   func error(_ key: String, _ problem: String) -> ScenarioError { ScenarioError(path(key), problem) }
 
-  /// An error about a name that is none of those that there are.
+  /// An error about an unknown name, with the nearest known name as a suggestion.
   func error(_ key: String, _ problem: String, nearestTo name: String, among names: [String]) -> ScenarioError {
     ScenarioError(path(key), problem, nearest: NearestName.of(name, among: names))
   }
@@ -42,13 +42,13 @@ struct Fields {
     switch value(key) {
     case nil: return nil
     case .string(let text): return text
-    // A group or a key identifier of digits is text without quotes.
+    // A group or key identifier that consists of digits only, written without quotes.
     case .integer(let number): return String(number)
-    default: throw error(key, "text is expected")
+    default: throw error(key, "expected text")
     }
   }
 
-  /// The text of the file that a key names, without white space around it.
+  /// Returns the contents of the file that a key names, without surrounding white space.
   mutating func text(
     inFile key: String, _ readFile: (String) throws -> String
   ) throws(ScenarioError) -> String? {
@@ -57,7 +57,7 @@ struct Fields {
       let text = try readFile(name)
       return String(text.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
     } catch {
-      throw self.error(key, "\(name) cannot be read: \(error)")
+      throw self.error(key, "cannot read \(name): \(error)")
     }
   }
 
@@ -65,7 +65,7 @@ struct Fields {
     switch value(key) {
     case nil: return nil
     case .bool(let flag): return flag
-    default: throw error(key, "true or false is expected")
+    default: throw error(key, "expected true or false")
     }
   }
 
@@ -74,7 +74,7 @@ struct Fields {
   ) throws(ScenarioError) -> Int64? {
     guard let value = value(key) else { return nil }
     guard case .integer(let number) = value, range.contains(number) else {
-      throw error(key, "a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
+      throw error(key, "expected a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
@@ -88,18 +88,18 @@ struct Fields {
     default: number = nil
     }
     guard let number, range.contains(number) else {
-      throw error(key, "a number from \(range.lowerBound) to \(range.upperBound) is expected")
+      throw error(key, "expected a number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
 
-  /// From 0 to 1.
+  /// A number from 0 to 1.
   mutating func share(_ key: String) throws(ScenarioError) -> Double? { try number(key, in: 0...1) }
 
   mutating func duration(_ key: String) throws(ScenarioError) -> Duration? {
     guard let text = try text(key) else { return nil }
     guard let duration = DurationText.parse(text) else {
-      throw error(key, "a duration such as 500ms, 10s, 5m, 1h or 2d is expected")
+      throw error(key, "expected a duration such as 500ms, 10s, 5m, 1h or 2d")
     }
     return duration
   }
@@ -107,17 +107,17 @@ struct Fields {
   mutating func moment(_ key: String) throws(ScenarioError) -> Timestamp? {
     guard let text = try text(key) else { return nil }
     guard let moment = Timestamp(rfc3339: text) else {
-      throw error(key, "a moment such as 2026-03-01T00:00:00Z is expected")
+      throw error(key, "expected a time such as 2026-03-01T00:00:00Z")
     }
     return moment
   }
 
   mutating func texts(_ key: String) throws(ScenarioError) -> [String]? {
     guard let value = value(key) else { return nil }
-    guard case .array(let elements) = value else { throw error(key, "a list is expected") }
+    guard case .array(let elements) = value else { throw error(key, "expected a list") }
     var texts: [String] = []
     for element in elements {
-      guard case .string(let text) = element else { throw error(key, "a list of texts is expected") }
+      guard case .string(let text) = element else { throw error(key, "expected a list of texts") }
       texts.append(text)
     }
     return texts
@@ -125,22 +125,22 @@ struct Fields {
 
   mutating func section(_ key: String) throws(ScenarioError) -> Fields? {
     guard let value = value(key) else { return nil }
-    guard case .object(let object) = value else { throw error(key, "a section is expected") }
+    guard case .object(let object) = value else { throw error(key, "expected a section") }
     return Fields(object, at: path(key))
   }
 
   mutating func sections(_ key: String) throws(ScenarioError) -> [Fields] {
     guard let value = value(key) else { return [] }
-    guard case .array(let elements) = value else { throw error(key, "a list of sections is expected") }
+    guard case .array(let elements) = value else { throw error(key, "expected a list of sections") }
     var sections: [Fields] = []
     for element in elements {
-      guard case .object(let object) = element else { throw error(key, "a list of sections is expected") }
+      guard case .object(let object) = element else { throw error(key, "expected a list of sections") }
       sections.append(Fields(object, at: path(key) + "[\(sections.count)]"))
     }
     return sections
   }
 
-  /// Everything that nobody read, as an object; it counts as read then.
+  /// Returns all unread members as an object and marks them as read.
   mutating func rest() -> JSONObject {
     defer { unread = [] }
     return JSONObject(json.members.filter { unread.contains($0.key) })
@@ -149,7 +149,7 @@ struct Fields {
   mutating func environment(_ key: String) throws(ScenarioError) -> AppStoreEnvironment? {
     guard let text = try text(key) else { return nil }
     guard let environment = [AppStoreEnvironment.production, .sandbox].first(where: { $0.rawValue == text }) else {
-      throw error(key, "Production or Sandbox is expected", nearestTo: text, among: ["Production", "Sandbox"])
+      throw error(key, "expected Production or Sandbox", nearestTo: text, among: ["Production", "Sandbox"])
     }
     return environment
   }
@@ -160,7 +160,7 @@ struct Fields {
     guard let text = try text(key) else { return nil }
     guard let found = values.first(where: { $0.name == text }) else {
       let names = values.map(\.name)
-      throw error(key, "one of \(names.joined(separator: ", ")) is expected", nearestTo: text, among: names)
+      throw error(key, "expected one of \(names.joined(separator: ", "))", nearestTo: text, among: names)
     }
     return found.value
   }

@@ -1,13 +1,13 @@
-// The file of a scenario, section by section.
+// Reads a scenario file, section by section.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
 extension Scenario {
   /// Reads a scenario from YAML.
   ///
-  /// - Parameter readFile: reads a file that the scenario names, by the path as it is written there.
-  /// - Throws: ``ScenarioError`` for the first key that is unknown, missing or wrong.
+  /// - Parameter readFile: reads a file that the scenario names. The path is passed as the scenario gives it.
+  /// - Throws: ``ScenarioError`` for the first key that is unknown, missing or invalid.
   public init(
     yaml: String, readFile: (String) throws -> String = { _ in throw ScenarioError("", "files cannot be read here") }
   ) throws(ScenarioError) {
@@ -54,7 +54,7 @@ extension Scenario {
     if let names = try fields.texts("environments") {
       app.environments = names.map { AppStoreEnvironment(rawValue: $0) }
       guard !names.isEmpty, Set(app.environments).isSubset(of: [.production, .sandbox]) else {
-        throw fields.error("environments", "a list of Production and Sandbox is expected")
+        throw fields.error("environments", "expected a list of Production and Sandbox")
       }
     }
     app.version = try fields.text("version") ?? app.version
@@ -69,7 +69,7 @@ extension Scenario {
     }
     for var product in try fields.sections("products") { app.products.append(try Product(&product)) }
     guard Set(app.products.map(\.productId)).count == app.products.count else {
-      throw fields.error("products", "a productId occurs twice")
+      throw fields.error("products", "two products have the same productId")
     }
     if var notifications = try fields.section("notifications") {
       for environment in app.environments {
@@ -117,7 +117,7 @@ extension Scenario {
         among: app.products.map(\.productId))
     }
     guard population.family == 0 || population.ownership == .purchased else {
-      throw fields.error("family", "who shares a purchase cannot share it on: family or familyShared, not both")
+      throw fields.error("family", "a family-shared purchase cannot be shared; use family or familyShared, not both")
     }
     guard app.environments.contains(population.environment) else {
       throw fields.error("environment", "\(app.bundleId) is not sold in \(population.environment)")
@@ -131,13 +131,13 @@ extension Scenario {
     let odd = codes.first { !Storefronts.codes.contains($0) }
     guard !codes.isEmpty, odd == nil else {
       throw fields.error(
-        "storefronts", "some of \(Storefronts.codes.joined(separator: ", ")) are expected", nearestTo: odd ?? "",
+        "storefronts", "expected some of \(Storefronts.codes.joined(separator: ", "))", nearestTo: odd ?? "",
         among: Storefronts.codes)
     }
     return codes
   }
 
-  /// The app that a section names; the first one without a name.
+  /// The app that a section names, or the first app if the section names none.
   private func app(_ fields: inout Fields) throws(ScenarioError) -> SimulatedApp {
     let name = try fields.text("app")
     guard let app = apps.first(where: { name == nil || $0.bundleId == name }) else {
@@ -148,7 +148,8 @@ extension Scenario {
   }
 
   /// Reads an event.
-  /// - Throws: for what is no event, and for names that the scenario does not know.
+  ///
+  /// - Throws: ``ScenarioError`` if the section is not a valid event or names something the scenario does not have.
   func event(_ fields: inout Fields) throws(ScenarioError) -> ScenarioEvent {
     let event = try ScenarioEvent(&fields)
     let target = event.target
@@ -166,7 +167,7 @@ extension Scenario {
     }
     for code in target.storefronts ?? [] where !Storefronts.codes.contains(code) {
       throw fields.error(
-        "storefronts", "no storefront \(code) is known", nearestTo: code, among: Storefronts.codes)
+        "storefronts", "unknown storefront \(code)", nearestTo: code, among: Storefronts.codes)
     }
     return event
   }

@@ -1,4 +1,4 @@
-// The sections of a scenario that set something: products, behaviour, delivery, the API.
+// Reads the settings in a scenario: products, behaviour, delivery and the API.
 
 internal import AppStore
 
@@ -14,7 +14,7 @@ extension Product {
     level = Int(try fields.integer("level", in: 1...1_000) ?? 1)
     if let text = try fields.text("period") {
       guard let period = SubscriptionPeriod(iso8601: text) else {
-        throw fields.error("period", "an ISO 8601 duration of one unit is expected, such as P1M")
+        throw fields.error("period", "expected an ISO 8601 duration of one unit, such as P1M")
       }
       self.period = period
     }
@@ -44,7 +44,7 @@ extension Offer {
 }
 
 extension Behaviour {
-  /// What the section says, the rest as in `other`.
+  /// Reads the section; keys it does not set keep the values of `other`.
   init(_ fields: inout Fields, from other: Behaviour) throws(ScenarioError) {
     self.init(
       billingFails: try fields.share("billingFails") ?? other.billingFails,

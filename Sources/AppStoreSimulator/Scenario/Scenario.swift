@@ -1,44 +1,44 @@
-// A rehearsal as a value: what the world is at first, what happens in it, what goes wrong.
+// A rehearsal as a value: the initial world, the events in it and the faults.
 
 public import AppStore
 
 /// A scenario.
 public struct Scenario: Sendable {
-  /// Reproduces it.
+  /// The seed. The same seed reproduces the same run.
   public var seed: UInt64 = 1
-  /// The moment at which it begins; nil: now.
+  /// The time at which the scenario begins; nil for the current time.
   public var origin: Timestamp?
-  /// How fast its time passes; 1 is real time.
+  /// The speed of the scenario's clock; 1 is real time.
   public var rate = 1.0
-  /// How long it lasts in its own time; nil: until it is stopped.
+  /// The length of the scenario, measured by its own clock; nil to run until stopped.
   public var duration: Duration?
-  /// How long a signing leaf is used; nil: for ever.
+  /// The interval at which the signing leaf certificate is replaced; nil for never.
   public var leafInterval: Duration?
-  /// Apps and what they sell.
+  /// The apps and their products.
   public var apps: [SimulatedApp] = []
-  /// Where notifications go, by bundle identifier and environment.
+  /// The URLs to send notifications to, by bundle identifier and environment.
   public var destinations: [DestinationKey: Destination] = [:]
-  /// Who is there at the beginning.
+  /// The customers that exist at the beginning.
   public var population: [Population] = []
   /// How customers and banks behave.
   public var behaviour = Behaviour()
-  /// How much is remembered.
+  /// The number of notifications and transactions to keep.
   public var limits = WorldLimits()
-  /// What happens.
+  /// The events of the scenario.
   public var events: [ScenarioEvent] = []
-  /// Faults of the API, as they were described; their times count from the beginning.
+  /// API faults as the scenario describes them. Their times are relative to the beginning.
   public var faults: [JSONObject] = []
-  /// How notifications are delivered. Pauses count from the beginning: see ``deliveryPauses``.
+  /// The delivery settings. ``deliveryPauses`` holds the pauses, relative to the beginning.
   public var delivery = DeliverySettings()
-  /// Times without delivery, counted from the beginning.
+  /// Periods without delivery, relative to the beginning.
   public var deliveryPauses: [(from: Duration, until: Duration)] = []
-  /// How the API behaves.
+  /// The settings of the API.
   public var server = SimulatorSettings()
 
   /// An empty scenario.
   public init() {}
 
-  /// The app and the environment that a URL was registered for.
+  /// The app and environment that a URL is registered for.
   public struct DestinationKey: Sendable, Hashable {
     /// The app.
     public var bundleId: String
@@ -52,26 +52,26 @@ public struct Scenario: Sendable {
     }
   }
 
-  /// Customers who are there when the scenario begins. Nobody is told how they came.
+  /// Customers that exist when the scenario begins. No notifications are sent for their past.
   public struct Population: Sendable, Hashable {
-    /// Their app.
+    /// The bundle identifier of their app.
     public var bundleId: String
-    /// Where.
+    /// Their environment.
     public var environment: AppStoreEnvironment
-    /// How many.
+    /// The number of customers.
     public var count: Int
-    /// What they subscribe to or own: each customer has one of these.
+    /// The products that they subscribe to or own. Each customer has one of them.
     public var products: [String]
-    /// Where they live.
+    /// The storefronts of the customers.
     public var storefronts: [String]
-    /// How long ago the first of them subscribed at most.
+    /// The longest time since a customer's first purchase.
     public var since: Duration
-    /// Bought, or shared by a family whose purchaser is nobody here.
+    /// Purchased, or shared by a family member who is not part of the scenario.
     public var ownership: InAppOwnershipType
-    /// With how many others each of them shares what they bought.
+    /// The number of family members that each customer shares the purchase with.
     public var family: Int
 
-    /// Customers.
+    /// A population of customers.
     public init(
       bundleId: String, environment: AppStoreEnvironment, count: Int, products: [String],
       storefronts: [String] = ["USA"], since: Duration = .seconds(365 * 86_400),
@@ -90,10 +90,10 @@ public struct Scenario: Sendable {
 }
 
 extension Scenario {
-  /// Customers who are there at the beginning.
+  /// The number of customers at the beginning, family members included.
   public var customerCount: Int { population.reduce(0) { $0 + $1.count * (1 + $1.family) } }
 
-  /// Another run of the same scenario.
+  /// Sets the seed of the scenario and its API, for another run.
   public mutating func reseed(_ seed: UInt64) {
     self.seed = seed
     server.seed = seed

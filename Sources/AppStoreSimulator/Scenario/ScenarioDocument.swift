@@ -1,11 +1,11 @@
-// YAML to JSON, so that a scenario file and the control endpoint are read by the same code. The only file that knows the
-// YAML library.
+// Converts YAML to JSON, so that the same code reads scenario files and control requests. Only this file uses the YAML
+// library.
 
 internal import AppStore
 internal import Yams
 
 enum ScenarioDocument {
-  /// The mapping that a YAML document holds.
+  /// Returns the mapping that a YAML document contains.
   static func object(parsing text: String) throws(ScenarioError) -> JSONObject {
     let root: Node?
     do {
@@ -16,7 +16,7 @@ enum ScenarioDocument {
     }
     guard let root else { return JSONObject() }
     guard case .object(let object) = try value(root, at: "") else {
-      throw ScenarioError("", "a scenario is a mapping of keys such as apps, world, events")
+      throw ScenarioError("", "expected a mapping with keys such as apps, world, events")
     }
     return object
   }
@@ -33,17 +33,17 @@ enum ScenarioDocument {
     case .mapping(let mapping):
       var object = JSONObject()
       for (key, element) in mapping {
-        guard let name = key.scalar?.string else { throw ScenarioError(path, "a key that is not text") }
+        guard let name = key.scalar?.string else { throw ScenarioError(path, "a key is not text") }
         object.members.append(
           JSONObject.Member(key: name, value: try value(element, at: path.isEmpty ? name : "\(path).\(name)")))
       }
       return .object(object)
     case .alias:
-      throw ScenarioError(path, "an alias that names no anchor")
+      throw ScenarioError(path, "an alias names no anchor")
     }
   }
 
-  /// Only what JSON would write the same way is a number: `012` and `1e5` stay text.
+  /// A scalar is a number only if JSON writes it the same way. `012` and `1e5` remain text.
   private static func plain(_ text: String) -> JSON {
     switch text {
     case "", "~", "null": return .null

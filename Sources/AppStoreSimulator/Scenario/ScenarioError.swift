@@ -1,15 +1,15 @@
-// What is wrong with a scenario: the key, and what to write there.
+// An error in a scenario: the key and the expected value.
 
 internal import AppStore
 
-/// A scenario that cannot be played.
+/// A scenario that cannot be run.
 public struct ScenarioError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The key, from the outermost: `events[3].every`; empty for the file as a whole.
+  /// The full path of the key, such as `events[3].every`; empty for the file as a whole.
   public let path: String
-  /// What is wrong there, and what is expected.
+  /// The problem and the expected value.
   public let problem: String
 
-  /// What was probably meant; nil when nothing is near.
+  /// The nearest known name; nil if none is similar.
   public let nearest: String?
 
   /// An error at a key.
@@ -24,7 +24,7 @@ public struct ScenarioError: Error, Sendable, Hashable, CustomStringConvertible 
     (path.isEmpty ? problem : "\(path): \(problem)") + (nearest.map { "; did you mean \($0)?" } ?? "")
   }
 
-  /// For a control request: `{"error": …, "key": …, "nearest": …}`.
+  /// The body of a control response: `{"error": …, "key": …, "nearest": …}`.
   var json: JSONObject {
     var json: JSONObject = ["error": .string(description), "key": .string(path)]
     json["nearest"] = nearest.map { .string($0) }

@@ -1,72 +1,72 @@
-// Something that a scenario lets happen: what, to whom, when and how often.
+// An event of a scenario: the action, the customers it applies to, its time and its count.
 
 public import AppStore
 public import AppStoreSigning
 
-/// What happens.
+/// The action of an event.
 public enum ScenarioAction: Sendable, Hashable {
-  /// New customers come and buy the event's product.
+  /// New customers buy the event's product.
   case purchase(offer: String?)
-  /// The next renewal takes place at once.
+  /// The subscription renews immediately, ahead of its date.
   case renew
-  /// Billing refuses the renewal: the present period ends after that time, and at once without a grace period.
+  /// Billing fails at renewal. The current period ends after `left`, or immediately if the product has no grace period.
   case failToRenew(left: Duration)
-  /// A failed renewal succeeds.
+  /// Billing succeeds after a failed renewal.
   case recover
-  /// The subscription ends.
+  /// The subscription expires.
   case expire(ExpirationIntent)
-  /// The customer switches renewal off, or on again.
+  /// The customer turns auto-renewal on or off.
   case setRenewal(isOn: Bool)
-  /// A customer whose subscription has ended takes it again, or another of its group.
+  /// A customer resubscribes after expiration, to the same product or another one in its group.
   case resubscribe(to: String?)
-  /// A family member gets what the customer bought.
+  /// A family member receives access to the customer's purchase.
   case share
-  /// The customer changes the plan.
+  /// The customer changes to another plan.
   case changePlan(to: String)
-  /// The customer redeems an offer of a product.
+  /// The customer redeems an offer for a product.
   case redeemOffer(String, of: String)
-  /// The App Store tells of a higher price.
+  /// The App Store announces a higher price.
   case announcePriceIncrease(to: Int64, needsConsent: Bool)
-  /// The customer agrees to it.
+  /// The customer consents to the higher price.
   case acceptPriceIncrease
-  /// The customer asks for a refund; Apple decides as the settings of the API say.
+  /// The customer requests a refund. Apple decides according to the API's refund settings.
   case requestRefund(ConsumptionRequestReason)
-  /// Apple pays back at once.
+  /// Apple refunds the purchase immediately.
   case refund(percentage: Int64)
-  /// Apple declines a refund that was asked for.
+  /// Apple declines a requested refund.
   case declineRefund
-  /// Apple takes a refund back.
+  /// Apple reverses a refund.
   case reverseRefund
-  /// The family shares no longer.
+  /// The family member loses access through Family Sharing.
   case revoke
-  /// The renewal date moves.
+  /// The renewal date is extended.
   case extendRenewal(days: Int)
-  /// The team asks for a mass extension of the event's product, as its call would.
+  /// The team requests a mass extension for the event's product through the API.
   case massExtend(days: Int, reasonCode: Int64)
   /// A mass extension fails for the subscription.
   case failExtension
-  /// The subscription becomes Advanced Commerce's.
+  /// The subscription migrates to the Advanced Commerce API.
   case migrate
-  /// Its metadata changes.
+  /// The metadata of the subscription changes.
   case updateMetadata
-  /// Its price changes.
+  /// The price of the subscription changes.
   case changePrice(to: Int64)
   /// A parent withdraws consent.
   case rescindConsent
-  /// An app asks for a token for external purchases.
+  /// An app requests a token for external purchases.
   case createToken(ExternalPurchaseTokenType)
-  /// Apple reminds of the oldest token.
+  /// Apple sends a reminder about the oldest token.
   case remindOfToken(isUnreported: Bool)
-  /// The team asks for a test.
+  /// The team requests a test notification.
   case test
-  /// The event's product is taken off sale, or sold again.
+  /// The event's product is removed from sale, or returned to sale.
   case setForSale(Bool)
-  /// Customers and banks behave otherwise for the time of the event.
+  /// Customers and billing behave differently for the duration of the event.
   case behave(Behaviour)
-  /// A notification of that type and subtype about a customer made for it.
+  /// A notification of this type and subtype is sent about a customer created for it.
   case send(SampleKind)
 
-  /// The product that it names besides the event's.
+  /// The product that the action names in addition to the event's own product.
   var productId: String? {
     switch self {
     case .changePlan(let product), .redeemOffer(_, let product): product
@@ -76,42 +76,42 @@ public enum ScenarioAction: Sendable, Hashable {
   }
 }
 
-/// An event.
+/// An event of a scenario.
 public struct ScenarioEvent: Sendable, Hashable {
-  /// How often it happens.
+  /// The number of times an event happens.
   public enum Count: Sendable, Hashable {
-    /// So many times.
+    /// A fixed number of times.
     case times(Int)
-    /// For that part of the customers, 0 to 1.
+    /// Once for a share of the customers, from 0 to 1.
     case share(Double)
   }
 
-  /// Whom it concerns.
+  /// The customers that an event applies to.
   public struct Target: Sendable, Hashable {
-    /// The app; nil: the scenario's first.
+    /// The bundle identifier of the app; nil for the scenario's first app.
     public var bundleId: String?
-    /// The environment; nil: the app's first.
+    /// The environment; nil for the app's first environment.
     public var environment: AppStoreEnvironment?
-    /// Only purchases of this product; nil: of any.
+    /// The product whose purchases the event applies to; nil for any product.
     public var productId: String?
-    /// Only customers of these storefronts; nil: of any.
+    /// The storefronts whose customers the event applies to; nil for any storefront.
     public var storefronts: [String]?
 
-    /// Anybody.
+    /// All customers.
     public init() {}
   }
 
   /// The name of the action, for reports.
   public var name: String
-  /// What happens.
+  /// The action.
   public var action: ScenarioAction
-  /// When it begins, from the scenario's beginning.
+  /// The time until the event begins, from the beginning of the scenario.
   public var after: Duration
-  /// Over how long it is spread.
+  /// The time over which the occurrences are spread.
   public var spread: Duration
-  /// How often.
+  /// The number of times the event happens.
   public var count: Count
-  /// To whom.
+  /// The customers that the event applies to.
   public var target: Target
 
   /// An event.
@@ -129,14 +129,14 @@ public struct ScenarioEvent: Sendable, Hashable {
 }
 
 extension ScenarioEvent {
-  /// Reads an event as a scenario file or a control request writes it.
+  /// Reads an event from a scenario file or a control request.
   init(_ fields: inout Fields) throws(ScenarioError) {
     let name = try fields.required("do", fields.text("do"))
     let after = try fields.duration("after") ?? .zero
     let spread = try fields.duration("for") ?? .zero
     let share = try fields.share("share")
     let times = try fields.integer("count", in: 1...100_000_000)
-    if share != nil, times != nil { throw fields.error("share", "count or share is expected, not both") }
+    if share != nil, times != nil { throw fields.error("share", "expected count or share, not both") }
     var target = Target()
     target.bundleId = try fields.text("app")
     target.environment = try fields.environment("environment")
@@ -155,7 +155,7 @@ extension ScenarioAction {
       try fields.required(key, value)
     }
     guard Self.names.contains(name) else {
-      throw fields.error("do", "no such action, docs/simulator.md lists them", nearestTo: name, among: Self.names)
+      throw fields.error("do", "no such action; docs/simulator.md lists them", nearestTo: name, among: Self.names)
     }
     switch name {
     case "purchase":
@@ -212,7 +212,7 @@ extension ScenarioAction {
       let kind = SampleKind(NotificationTypeV2(rawValue: type), subtype.map { Subtype(rawValue: $0) })
       guard SampleKind.all.contains(kind) else {
         throw fields.error(
-          "type", "a type of Apple's with a subtype that it can have is expected",
+          "type", "expected one of Apple's notification types with a subtype that is valid for it",
           nearestTo: kind.description, among: SampleKind.all.map(\.description))
       }
       self = .send(kind)
@@ -221,7 +221,7 @@ extension ScenarioAction {
     }
   }
 
-  /// The actions as a scenario names them.
+  /// The names of the actions in scenario files.
   static let names = [
     "purchase", "renew", "failToRenew", "recover", "expire", "cancel", "resume", "resubscribe", "share", "changePlan",
     "redeemOffer", "announcePriceIncrease", "acceptPriceIncrease", "requestRefund", "refund", "declineRefund",

@@ -1,10 +1,10 @@
-// The people who are there when a scenario begins, with a past that nobody was told of.
+// Creates the customers that exist when a scenario begins. Their past causes no notifications.
 
 internal import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// Runs `body` without notifications, as if everything in it had happened before anybody listened.
+  /// Runs `body` without sending notifications.
   mutating func quietly<Result>(
     _ body: (inout WorldState) throws(WorldError) -> Result
   ) throws(WorldError) -> Result {
@@ -39,7 +39,7 @@ extension WorldState {
     }
   }
 
-  /// Renews a subscription until its period reaches beyond `now`.
+  /// Renews a subscription until its period extends beyond `now`.
   mutating func catchUp(_ original: Int64, until now: Timestamp) throws(WorldError) {
     while let subscription = subscriptions[original], subscription.expires <= now {
       try renew(original, at: subscription.expires)

@@ -1,11 +1,12 @@
-// For every type and subtype a short story that ends in it: a customer comes quietly, and then it happens. So a
-// notification can be asked for by name and is as coherent as those that the world sends by itself.
+// Sends a notification of a requested type and subtype. A new customer is brought into the necessary state without
+// notifications, then the event happens. The result is as consistent as the notifications that the world sends by
+// itself.
 
 internal import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// Makes a notification of that kind happen now, about a customer of its own; sends it and nothing else.
+  /// Sends exactly one notification, of this kind, about a customer created for it.
   mutating func tell(_ kind: SampleKind, in realm: RealmID, at now: Timestamp) throws(WorldError) {
     switch (kind.type, kind.subtype) {
     case (.test, _): requestTest(in: realm, at: now)
@@ -23,7 +24,7 @@ extension WorldState {
       let product = try subscriptionProduct(in: realm)
       let customer = try addCustomer(to: realm, at: now - .seconds(3_600))
       if subtype == .resubscribe {
-        // To another plan where there is one, which version 1 tells most of.
+        // Prefers another plan of the group, because version 1 sends the most notifications for that case.
         let lapsed =
           realms[realm].app.products.first {
             $0.isSubscription && $0.group == product.group && $0.productId != product.productId
@@ -76,11 +77,11 @@ extension WorldState {
     case (.migration, _): try migrateToAdvancedCommerce(original, at: now)
     case (.metadataUpdate, _): try updateMetadata(original, at: now)
     case (.priceChange, _): try changePrice(original, to: product.price + 1_000, at: now)
-    default: throw .impossible("no story ends in \(kind)")
+    default: throw .impossible("a notification \(kind) cannot be sent on request")
     }
   }
 
-  /// What must be so before a kind can happen.
+  /// Brings a subscription into the state that the kind requires.
   private mutating func prepare(_ original: Int64, for kind: SampleKind, at now: Timestamp) throws(WorldError) {
     let before = now - .seconds(3_600)
     switch (kind.type, kind.subtype) {
@@ -104,7 +105,7 @@ extension WorldState {
       let id = try state.purchase(
         product.productId, by: customer, ownership: type == .revoke ? .familyShared : .purchased,
         at: now - .seconds(7_200))
-      // Apple switches renewal off when a refund is asked for; that is another notification.
+      // Apple turns auto-renewal off when a refund is requested. That is a separate notification.
       if type == .refund { try state.setRenewal(id, isOn: false, at: now - .seconds(3_600)) }
       if type == .refundReversed { try state.refund(id, at: now - .seconds(3_600)) }
       return id
@@ -148,7 +149,7 @@ extension WorldState {
       if let change { subtype == .upgrade ? change.high : change.low } else {
         try subscriptionProduct(in: realm) { !$0.offers.isEmpty }
       }
-    guard let offer = product.offers.first else { throw .impossible("\(product.productId) has no offer") }
+    guard let offer = product.offers.first else { throw .impossible("\(product.productId) has no offer; add one") }
     let customer = try addCustomer(to: realm, at: now - .seconds(86_400))
     if isNew {
       if subtype == .resubscribe { try quietly { state throws(WorldError) in try state.lapse(product, customer, now) } }
@@ -162,7 +163,7 @@ extension WorldState {
     try redeemOffer(offer.identifier, of: product.productId, for: original, at: now)
   }
 
-  /// A subscription that came and ended.
+  /// A subscription that has expired.
   private mutating func lapse(_ product: Product, _ customer: CustomerID, _ now: Timestamp) throws(WorldError) {
     let original = try purchase(product.productId, by: customer, at: now - .seconds(7_200))
     try expire(original, .customerCancelled, at: now - .seconds(3_600))
@@ -173,25 +174,25 @@ extension WorldState {
   ) throws(WorldError) -> Product {
     let products = realms[realm].app.products
     guard let product = products.first(where: { $0.isSubscription && isRight($0) }) else {
-      throw .impossible("\(realms[realm].app.bundleId) has no subscription that this could happen to")
+      throw .impossible("\(realms[realm].app.bundleId) has no suitable subscription; add one to the app's products")
     }
     return product
   }
 
   private func oneTimeProduct(in realm: RealmID) throws(WorldError) -> Product {
     guard let product = realms[realm].app.products.first(where: { !$0.isSubscription }) else {
-      throw .impossible("\(realms[realm].app.bundleId) sells nothing but subscriptions")
+      throw .impossible("\(realms[realm].app.bundleId) has no one-time product; add one to the app's products")
     }
     return product
   }
 
-  /// Two products of one group, the lower one with an offer if any has.
+  /// Two products of one group, the lower one with an offer if there is one.
   private func levels(in realm: RealmID) throws(WorldError) -> (high: Product, low: Product) {
     let products = realms[realm].app.products.filter { $0.isSubscription }
     for high in products {
       let lower = products.filter { $0.group == high.group && $0.level > high.level }
       if let low = lower.first(where: { !$0.offers.isEmpty }) ?? lower.first { return (high, low) }
     }
-    throw .impossible("\(realms[realm].app.bundleId) has no two plans of different level in one group")
+    throw .impossible("\(realms[realm].app.bundleId) has no two plans of different levels in one group")
   }
 }

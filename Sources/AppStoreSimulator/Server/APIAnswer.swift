@@ -1,14 +1,14 @@
-// An answer as a value, before anybody decides to spoil it.
+// An API response as a value, before any fault is applied to it.
 
 internal import AppStore
 
-/// Status, headers and body of one answer.
+/// Status, headers and body of a response.
 struct APIAnswer: Sendable, Hashable {
   var status: Int
-  /// Names in the spelling that is sent.
+  /// Header names are sent in this spelling.
   var headers: [Header]
   var body: [UInt8]
-  /// The error that the body states; nil for other bodies.
+  /// The error in the body; nil if the body is not an error.
   var failure: APIFailure?
 
   struct Header: Sendable, Hashable {
@@ -23,25 +23,25 @@ struct APIAnswer: Sendable, Hashable {
     self.failure = failure
   }
 
-  /// 200 with JSON.
+  /// A response with a JSON body.
   static func json(_ object: JSONObject, status: Int = 200) -> APIAnswer {
     APIAnswer(status: status, headers: [.json], body: object.serialized())
   }
 
-  /// A status alone.
+  /// A response without a body.
   static func empty(_ status: Int = 200) -> APIAnswer { APIAnswer(status: status) }
 
-  /// Apple's error body under the status of its code.
+  /// Apple's error body, with the status that its code begins with.
   static func failure(_ failure: APIFailure, headers: [Header] = []) -> APIAnswer {
     APIAnswer(status: failure.status, headers: [.json] + headers, body: failure.body, failure: failure)
   }
 
-  /// A refused token: no JSON, and no word about what is wrong with it.
+  /// The response to a rejected token: not JSON, and without the reason.
   static let unauthenticated = APIAnswer(
     status: 401, headers: [Header(name: "Content-Type", value: "text/plain")],
     body: Array("Unauthenticated\n\nRequest ID: SIMULATOR.0.0\n".utf8))
 
-  /// What a gateway says instead of Apple.
+  /// An error page as a gateway sends it.
   static func html(_ status: Int) -> APIAnswer {
     APIAnswer(
       status: status, headers: [Header(name: "Content-Type", value: "text/html")],

@@ -1,11 +1,11 @@
-// One request that passed the gate: who asks, what, and when.
+// A request that was authenticated and routed: the app, the endpoint and the time.
 
 internal import AppStore
 
-/// What an endpoint works on.
+/// The input of an endpoint.
 struct APICall: Sendable {
   var endpoint: APIEndpoint
-  /// The path's parameters.
+  /// The path's parameters, in order.
   var parameters: [String]
   var bundleId: String
   var environment: AppStoreEnvironment
@@ -17,22 +17,24 @@ struct APICall: Sendable {
     HourlyLimits.Subject(bundleId: bundleId, environment: environment, endpoint: endpoint)
   }
 
-  /// The path's parameter, of endpoints that have one.
+  /// The path's parameter, for endpoints with exactly one.
   var parameter: String { parameters.first ?? "" }
 
-  /// Every value of a query parameter.
+  /// All values of a query parameter.
   func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 
-  /// The value of a query parameter that may come once.
-  /// - Throws: `failure` when it comes more often.
+  /// The value of a query parameter that must not be repeated.
+  ///
+  /// - Throws: `failure` if the parameter is repeated.
   func value(_ name: String, else failure: APIFailure) throws(APIFailure) -> String? {
     let values = values(name)
     guard values.count < 2 else { throw failure }
     return values.first
   }
 
-  /// The body as an object.
-  /// - Throws: ``APIFailure/badRequest`` for anything else.
+  /// Parses the body as a JSON object.
+  ///
+  /// - Throws: ``APIFailure/badRequest`` if it is not one.
   func object() throws(APIFailure) -> JSONObject {
     do {
       return try JSONObject(parsing: body)

@@ -1,12 +1,12 @@
-// The endpoints of the App Store Server API and of the Retention Messaging API next to it, by the names of Apple's
-// documentation, with their paths and limits. Written down a second time on purpose: what judges a client's paths and
-// pace must not take them from the client.
+// The endpoints of the App Store Server API and the Retention Messaging API, with Apple's names, paths and limits. They
+// are deliberately not shared with the client: the simulator checks the client's paths and request rates against its
+// own copy.
 
 internal import HTTPTypes
 
 /// An endpoint of the App Store Server API.
 ///
-/// The raw value is the name that settings, faults and reports use.
+/// The raw value is its name in settings, faults and reports.
 public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
   /// Get Transaction Info.
   case getTransactionInfo
@@ -42,38 +42,38 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
   case requestTestNotification
   /// Get Test Notification Status.
   case getTestNotificationStatus
-  /// Finish Transaction, which Apple's libraries know and its documentation does not.
+  /// Finish Transaction, which Apple's libraries support but its documentation omits.
   case finishTransaction
-  /// Upload Image, of the Retention Messaging API.
+  /// Upload Image of the Retention Messaging API.
   case uploadImage
-  /// Delete Image, of the Retention Messaging API.
+  /// Delete Image of the Retention Messaging API.
   case deleteImage
-  /// Get Image List, of the Retention Messaging API.
+  /// Get Image List of the Retention Messaging API.
   case getImageList
-  /// Upload Message, of the Retention Messaging API.
+  /// Upload Message of the Retention Messaging API.
   case uploadMessage
-  /// Delete Message, of the Retention Messaging API.
+  /// Delete Message of the Retention Messaging API.
   case deleteMessage
-  /// Get Message List, of the Retention Messaging API.
+  /// Get Message List of the Retention Messaging API.
   case getMessageList
-  /// Configure Default Message, of the Retention Messaging API.
+  /// Configure Default Message of the Retention Messaging API.
   case configureDefaultMessage
-  /// Delete Default Message, of the Retention Messaging API.
+  /// Delete Default Message of the Retention Messaging API.
   case deleteDefaultMessage
-  /// Get Default Message, of the Retention Messaging API.
+  /// Get Default Message of the Retention Messaging API.
   case getDefaultMessage
-  /// Configure Realtime URL, of the Retention Messaging API.
+  /// Configure Realtime URL of the Retention Messaging API.
   case configureRealtimeURL
-  /// Delete Realtime URL, of the Retention Messaging API.
+  /// Delete Realtime URL of the Retention Messaging API.
   case deleteRealtimeURL
-  /// Get Realtime URL, of the Retention Messaging API.
+  /// Get Realtime URL of the Retention Messaging API.
   case getRealtimeURL
-  /// Initiate Performance Test; sandbox only, of the Retention Messaging API.
+  /// Initiate Performance Test of the Retention Messaging API; sandbox only.
   case initiatePerformanceTest
-  /// Get Performance Test Results, of the Retention Messaging API.
+  /// Get Performance Test Results of the Retention Messaging API.
   case getPerformanceTestResults
 
-  /// Requests a second that Apple documents for production; nil where it documents none.
+  /// Apple's documented limit in requests per second for production; nil if Apple documents none.
   ///
   /// See "Identifying rate limits". The sandbox allows a tenth.
   public var documentedPerSecond: Double? {
@@ -92,7 +92,7 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The path as documented; a segment in braces is a parameter.
+  /// The documented path. A segment in braces is a parameter.
   var path: String {
     switch self {
     case .getTransactionInfo: "/inApps/v1/transactions/{transactionId}"
@@ -143,7 +143,7 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether a call changes something at Apple, so that sending it again needs thought.
+  /// Whether a call changes state at Apple, so a caller must not repeat it without care.
   var hasEffect: Bool {
     switch self {
     case .setAppAccountToken, .sendConsumptionInformation, .sendConsumptionInformationV1,

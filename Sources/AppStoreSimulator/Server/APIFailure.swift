@@ -1,13 +1,13 @@
-// What Apple answers when it does not do what it was asked to: an error code with a sentence.
+// Apple's error responses: an error code and a message.
 
 internal import AppStore
 
-/// An error of the App Store Server API: the body `{"errorCode":…,"errorMessage":…}` under the status that the code
-/// begins with.
+/// An error of the App Store Server API. Its body is `{"errorCode":…,"errorMessage":…}`, and its status is the
+/// beginning of the code.
 struct APIFailure: Error, Sendable, Hashable {
-  /// Apple's number, seven digits.
+  /// Apple's error code, seven digits.
   let code: Int64
-  /// Apple's sentence, or one like it where none is known.
+  /// Apple's message, or a similar one if Apple's is unknown.
   let message: String
 
   init(_ code: Int64, _ message: String) {
@@ -110,8 +110,8 @@ extension APIFailure {
   static let rateLimitExceeded = APIFailure(4_290_000, "Rate limit exceeded.")
   static let generalInternal = APIFailure(5_000_000, "An unknown error occurred.")
 
-  // Apple names these errors and publishes no number for them. These numbers are the simulator's own: a client must take
-  // them for unknown codes, as it must Apple's.
+  // Apple names these errors but publishes no codes for them. The codes are the simulator's own; a client must treat
+  // them as unknown codes, as it must treat Apple's.
   static let invalidRefundPreference = APIFailure(4_000_901, "InvalidRefundPreferenceError")
   static let consumptionPercentageOutOfRange = APIFailure(4_000_902, "ConsumptionPercentageOutOfRangeError")
   static let consumptionPercentageAutoRenewableSubscription = APIFailure(

@@ -1,4 +1,4 @@
-// HTTP for one environment: bytes in, a pipeline's decision, bytes out.
+// The HTTP listener for one environment. The pipeline decides the response.
 
 internal import AppStore
 internal import AsyncHTTPClient
@@ -9,24 +9,24 @@ internal import Logging
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// A request as the simulator sees it.
+/// A request as the simulator received it.
 struct IncomingRequest: Sendable {
   var environment: AppStoreEnvironment
   var method: HTTPRequest.Method
-  /// As it came, without the query.
+  /// As received, without the query.
   var path: String
-  /// In the order they came, repeated ones included.
+  /// In order of appearance, including repeated parameters.
   var query: [(name: String, value: String)]
   var authorization: String?
   var body: [UInt8]
 
-  /// Every value of a query parameter.
+  /// All values of a query parameter.
   func values(_ name: String) -> [String] { query.filter { $0.name == name }.map(\.value) }
 }
 
-/// Serves one port.
+/// Listens on one port.
 struct APIListener: Sendable {
-  /// Far above every documented request; images are the largest.
+  /// Far larger than any documented request; images are the largest.
   private static let maximumBody = 1 << 24
 
   let environment: AppStoreEnvironment
@@ -37,7 +37,7 @@ struct APIListener: Sendable {
   let onListening: @Sendable (Int) async -> Void
   let logger: Logger
 
-  /// The service that listens.
+  /// Returns the service that listens.
   func service() throws -> any Service {
     try HTTPServerBuilder.http1().buildServer(
       configuration: ServerConfiguration(address: .hostname(host, port: port), serverName: nil),

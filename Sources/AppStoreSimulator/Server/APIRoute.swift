@@ -1,23 +1,23 @@
-// From method and path to an endpoint and its parameters.
+// Maps a method and path to an endpoint and its parameters.
 
 internal import HTTPTypes
 
-/// A request's endpoint with what its path says.
+/// An endpoint and the parameters in its path.
 struct APIRoute: Sendable, Hashable {
   let endpoint: APIEndpoint
-  /// The path's parameters in their order, percent-decoded.
+  /// The path's parameters in order, percent-decoded.
   let parameters: [String]
 
-  /// What a method and a path lead to.
+  /// The result of matching a method and path.
   enum Match: Sendable, Hashable {
     case route(APIRoute)
-    /// The path exists, for other methods.
+    /// The path exists, but not for this method.
     case wrongMethod(allowed: [String])
     case nothing
   }
 
-  /// The endpoint for a path as it came, still percent-encoded. Where two fit, as for a transaction named `consumption`,
-  /// a literal segment goes before a parameter.
+  /// Finds the endpoint for a percent-encoded path. If two endpoints match, as for a transaction named `consumption`, a
+  /// literal segment takes precedence over a parameter.
   static func match(_ method: HTTPRequest.Method, path: String) -> Match {
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     var best: (route: APIRoute, literals: Int)?

@@ -1,22 +1,22 @@
-// The API without a socket: a call is a function. For tests inside this package that turn time by hand.
+// Calls the API as a function, without a socket. For tests in this package that control time.
 
 package import AppStore
 internal import HTTPTypes
 
-/// What a caller without a socket gets.
+/// The result of a call.
 package enum CallOutcome: Sendable {
-  /// An answer; where it is not complete its body broke off.
+  /// A response. If it is not complete, its body was cut off.
   case answer(status: Int, headers: [(name: String, value: String)], body: [UInt8], isComplete: Bool)
-  /// The connection was reset, and nothing said.
+  /// The connection was reset without a response.
   case reset
 }
 
 extension APIServices {
-  /// Answers a call as the server of that environment would.
+  /// Responds to a call as the server of this environment would.
   ///
-  /// - Parameter target: The path and the query, percent-encoded.
-  /// - Returns: nil for what is no request of HTTP.
-  /// - Throws: `CancellationError` while a latency is waited for.
+  /// - Parameter target: The path and query, percent-encoded.
+  /// - Returns: the result, or nil if the method or target is not valid HTTP.
+  /// - Throws: `CancellationError` if the task is cancelled during a simulated latency.
   package func call(
     _ method: String, _ target: some StringProtocol, authorization: String?, body: [UInt8],
     in environment: AppStoreEnvironment

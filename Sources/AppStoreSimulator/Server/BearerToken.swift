@@ -1,56 +1,56 @@
-// The token of a request, checked as "Generating JSON Web Tokens for API requests" describes it.
+// Verifies a request's token according to "Generating JSON Web Tokens for API requests".
 
 internal import AppStore
 internal import Crypto
 
-/// A key that a team made in App Store Connect.
+/// An API key that a team created in App Store Connect.
 struct CallerKey: Sendable {
   let issuerId: String
   let keyId: String
   let publicKey: P256.Signing.PublicKey
 
-  /// Apps of one team have their keys in common.
+  /// Apps of one team can share a key.
   func isSame(as other: CallerKey) -> Bool {
     issuerId == other.issuerId && publicKey.rawRepresentation == other.publicKey.rawRepresentation
   }
 }
 
-/// What an accepted token says.
+/// The claims of an accepted token.
 struct BearerClaims: Sendable, Hashable {
   let issuerId: String
   let keyId: String
-  /// `bid`; nil when the token has none.
+  /// `bid`; nil if the token has none.
   let bundleId: String?
 }
 
-/// Why a token was refused. The caller is told 401 and nothing else; the journal says which.
+/// The reason a token was rejected. The caller only receives 401; the journal records the reason.
 enum TokenFlaw: String, Error, Sendable, Hashable, CaseIterable {
   case missing = "no Authorization header with a bearer token"
-  case malformed = "not a compact JWS of three base64url segments with JSON objects"
+  case malformed = "the token is not a compact JWS: three base64url segments, the first two JSON objects"
   case algorithm = "alg is not ES256"
-  case type = "typ is there and is not JWT"
-  case unknownKey = "kid is missing, or no key of any app"
+  case type = "typ is not JWT"
+  case unknownKey = "kid is missing or is not a key of any app"
   case issuer = "iss is not the issuer of the key"
-  case signature = "the key did not sign this"
+  case signature = "the signature does not match the key"
   case audience = "aud is not appstoreconnect-v1"
-  case noExpiry = "exp is missing or no number of seconds"
+  case noExpiry = "exp is missing or is not a number of seconds"
   case expired = "exp has passed"
-  case issuedInFuture = "iat lies ahead"
+  case issuedInFuture = "iat is in the future"
   case livesTooLong = "exp is more than 60 minutes after iat"
-  case app = "the app has no such environment, or another issuer"
+  case app = "the app is not available in this environment or belongs to another issuer"
 }
 
-/// How exact the times of a token are taken.
+/// Verifies tokens with a tolerance for clock skew.
 struct TokenCheck: Sendable, Hashable {
   static let audience = "appstoreconnect-v1"
   static let longestLife = Duration.seconds(3_600)
 
-  /// How far a caller's clock may be off.
+  /// The tolerated difference between the caller's clock and the simulator's.
   var skew: Duration
 
-  /// The claims of the token in an `Authorization` header.
+  /// Returns the claims of the token in an `Authorization` header.
   ///
-  /// - Parameter key: finds a key by its id.
+  /// - Parameter key: finds a key by its identifier.
   func claims(
     in authorization: String?, now: Timestamp, key: (String) -> CallerKey?
   ) throws(TokenFlaw) -> BearerClaims {
@@ -72,7 +72,7 @@ struct TokenCheck: Sendable, Hashable {
       issuerId: key.issuerId, keyId: keyId, bundleId: claims["bid"].flatMap(String.init(jsonValue:)))
   }
 
-  /// `iat` may be missing, as two of Apple's own libraries leave it out; the life then counts from now.
+  /// `iat` may be missing, because two of Apple's own libraries omit it. The lifetime then counts from now.
   private func checkTimes(_ claims: JSONObject, now: Timestamp) throws(TokenFlaw) {
     guard let expires = claims["exp"].flatMap(Self.moment) else { throw .noExpiry }
     guard expires > now - skew else { throw .expired }
@@ -94,7 +94,7 @@ struct TokenCheck: Sendable, Hashable {
     }
   }
 
-  /// RFC 7519 lets `aud` be one string or several.
+  /// RFC 7519 allows `aud` to be a string or an array of strings.
   private static func isMeantForUs(_ value: JSON?) -> Bool {
     switch value {
     case .string(let text): text == audience

@@ -1,19 +1,19 @@
-// A dictionary that forgets its oldest entry instead of growing without end.
+// A dictionary with a bounded size that drops its oldest entry when full.
 
-/// The newest values by key, at most `capacity` of them.
+/// The newest values by key; at most `capacity`.
 struct BoundedMemory<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let capacity: Int
   private var values: [Key: Value] = [:]
-  /// Keys in the order they came first; a ring once it is full.
+  /// Keys in order of insertion; a ring buffer once it is full.
   private var order: [Key] = []
   private var oldest = 0
 
-  /// Room for so many values, at least one.
+  /// Creates a memory for `capacity` values; at least one.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
   var count: Int { values.count }
 
-  /// Setting nil is not for forgetting: it does nothing.
+  /// Setting nil does nothing; it does not remove the value.
   subscript(key: Key) -> Value? {
     get { values[key] }
     set {

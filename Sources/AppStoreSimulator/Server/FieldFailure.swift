@@ -1,12 +1,12 @@
-// The constraints of requests are those that clients check before they send; here each becomes the error of Apple's.
+// Maps violated constraints of a request to Apple's errors. Clients check the same constraints before they send.
 
 internal import AppStore
 
-/// The error for a field that is wrong.
+/// The error for an invalid field.
 struct FieldFailure: Sendable {
   let field: String
   let failure: APIFailure
-  /// Errors of their own for some of the field's rules.
+  /// Errors for specific rules of the field.
   let byRule: [RequestRule: APIFailure]
 
   init(_ field: String, _ failure: APIFailure, _ byRule: [RequestRule: APIFailure] = [:]) {
@@ -21,10 +21,11 @@ struct FieldFailure: Sendable {
 }
 
 extension APIFailure {
-  /// Apple answers with one error, however much is wrong.
+  /// Throws Apple's error for the first invalid field. Apple responds with a single error even if several fields are
+  /// invalid.
   ///
-  /// - Parameter fields: the fields in the order in which they are looked at.
-  /// - Throws: the error of the first field that is wrong; ``badRequest`` where only others are.
+  /// - Parameter fields: the fields in the order in which they are checked.
+  /// - Throws: the error of the first invalid field; ``badRequest`` if only other fields are invalid.
   static func check(_ violations: [RequestViolation], _ fields: [FieldFailure]) throws(APIFailure) {
     guard !violations.isEmpty else { return }
     throw fields.lazy.compactMap { $0.failure(of: violations) }.first ?? .badRequest

@@ -1,13 +1,13 @@
-// `revision` and `paginationToken`: opaque to callers, sealed, and good for one query only.
+// `revision` and `paginationToken`: opaque to callers, authenticated, and valid for one query only.
 
 internal import AppStore
 internal import Crypto
 
-/// Where a page ended.
+/// The end of a page.
 struct PagePosition: Sendable, Hashable, Comparable {
-  /// The moment that the list is sorted by.
+  /// The time by which the list is sorted.
   var moment: Timestamp
-  /// What separates those of one moment.
+  /// Orders elements with the same time.
   var sequence: Int64
 
   static func < (left: PagePosition, right: PagePosition) -> Bool {
@@ -15,28 +15,28 @@ struct PagePosition: Sendable, Hashable, Comparable {
   }
 }
 
-/// Makes tokens and reads its own.
+/// Creates page tokens and reads them.
 struct PageTokens: Sendable {
-  /// Why a token is refused.
+  /// The reason a token was rejected.
   enum Refusal: Error, Sendable, Hashable {
     case notOurs
     case expired
     case otherQuery
   }
 
-  /// 20 records, of every paged endpoint.
+  /// The page size of every paged endpoint: 20 records.
   static let pageSize = 20
 
   private static let length = 8 + 8 + 8 + 8
   private static let sealLength = 8
   private let key: SymmetricKey
 
-  /// The same seed reads the tokens of an earlier run.
+  /// With the same seed, tokens of an earlier run remain valid.
   init(seed: UInt64) {
     key = SymmetricKey(data: SHA256.hash(data: Array("page tokens \(seed)".utf8)))
   }
 
-  /// The token for what follows `position` in the answer to `query`.
+  /// Returns a token for the elements after `position` in the response to `query`.
   func token(after position: PagePosition, query: String, now: Timestamp) -> String {
     var bytes = Array(SHA256.hash(data: Array(query.utf8)).prefix(8))
     for value in [position.moment.millisecondsSince1970, position.sequence, now.millisecondsSince1970] {
@@ -45,8 +45,9 @@ struct PageTokens: Sendable {
     return String(decoding: Base64.encodeURL(bytes + seal(bytes)), as: UTF8.self)
   }
 
-  /// The position that a token of this query stands for.
-  /// - Parameter lifetime: how long a token is good for; nil: for ever.
+  /// Returns the position that a token represents.
+  ///
+  /// - Parameter lifetime: how long a token is valid; nil for unlimited.
   func position(
     _ token: String, query: String, lifetime: Duration?, now: Timestamp
   ) throws(Refusal) -> PagePosition {
@@ -66,14 +67,15 @@ struct PageTokens: Sendable {
   }
 }
 
-/// One page of a sorted list.
+/// A page of a sorted list.
 struct Page<Element>: Sendable where Element: Sendable {
   let elements: [Element]
   let hasMore: Bool
-  /// Where the next page begins: behind the last element, or where this one began when it is empty.
+  /// The position after which the next page begins: the last element, or the start of this page if it is empty.
   let end: PagePosition
 
-  /// The page behind `start`.
+  /// Creates the page after `start`.
+  ///
   /// - Parameters:
   ///   - elements: in ascending or descending order of their positions.
   ///   - start: nil for the first page.

@@ -1,7 +1,7 @@
-// RFC 3986, section 2.1, for path segments and queries.
+// Percent-decoding of path segments and queries (RFC 3986, section 2.1).
 
 enum PercentEncoding {
-  /// The text with its escapes decoded; nil when an escape or what it makes is not right.
+  /// Decodes the text. Returns nil if an escape is invalid or the result is not UTF-8.
   static func decode(_ text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8

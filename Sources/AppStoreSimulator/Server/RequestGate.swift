@@ -1,9 +1,9 @@
-// Everything that is decided about a request before and after its endpoint: token, limit, faults, memory of what the
-// caller did. A value; the pipeline guards it by a lock and keeps to the order.
+// The state shared by all requests, apart from the world: rate limits, faults, the journal and callers' earlier
+// requests. It is a value; the pipeline guards it with a lock and applies it in order.
 
 internal import AppStore
 
-/// What is remembered between requests.
+/// The state kept between requests.
 struct RequestGate: Sendable {
   var limits: HourlyLimits
   var faults: FaultPlan
@@ -20,7 +20,8 @@ struct RequestGate: Sendable {
   }
 
   /// Counts the request against its limit.
-  /// - Returns: the 429; nil when the request may go on.
+  ///
+  /// - Returns: the 429 response; nil if the request is admitted.
   mutating func limit(_ call: APICall) -> APIAnswer? {
     if conduct.isTooEarly(call.subject, now: call.now) {
       journal.breach(.calledBeforeRetryAfter, call.endpoint, "app \(call.bundleId)", at: call.now)
@@ -35,8 +36,9 @@ struct RequestGate: Sendable {
     return .failure(.rateLimitExceeded, headers: [.retryAfter(String(until.millisecondsSince1970))])
   }
 
-  /// Notes what an endpoint's refusal says about the caller.
-  /// - Parameter isTold: Whether the caller can read it: nobody has to heed an answer that was lost.
+  /// Records the rules that the caller broke with a rejected request.
+  ///
+  /// - Parameter isTold: Whether the caller received the response. A caller cannot respect a response that was lost.
   mutating func note(_ failure: APIFailure, of call: APICall, path: String, isTold: Bool) {
     if let code = conduct.finalAnswer(call.subject, path: path, body: call.body), code == failure.code {
       journal.breach(.repeatedAfterFinalAnswer, call.endpoint, "\(path) again after \(code)", at: call.now)

@@ -1,37 +1,37 @@
-// Whether Apple remembers a `requestIdentifier`. Its documentation says to reuse one for the same request and not what
-// happens then, so a caller must be right under every model.
+// Whether Apple remembers a `requestIdentifier`. Apple's documentation says to reuse it for the same request but not
+// what happens then. A caller therefore has to be correct under every model.
 
 internal import AppStore
 internal import Crypto
 
-/// What Apple remembers of requests that carry a `requestIdentifier`.
+/// The requests that Apple remembers by their `requestIdentifier`.
 public enum RequestMemoryModel: String, Sendable, Hashable, CaseIterable {
-  /// Every answer that was decided, refusals included: the same identifier gets the same answer again.
+  /// All decided requests, including rejected ones. The same identifier receives the same response.
   case everything
-  /// Successes only: what was refused is decided anew.
+  /// Successful requests only. A rejected request is decided again.
   case successes
-  /// Nothing: every request is a new one, and an extension sent twice extends twice.
+  /// None. Every request is new, so an extension that is sent twice extends twice.
   case nothing
 }
 
-/// The identifiers that callers have used, with what came of them.
+/// The identifiers that callers have used, and the responses to them.
 struct RequestMemory: Sendable {
   struct Key: Sendable, Hashable {
     var bundleId: String
     var environment: AppStoreEnvironment
     var endpoint: APIEndpoint
-    /// What the request is about: a subscription, or a product.
+    /// The subscription or product that the request applies to.
     var subject: String
     var requestIdentifier: String
   }
 
-  /// What is known of a request before it is carried out.
+  /// The knowledge about a request before it is executed.
   struct Recall: Sendable, Hashable {
-    /// The answer to give again; nil: carry the request out.
+    /// The response to repeat; nil to execute the request.
     var answer: APIAnswer?
-    /// The identifier came with another body before, or for another subject.
+    /// Whether the identifier was used before with another body or for another subject.
     var isReused = false
-    /// The same request succeeded before, and the model makes Apple forget it.
+    /// Whether the same request succeeded before and the model does not remember it.
     var repeatsEffect = false
   }
 
@@ -57,7 +57,7 @@ struct RequestMemory: Sendable {
     subjects = BoundedMemory(capacity: capacity)
   }
 
-  /// What is known of the request with that body; remembers that it came.
+  /// Looks up the request with this body and records its arrival.
   mutating func recall(_ key: Key, body: [UInt8]) -> Recall {
     let digest = SHA256.hash(data: body)
     let identifier = Identifier(
@@ -78,7 +78,7 @@ struct RequestMemory: Sendable {
     return recall
   }
 
-  /// Remembers what was decided. Failures of the service itself are no decision.
+  /// Remembers a response. Server errors and 429 are not decisions and are not remembered.
   mutating func remember(_ answer: APIAnswer, for key: Key) {
     guard var entry = entries[key], answer.status < 500, answer.status != 429 else { return }
     entry.answer = answer

@@ -1,9 +1,9 @@
-// The way of a request: route, token, faults, limit, endpoint, faults after the effect, journal.
+// Processes a request: route, token, faults, limit, endpoint, faults after the effect, journal.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// Decides about requests of all environments.
+/// Processes the requests of all environments.
 final class RequestPipeline: Sendable {
   private let apps: AppDirectory
   private let endpoints: APIEndpoints
@@ -19,8 +19,9 @@ final class RequestPipeline: Sendable {
     gate = endpoints.gate
   }
 
-  /// What becomes of a request.
-  /// - Throws: `CancellationError` while a latency is waited for.
+  /// Processes a request.
+  ///
+  /// - Throws: `CancellationError` if the task is cancelled during a simulated latency.
   func respond(to request: IncomingRequest) async throws -> WireOutcome {
     var entry = RequestJournal.Entry(time: clock.wallTime, environment: request.environment, path: request.path)
     let outcome = try await outcome(of: request, noting: &entry)
@@ -70,7 +71,7 @@ final class RequestPipeline: Sendable {
     switch verdict.effect {
     case .answerLost?: return .reset
     case .truncatedBody(let share)?:
-      // Of an empty body nothing can be cut off: the connection ends before its answer.
+      // An empty body cannot be truncated, so the connection is reset instead.
       guard !answer.body.isEmpty else { return .reset }
       _ = given(answer, &entry)
       return .truncated(answer, bytes: min(Int(Double(answer.body.count) * share), answer.body.count - 1))
@@ -96,13 +97,13 @@ final class RequestPipeline: Sendable {
     return .answer(answer)
   }
 
-  /// A request that no endpoint is for.
+  /// A request that matches no endpoint.
   private func stray(_ answer: APIAnswer, _ entry: inout RequestJournal.Entry) -> WireOutcome {
     gate.withGate { [entry] in $0.journal.breach(.unknownPath, nil, entry.path, at: entry.time) }
     return given(answer, &entry)
   }
 
-  /// A 429 that a fault gave binds the caller like any other.
+  /// A 429 from a fault obliges the caller to wait, like any other.
   private func pause(
     _ endpoint: APIEndpoint, _ bundleId: String?, _ environment: AppStoreEnvironment, _ effect: FaultEffect,
     _ now: Timestamp
@@ -116,11 +117,11 @@ final class RequestPipeline: Sendable {
     }
   }
 
-  /// The app that a request speaks for.
+  /// Returns the app that the request is authenticated for.
   private func identify(_ request: IncomingRequest) throws(CallerRefusal) -> String {
     let claims: BearerClaims
     do throws(TokenFlaw) {
-      claims = try check.claims(in: request.authorization, now: clock.wallTime, key: apps.key)
+      claims = try check.claims(in: request.authorization, now: clock.realTime, key: apps.key)
     } catch {
       throw .token(error)
     }
@@ -129,7 +130,7 @@ final class RequestPipeline: Sendable {
 }
 
 extension FaultEffect {
-  /// Whether the caller does not get to read what was decided.
+  /// Whether the caller does not receive the complete response.
   fileprivate var spoilsAnswer: Bool {
     switch self {
     case .answerLost, .truncatedBody: true
@@ -137,7 +138,7 @@ extension FaultEffect {
     }
   }
 
-  /// The name that descriptions use.
+  /// The name in fault descriptions.
   var name: String {
     switch self {
     case .latency: "latency"

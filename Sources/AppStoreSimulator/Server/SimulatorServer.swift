@@ -1,30 +1,30 @@
-// The API on its ports.
+// Serves the API over HTTP.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 public import Logging
 public import ServiceLifecycle
 
-/// Where a ``SimulatorServer`` can be reached.
+/// The ports of a ``SimulatorServer``.
 public struct SimulatorPorts: Sendable, Hashable {
-  /// The production API; nil: not served.
+  /// The port of the production API; nil if it is not served.
   public var production: Int?
-  /// The sandbox API; nil: not served.
+  /// The port of the sandbox API; nil if it is not served.
   public var sandbox: Int?
 }
 
-/// Serves the API: production and sandbox have the same paths, so each has a port.
+/// Serves the API. Production and sandbox have the same paths, so each has its own port.
 public struct SimulatorServer: Service {
   private let services: APIServices
   private let control: ControlEndpoints
   private let logger: Logger
   private let onListening: @Sendable (SimulatorPorts) async -> Void
 
-  /// A server that listens once it runs.
+  /// Creates a server. It listens once it runs.
   ///
   /// - Parameters:
-  ///   - control: what `/simulator/…` reports and causes.
-  ///   - onListening: called once with the ports, when requests are accepted on all of them.
+  ///   - control: the reports and events behind `/simulator/…`.
+  ///   - onListening: called once with the ports, when the server accepts requests on all of them.
   public init(
     _ services: APIServices, control: SimulatorControl, clock: MillraceClock, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
@@ -63,7 +63,7 @@ public struct SimulatorServer: Service {
   }
 }
 
-/// Gathers the ports of all listeners.
+/// Collects the ports of all listeners.
 private actor ListeningPorts {
   private var ports = SimulatorPorts()
   private var missing: Int

@@ -1,50 +1,52 @@
-// How the simulated API behaves where Apple's is not documented, varies, or is to be tried otherwise.
+// Settings of the simulated API, for behaviour that Apple does not document, that varies, or that a test needs to
+// change.
 
 /// Settings of a ``SimulatorServer``.
 public struct SimulatorSettings: Sendable, Hashable {
-  /// The address it listens on.
+  /// The address to listen on.
   public var host = "127.0.0.1"
-  /// The port of the production API; 0: any free one; nil: not served.
+  /// The port of the production API; 0 for any free port; nil to not serve it.
   public var productionPort: Int? = 0
-  /// The port of the sandbox API; 0: any free one; nil: not served.
+  /// The port of the sandbox API; 0 for any free port; nil to not serve it.
   public var sandboxPort: Int? = 0
-  /// Requests an hour.
+  /// The hourly limits.
   public var limits = LimitSettings()
-  /// What Apple remembers of a `requestIdentifier`.
+  /// The requests that Apple remembers by their `requestIdentifier`.
   public var requestMemory = RequestMemoryModel.everything
-  /// What goes wrong from the beginning.
+  /// The faults that are active from the beginning.
   public var faults: [Fault] = []
-  /// How far a caller's clock may be off.
+  /// The tolerated difference between a caller's clock and the simulator's.
   public var tokenSkew = Duration.seconds(60)
-  /// How long a `paginationToken` is good for. A `revision` does not expire: Apple advises to store it.
+  /// The lifetime of a `paginationToken`. A `revision` does not expire, because Apple recommends storing it.
   public var paginationTokenLifetime = Duration.seconds(3_600)
-  /// How long after a 429 requests may come that were under way when it was sent, without counting as a breach.
+  /// The time after a 429 in which further requests do not count as a breach, because they may already have been in
+  /// flight.
   public var callerGrace = Duration.seconds(10)
-  /// How mass extensions proceed.
+  /// The settings of mass extensions.
   public var massExtension = MassExtensionSettings()
-  /// How refund requests end.
+  /// The decisions about refund requests.
   public var refunds = RefundPolicy()
-  /// How retention messaging fares.
+  /// The settings of retention messaging.
   public var messaging = MessagingSettings()
-  /// How many of the newest requests are kept in detail.
+  /// The number of newest requests to keep in detail.
   public var journalCapacity = 1_000
-  /// What decides by chance is decided by this.
+  /// The seed for all random decisions.
   public var seed: UInt64 = 1
 
-  /// The settings as Apple's API is documented, on free ports of the loopback address.
+  /// The settings that match Apple's documentation, on free ports of the loopback address.
   public init() {}
 }
 
-/// How a mass extension proceeds. Apple says hours or days.
+/// The timing and failures of a mass extension. According to Apple, it takes hours or days.
 public struct MassExtensionSettings: Sendable, Hashable {
-  /// From the request to the first subscription.
+  /// The time from the request to the first subscription.
   public var startDelay: Duration
-  /// From the first subscription to the last.
+  /// The time from the first subscription to the last.
   public var duration: Duration
-  /// The part of the subscriptions whose extension fails, to be tried again one by one.
+  /// The share of subscriptions whose extension fails, so that the team has to extend them individually.
   public var failureShare: Double
 
-  /// A pace; the defaults take two hours and fail one in twenty.
+  /// Settings. By default, a mass extension takes two hours and fails for one subscription in twenty.
   public init(
     startDelay: Duration = .seconds(60), duration: Duration = .seconds(2 * 3_600), failureShare: Double = 0.05
   ) {

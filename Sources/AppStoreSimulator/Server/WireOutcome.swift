@@ -1,4 +1,4 @@
-// What becomes of a request on its connection: an answer, a part of one, or none.
+// The outcome of a request on its connection: a complete response, a truncated one, or none.
 
 internal import AppStore
 internal import HTTPTypes
@@ -13,12 +13,12 @@ internal import NIOCore
   internal import Darwin
 #endif
 
-/// The end of a request as its caller sees it.
+/// The outcome of a request as its caller sees it.
 enum WireOutcome: Sendable, Hashable {
   case answer(APIAnswer)
-  /// The head announces the whole body; the connection closes after so many bytes of it.
+  /// The header announces the whole body, but the connection closes after `bytes` bytes of it.
   case truncated(APIAnswer, bytes: Int)
-  /// The connection is reset, and nothing said.
+  /// The connection is reset without a response.
   case reset
 }
 
@@ -27,8 +27,9 @@ struct ConnectionGivenUp: Error {}
 
 extension WireOutcome {
   /// Writes the outcome.
-  /// - Throws: ``ConnectionGivenUp`` where the connection must end without a proper end.
-  /// - Parameter now: the scenario's time for the `Date` of the answer: what tells a caller that its clock is wrong.
+  ///
+  /// - Parameter now: the scenario's time, for the `Date` header. It tells a caller that its clock is wrong.
+  /// - Throws: ``ConnectionGivenUp`` if the connection must end without completing the response.
   func write(to writer: consuming ResponseWriter, of channel: any Channel, at now: Timestamp) async throws {
     switch self {
     case .answer(let answer):
@@ -39,7 +40,7 @@ extension WireOutcome {
       try await body.write(ByteBuffer(bytes: answer.body.prefix(bytes)))
       throw ConnectionGivenUp()
     case .reset:
-      // With lingering switched off, closing sends RST in place of FIN.
+      // With a linger time of zero, closing the socket sends RST instead of FIN.
       if let socket = channel as? any SocketOptionProvider {
         try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
       }

@@ -1,19 +1,19 @@
-// How customers and their banks behave when nobody tells them otherwise.
+// The default behaviour of customers and their banks.
 
 internal import AppStoreSigning
 
-/// Shares from 0 to 1, decided anew for every renewal; 0 all over makes everything renew for ever.
+/// Shares from 0 to 1. Each renewal is decided on its own. If all shares are 0, every subscription renews forever.
 public struct Behaviour: Sendable, Hashable {
-  /// The part of the renewals that billing refuses.
+  /// The share of renewals for which billing fails.
   public var billingFails: Double
-  /// The part of those that recover inside the retry period.
+  /// The share of failed renewals that recover within the retry period.
   public var recovers: Double
-  /// The longest time a recovery takes.
+  /// The longest time until a recovery.
   public var recoversWithin: Duration
-  /// The part of the periods in which the customer switches renewal off.
+  /// The share of periods in which the customer turns auto-renewal off.
   public var cancels: Double
 
-  /// A behaviour; the defaults renew everything.
+  /// A behaviour. By default, every renewal succeeds.
   public init(
     billingFails: Double = 0, recovers: Double = 0.7, recoversWithin: Duration = .seconds(10 * 86_400),
     cancels: Double = 0
@@ -24,18 +24,19 @@ public struct Behaviour: Sendable, Hashable {
     self.cancels = cancels
   }
 
-  /// What happens in and after one period.
+  /// The events during and after one period.
   struct Period: Sendable, Hashable {
     var billingFails: Bool
-    /// How long after the failure billing works again; nil: never.
+    /// The time from the failure until billing succeeds; nil for never.
     var recovery: Duration?
-    /// When in the period the customer switches renewal off, as a part of it; nil: never.
+    /// The point in the period at which the customer turns auto-renewal off, from 0 to 1; nil for never.
     var cancellation: Double?
-    /// How long before the period's end the renewal is made, in thousandths of the longest lead.
+    /// The time between the renewal and the end of the period, in thousandths of the longest lead.
     var lead: Int64
   }
 
-  /// The same period of the same subscription goes the same way in every run, whatever else happens around it.
+  /// Returns the events of a period. They depend only on the seed, the subscription and the transaction, so they are
+  /// the same in every run.
   func period(seed: UInt64, subscription: Int64, transaction: Int64) -> Period {
     let subject = UInt64(bitPattern: subscription &* 31 &+ transaction)
     var generator = SeededGenerator(seed: seed ^ subject &* 0x9E37_79B9_7F4A_7C15)
@@ -48,14 +49,15 @@ public struct Behaviour: Sendable, Hashable {
   }
 }
 
-/// How much the world remembers. Of the notifications that still wait for a delivery as many again are kept.
+/// The number of notifications and transactions that the world keeps. It keeps up to the same number again of
+/// notifications that are waiting for delivery.
 public struct WorldLimits: Sendable, Hashable {
-  /// Notifications of each app and environment, newest.
+  /// The number of newest notifications to keep for each app and environment.
   public var notifications: Int
-  /// Transactions of each customer, newest.
+  /// The number of newest transactions to keep for each customer.
   public var transactionsPerCustomer: Int
 
-  /// Limits; the defaults take about 100 MB for a busy app.
+  /// Limits. The defaults use about 100 MB for a busy app.
   public init(notifications: Int = 100_000, transactionsPerCustomer: Int = 200) {
     self.notifications = notifications
     self.transactionsPerCustomer = transactionsPerCustomer

@@ -1,17 +1,17 @@
-// What App Store Connect knows: apps, their products and offers, the keys of their API.
+// The data of App Store Connect: apps, their products and offers, and their API keys.
 
 public import AppStore
 
-/// A key for the API that a team made in App Store Connect.
+/// An API key that a team created in App Store Connect.
 public struct APICredentials: Sendable, Hashable {
   /// `iss` of tokens.
   public var issuerId: String
   /// `kid` of tokens.
   public var keyId: String
-  /// The public half of the key, P-256, PEM. A private key's PEM is not taken: the simulator needs none.
+  /// The public key: P-256, PEM. A private key is rejected, because the simulator does not need one.
   public var publicKeyPEM: String
 
-  /// A key of that issuer.
+  /// A key with its issuer.
   public init(issuerId: String, keyId: String, publicKeyPEM: String) {
     self.issuerId = issuerId
     self.keyId = keyId
@@ -19,17 +19,17 @@ public struct APICredentials: Sendable, Hashable {
   }
 }
 
-/// An offer of an auto-renewable subscription, or an offer code of another product.
+/// An offer for an auto-renewable subscription, or an offer code for another product.
 public struct Offer: Sendable, Hashable {
-  /// `offerIdentifier`; unique in its product.
+  /// `offerIdentifier`; unique within its product.
   public var identifier: String
-  /// Introductory, promotional, offer code or win-back.
+  /// The type: introductory, promotional, offer code or win-back.
   public var type: OfferType
-  /// How it is paid.
+  /// The payment mode.
   public var discountType: OfferDiscountType
-  /// How long its price holds; one period of it.
+  /// The length of the offer, which is a single period.
   public var period: SubscriptionPeriod
-  /// Milliunits; 0 for a trial.
+  /// The price in milliunits of the currency; 0 for a free trial.
   public var price: Int64
 
   /// An offer.
@@ -47,28 +47,28 @@ public struct Offer: Sendable, Hashable {
   public var isFree: Bool { discountType == .freeTrial || price == 0 }
 }
 
-/// Something that customers buy.
+/// A product that customers buy.
 public struct Product: Sendable, Hashable {
-  /// Unique in its app.
+  /// The product identifier; unique within its app.
   public var productId: String
-  /// One of Apple's four.
+  /// One of Apple's four product types.
   public var type: ProductType
-  /// `subscriptionGroupIdentifier`; of auto-renewable subscriptions.
+  /// `subscriptionGroupIdentifier`; only for auto-renewable subscriptions.
   public var group: String?
-  /// The rank in its group: 1 is the highest, as in App Store Connect.
+  /// The level within its group. 1 is the highest, as in App Store Connect.
   public var level: Int
-  /// The length of a period; of auto-renewable subscriptions.
+  /// The length of a period; only for auto-renewable subscriptions.
   public var period: SubscriptionPeriod
-  /// Milliunits of the currency.
+  /// The price in milliunits of the currency.
   public var price: Int64
-  /// ISO 4217.
+  /// The currency, an ISO 4217 code.
   public var currency: String
-  /// The billing grace period; nil where the team has none.
+  /// The billing grace period; nil if the team has not enabled it.
   public var gracePeriod: Duration?
   /// Offers by their identifiers.
   public var offers: [Offer]
 
-  /// A product; the defaults are a monthly subscription's.
+  /// A product. The defaults describe a monthly subscription.
   public init(
     productId: String, type: ProductType = .autoRenewableSubscription, group: String? = "21345678", level: Int = 1,
     period: SubscriptionPeriod = SubscriptionPeriod(1, .month), price: Int64 = 9_990, currency: String = "USD",
@@ -85,7 +85,7 @@ public struct Product: Sendable, Hashable {
     self.offers = offers
   }
 
-  /// Whether it renews.
+  /// Whether the product is an auto-renewable subscription.
   public var isSubscription: Bool { type == .autoRenewableSubscription }
 }
 
@@ -95,15 +95,15 @@ public struct SimulatedApp: Sendable, Hashable {
   public var bundleId: String
   /// The Apple ID of the app.
   public var appAppleId: Int64
-  /// Where it is sold.
+  /// The environments in which the app is available.
   public var environments: [AppStoreEnvironment]
-  /// The keys that may call the API.
+  /// The keys that can call the API for this app.
   public var credentials: [APICredentials]
-  /// The shared secret of version 1 notifications, as text; a rehearsal's, never a real one.
+  /// The shared secret for version 1 notifications, as text. Use a secret made for rehearsals, never a real one.
   public var sharedSecret: String?
   /// `bundleVersion`.
   public var version: String
-  /// What it sells.
+  /// The products of the app.
   public var products: [Product]
 
   /// An app.

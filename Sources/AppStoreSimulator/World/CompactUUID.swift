@@ -1,4 +1,4 @@
-// Sixteen bytes for a UUID instead of a string: the world keeps hundreds of thousands.
+// A UUID in 16 bytes instead of a string. The world keeps hundreds of thousands of them.
 
 internal import AppStore
 internal import AppStoreSigning
@@ -8,13 +8,13 @@ public struct CompactUUID: Sendable, Hashable {
   let high: UInt64
   let low: UInt64
 
-  /// The next version 4 UUID of a sequence.
+  /// The next version 4 UUID from a generator.
   init(using generator: inout SeededGenerator) {
     high = generator.next() & ~0xF000 | 0x4000
     low = generator.next() & ~(0xC0 << 56) | 0x80 << 56
   }
 
-  /// Reads the usual form, in either case; nil for anything else.
+  /// Parses the canonical form in upper or lower case. Returns nil for any other text.
   public init?(_ text: String) {
     guard text.isUUID else { return nil }
     let digits = text.filter { $0 != "-" }
@@ -25,7 +25,7 @@ public struct CompactUUID: Sendable, Hashable {
     self.low = low
   }
 
-  /// In lower case, as Apple writes `notificationUUID`.
+  /// The canonical form in lower case, as Apple writes `notificationUUID`.
   public var text: String {
     String(unsafeUninitializedCapacity: 36) { buffer in
       var position = 0

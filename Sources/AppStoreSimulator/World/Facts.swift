@@ -1,24 +1,24 @@
-// What is known of customers and purchases: numbers and indices, nothing signed, nothing formatted.
+// The facts about customers and purchases, as numbers and indices. Nothing here is signed or formatted.
 
 public import AppStore
 package import AppStoreSigning
 
-/// An app in one environment, by its place in ``WorldState/realms``.
+/// An app in one environment, as its index in ``WorldState/realms``.
 public typealias RealmID = Int
-/// A customer of one realm, by place in ``WorldState/customers``.
+/// A customer of one realm, as an index in ``WorldState/customers``.
 public typealias CustomerID = Int
 
-/// Somebody who has an app.
+/// A customer of an app.
 public struct CustomerFacts: Sendable {
   /// The app and the environment.
   public let realm: RealmID
-  /// Names customer and app together.
+  /// Identifies the customer and the app together.
   public let appTransactionId: Int64
-  /// Three letters, as Apple writes countries.
+  /// The storefront, a three-letter country code as Apple writes it.
   public let storefront: String
-  /// When the customer got the app.
+  /// The time at which the customer got the app.
   public let installed: Timestamp
-  /// The newest transactions in the order of purchase; at most ``WorldLimits/transactionsPerCustomer``.
+  /// The newest transactions in order of purchase; at most ``WorldLimits/transactionsPerCustomer``.
   public internal(set) var transactions: [Int64] = []
   /// `originalTransactionId` of each subscription.
   public internal(set) var subscriptions: [Int64] = []
@@ -32,119 +32,119 @@ public struct TransactionFacts: Sendable {
   public let id: Int64
   /// `originalTransactionId`.
   public let originalId: Int64
-  /// `webOrderLineItemId`; of subscriptions.
+  /// `webOrderLineItemId`; only for subscriptions.
   public let webOrderLineItemId: Int64?
-  /// The order, as text by ``OrderID``.
+  /// The order. ``OrderID`` converts it to text.
   public let orderId: Int64
-  /// Whose it is.
+  /// The customer.
   public let customer: CustomerID
-  /// What was bought: the place in the app's products.
+  /// The purchased product, as its index in the app's products.
   public let product: Int
-  /// When the period, or the possession, begins.
+  /// The beginning of the period; for a one-time purchase, the time of purchase.
   public let purchaseDate: Timestamp
-  /// When the first transaction of the purchase was.
+  /// The time of the purchase's first transaction.
   public let originalPurchaseDate: Timestamp
-  /// When the period ends; of subscriptions.
+  /// The end of the period; only for subscriptions.
   public internal(set) var expires: Timestamp?
-  /// How many were bought.
+  /// The number of items purchased.
   public let quantity: Int64
   /// Purchase or renewal.
   public let reason: TransactionReason
-  /// Bought, or shared by the family.
+  /// Purchased, or shared through Family Sharing.
   public let ownership: InAppOwnershipType
-  /// The place in the product's offers.
+  /// The offer, as its index in the product's offers.
   public let offer: Int?
-  /// Milliunits that were paid.
+  /// The price that was paid, in milliunits of the currency.
   public let price: Int64
-  /// The team's name for the customer.
+  /// The identifier that the team gave the customer.
   public internal(set) var appAccountToken: CompactUUID?
-  /// A refund or the end of sharing.
+  /// The refund, or the end of Family Sharing.
   package internal(set) var revocation: TransactionPayload.Revocation?
-  /// When an upgrade took its place.
+  /// The time at which an upgrade replaced the transaction.
   public internal(set) var upgraded: Timestamp?
-  /// Whether the app, or the team's server, has finished it.
+  /// Whether the app or the team's server has finished the transaction.
   public internal(set) var isFinished = false
-  /// The last change.
+  /// The time of the last change.
   public internal(set) var modified: Timestamp
 
-  /// When it was refunded, or no longer shared.
+  /// The time at which the purchase was refunded or was no longer shared.
   public var revocationDate: Timestamp? { revocation?.date }
 }
 
-/// What an announced price increase waits for.
+/// The state of an announced price increase.
 public struct PriceIncrease: Sendable, Hashable {
-  /// The new price in milliunits.
+  /// The new price in milliunits of the currency.
   public let price: Int64
-  /// Whether the customer agreed, or need not.
+  /// Whether the customer has consented or does not need to.
   public var isAccepted: Bool
 }
 
-/// What Advanced Commerce adds to a subscription.
+/// The Advanced Commerce data of a subscription.
 public struct AdvancedCommerceFacts: Sendable, Hashable {
   /// `requestReferenceId` of the last request.
   public var reference: CompactUUID
-  /// How often the metadata changed.
+  /// The number of the metadata's revision.
   public var revision: Int
-  /// The item's price in milliunits.
+  /// The item's price in milliunits of the currency.
   public var price: Int64
 }
 
-/// An auto-renewable subscription at this moment.
+/// The current state of an auto-renewable subscription.
 public struct SubscriptionFacts: Sendable {
   /// `originalTransactionId`.
   public let originalTransactionId: Int64
-  /// Whose it is.
+  /// The customer.
   public let customer: CustomerID
-  /// Bought, or shared by the family.
+  /// Purchased, or shared through Family Sharing.
   public let ownership: InAppOwnershipType
-  /// The purchaser's subscription that this one follows; nil: it lives by itself.
+  /// The purchaser's subscription that this one follows; nil if it is not shared.
   public let sharedBy: Int64?
-  /// When the first transaction was.
+  /// The time of the first transaction.
   public let originalPurchaseDate: Timestamp
-  /// The present period's product: the place in the app's products.
+  /// The product of the current period, as its index in the app's products.
   public internal(set) var product: Int
-  /// The product of the next renewal.
+  /// The product of the next renewal, as its index in the app's products.
   public internal(set) var nextProduct: Int
-  /// The present period's transaction.
+  /// The transaction of the current period.
   public internal(set) var transactionId: Int64
-  /// Whether it renews by itself.
+  /// Whether the subscription renews automatically.
   public internal(set) var renews = true
   /// Apple's `status`.
   public internal(set) var status = Status.active
-  /// When the present period ends, extensions included.
+  /// The end of the current period, including extensions.
   public internal(set) var expires: Timestamp
-  /// When the billing grace period ends.
+  /// The end of the billing grace period.
   public internal(set) var graceExpires: Timestamp?
-  /// When Apple gives up billing; nil outside of billing retry.
+  /// The time at which Apple stops billing retries; nil outside billing retry.
   public internal(set) var retryEnds: Timestamp?
-  /// Why it ended or is about to.
+  /// The reason the subscription ended or is about to end.
   public internal(set) var expirationIntent: ExpirationIntent?
-  /// An increase that was announced and has not taken effect.
+  /// A price increase that was announced but has not taken effect.
   public internal(set) var priceIncrease: PriceIncrease?
-  /// Milliunits of the next renewal.
+  /// The price of the next renewal, in milliunits of the currency.
   public internal(set) var renewalPrice: Int64
-  /// The offer of the next period: the place in the next product's offers.
+  /// The offer for the next period, as its index in the next product's offers.
   public internal(set) var nextOffer: Int?
-  /// Since when it has been subscribed without a gap.
+  /// The beginning of the subscription, or of its latest resubscription.
   public internal(set) var started: Timestamp
-  /// The team's name for the customer.
+  /// The identifier that the team gave the customer.
   public internal(set) var appAccountToken: CompactUUID?
-  /// When its renewal date was extended.
+  /// The times at which the renewal date was extended.
   public internal(set) var extensions: [Timestamp] = []
   /// Whether any period was paid for.
   public internal(set) var hasPaidPeriod = false
-  /// Set once it belongs to Advanced Commerce.
+  /// The Advanced Commerce data; nil unless the subscription has migrated.
   public internal(set) var advancedCommerce: AdvancedCommerceFacts?
 
-  /// Whether it gives service.
+  /// Whether the customer has access: the subscription is active or in its billing grace period.
   public var givesService: Bool { status == .active || status == .billingGracePeriod }
 }
 
-/// A refund that a customer asked for and Apple has not decided.
+/// A refund that a customer requested and Apple has not decided.
 public struct RefundRequest: Sendable, Hashable {
-  /// When the last CONSUMPTION_REQUEST for it was sent, or when it was asked for.
+  /// The time at which the last CONSUMPTION_REQUEST for it was sent or the refund was requested.
   public var asked: Timestamp
-  /// Why the customer wants it.
+  /// The customer's reason.
   public var reason: ConsumptionRequestReason
 }
 
@@ -152,19 +152,19 @@ public struct RefundRequest: Sendable, Hashable {
 public struct ExternalPurchaseTokenFacts: Sendable, Hashable {
   /// The UUID in `externalPurchaseId`.
   public let id: CompactUUID
-  /// When it was made.
+  /// The time of creation.
   public let created: Timestamp
-  /// When it ends.
+  /// The expiration time.
   public let expires: Timestamp
-  /// What it is for.
+  /// The type of the token.
   public let type: ExternalPurchaseTokenType
 }
 
-/// Order identifiers as customers read them in Apple's receipts.
+/// Order identifiers as Apple's receipts show them to customers.
 public enum OrderID {
   private static let digits = Array("ABCDEFGHJKLMNPQRSTUVWXYZ23456789".utf8)
 
-  /// `M` and nine letters or digits.
+  /// Returns `M` followed by nine letters or digits.
   public static func text(_ orderId: Int64) -> String {
     var text: [UInt8] = []
     var rest = orderId
@@ -175,7 +175,7 @@ public enum OrderID {
     return "M" + String(decoding: text.reversed(), as: UTF8.self)
   }
 
-  /// The order that a text names; nil when it cannot be one.
+  /// Parses an order identifier. Returns nil if the text cannot be one.
   public static func parse(_ text: String) -> Int64? {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes.first == UInt8(ascii: "M") else { return nil }

@@ -1,38 +1,38 @@
-// A notification as the world keeps it: what it is about, as things were when it happened. Payload and signature are
-// made of it when it is sent or asked for.
+// A notification as the world stores it: the facts at the time it happened. The simulator builds the payload and the
+// signature when it sends the notification or answers a request for it.
 
 public import AppStore
 public import AppStoreSigning
 
-/// What a summary says.
+/// The result of a mass extension.
 public struct ExtensionSummary: Sendable, Hashable {
-  /// The product whose subscribers were extended.
+  /// The product whose subscriptions were extended.
   public let productId: String
-  /// The request that it answers.
+  /// The identifier of the mass extension request.
   public let requestIdentifier: String
-  /// nil: every storefront.
+  /// The storefronts; nil for every storefront.
   public let storefronts: [String]?
-  /// How many were extended.
+  /// The number of subscriptions that were extended.
   public let succeeded: Int64
-  /// How many were not.
+  /// The number of subscriptions that were not extended.
   public let failed: Int64
 }
 
-/// What type and subtype of version 2 leave open, and version 1 tells apart.
+/// Details that version 1 distinguishes but the type and subtype of version 2 do not.
 public enum NotificationCause: UInt8, Sendable, Hashable {
-  /// Nothing but what they say.
+  /// No further detail.
   case itself
-  /// A refund of a subscription's present period, which switched its renewal off.
+  /// The refund of a subscription's current period, which turned auto-renewal off.
   case refund
-  /// A customer whose subscription had ended takes the same product again.
+  /// A customer resubscribed to the same product after expiration.
   case sameProduct
 }
 
 /// One notification.
 public struct NotificationFacts: Sendable {
-  /// What it carries.
+  /// The content of a notification.
   public enum Content: Sendable {
-    /// A transaction and, for subscriptions, its subscription; the reason belongs to CONSUMPTION_REQUEST.
+    /// A transaction and its subscription, if it has one. The reason is set for CONSUMPTION_REQUEST only.
     case purchase(TransactionFacts, SubscriptionFacts?, reason: ConsumptionRequestReason?)
     /// The result of a mass extension.
     case summary(ExtensionSummary)
@@ -40,13 +40,13 @@ public struct NotificationFacts: Sendable {
     case token(ExternalPurchaseTokenFacts)
     /// A customer whose parent withdrew consent.
     case consent(CustomerID)
-    /// Nothing.
+    /// No content.
     case test
   }
 
   /// `notificationUUID`.
   public let uuid: CompactUUID
-  /// Which of its realm's: from 0, without gaps.
+  /// The position in the realm's notifications, starting at 0 without gaps.
   public let sequence: Int64
   /// The app and the environment.
   public let realm: RealmID
@@ -54,45 +54,45 @@ public struct NotificationFacts: Sendable {
   public let kind: SampleKind
   /// `signedDate`.
   public let signedDate: Timestamp
-  /// What it is about.
+  /// The content.
   public let content: Content
-  /// What led to it.
+  /// The cause, for version 1.
   public var cause = NotificationCause.itself
 }
 
-/// One attempt to deliver (App Store Server API, `sendAttemptItem`).
+/// A delivery attempt (App Store Server API, `sendAttemptItem`).
 public struct SendAttempt: Sendable, Hashable {
-  /// When it was made.
+  /// The time of the attempt.
   public let date: Timestamp
-  /// How it ended.
+  /// The result of the attempt.
   public let result: SendAttemptResult
 }
 
-/// A notification and what came of it.
+/// A notification and its delivery attempts.
 public struct NotificationRecord: Sendable {
-  /// What it says.
+  /// The facts of the notification.
   public let facts: NotificationFacts
-  /// Attempts in the order they were made, at most six; duplicates sent on purpose are not among them.
+  /// The attempts in order, at most six. Deliberate duplicates are not included.
   public internal(set) var attempts: [SendAttempt] = []
-  /// The signatures of its tokens, so that a retry sends the same bytes; nil before it was sent.
+  /// The signatures of its tokens, so that a retry sends the same bytes; nil before the first attempt.
   var signatures: TokenSignatures?
-  /// Deliveries that are not over, the one not yet planned included.
+  /// The number of unfinished deliveries. A notification whose deliveries are not yet scheduled counts as one.
   var openDeliveries: Int
 
   var isSettled: Bool { openDeliveries <= 0 }
 }
 
-/// The signatures of the tokens in one notification. Payloads are made anew from facts; these cannot be.
+/// The signatures of the tokens in one notification. A payload can be rebuilt from the facts; a signature cannot.
 struct TokenSignatures: Sendable, Hashable {
   var outer: [UInt8]
   var transaction: [UInt8]?
   var renewalInfo: [UInt8]?
 }
 
-/// Names a record: the realm and the place in its log.
+/// Identifies a record by its realm and its position in the realm's log.
 public struct NotificationID: Sendable, Hashable {
   /// The app and the environment.
   public let realm: RealmID
-  /// The place in its log.
+  /// The position in the realm's log.
   public let sequence: Int64
 }

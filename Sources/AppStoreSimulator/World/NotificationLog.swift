@@ -1,45 +1,45 @@
-// The notifications of one realm in the order they happened, oldest first, bounded: what is settled makes room, and what
-// waits for a delivery steps aside, so that one that waits for days does not keep all that came after it.
+// The notifications of one realm, oldest first, with a bounded size. Old records are dropped once their deliveries have
+// finished. Unfinished ones move to a separate list, so one slow delivery does not keep every later record in memory.
 
 /// A bounded log. Positions are sequence numbers, which never change.
 public struct NotificationLog: Sendable {
-  /// Beyond the newest: what waited for a delivery when its turn to go came, oldest first. What was settled since goes
-  /// once it is the half of them.
+  /// Records older than those in `storage` that still had unfinished deliveries when they were moved here, oldest
+  /// first. Finished records are removed once they make up half of the list.
   private var waiting: [NotificationRecord] = []
   private var settled = 0
   private var storage: [NotificationRecord] = []
-  /// Records at the front of `storage` that were dropped and not yet removed.
+  /// The number of records at the front of `storage` that were dropped but not yet removed.
   private var dropped = 0
-  /// The sequence number of the first record in `storage`.
+  /// The sequence number of the first kept record in `storage`.
   private var firstSequence: Int64 = 0
   private let capacity: Int
   private var sequences: [CompactUUID: Int64] = [:]
 
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  /// How many are kept: at most twice the capacity, whatever waits.
+  /// The number of records; at most twice the capacity.
   public var count: Int { waiting.count + newest.count }
 
   /// The sequence number of the next record.
   public var nextSequence: Int64 { firstSequence + Int64(newest.count) }
 
-  /// The kept records, oldest first.
+  /// The records, oldest first.
   public var records: some BidirectionalCollection<NotificationRecord> { [waiting[...], newest].joined() }
 
-  /// The kept records behind a number, found without a look at those before it.
+  /// Returns the records after a sequence number without scanning those before it.
   func records(after sequence: Int64) -> some Sequence<NotificationRecord> {
-    // The end of an empty page lies before every number.
+    // The position of an empty page is before every sequence number.
     let last = min(max(sequence, firstSequence - 1), nextSequence - 1)
     return [waiting[place(behind: sequence)...], newest.dropFirst(Int(last + 1 - firstSequence))].joined()
   }
 
-  /// The record of that number; nil when there is none, or not any more.
+  /// The record with this sequence number; nil if there is none or it was dropped.
   public subscript(sequence: Int64) -> NotificationRecord? {
     if let index = index(of: sequence) { return storage[index] }
     return waitingIndex(of: sequence).map { waiting[$0] }
   }
 
-  /// The record of that UUID; nil when there is none, or not any more.
+  /// The record with this UUID; nil if there is none or it was dropped.
   public subscript(uuid: CompactUUID) -> NotificationRecord? {
     sequences[uuid].flatMap { self[$0] }
   }
@@ -50,7 +50,7 @@ public struct NotificationLog: Sendable {
     makeRoom()
   }
 
-  /// Changes a record where it stands; does nothing when it is gone.
+  /// Changes a record in place. Does nothing if the record was dropped.
   mutating func update(_ sequence: Int64, _ change: (inout NotificationRecord) -> Void) {
     if let index = index(of: sequence) {
       change(&storage[index])
@@ -82,7 +82,7 @@ public struct NotificationLog: Sendable {
     return waiting.indices.contains(index) && waiting[index].facts.sequence == sequence ? index : nil
   }
 
-  /// The place in `waiting` of the first record behind that number.
+  /// The index in `waiting` of the first record after a sequence number.
   private func place(behind sequence: Int64) -> Int {
     var (low, high) = (0, waiting.count)
     while low < high {
@@ -103,7 +103,8 @@ public struct NotificationLog: Sendable {
         waiting.append(record)
       }
     }
-    // An endpoint that never answers: the oldest are given up, a quarter at once because removing costs the whole array.
+    // If an endpoint never answers, the oldest records are dropped. A quarter goes at once, because each removal moves
+    // the whole array.
     if waiting.count > capacity {
       let first = waiting[max(1, capacity / 4)].facts.sequence
       forget { $0.facts.sequence < first }

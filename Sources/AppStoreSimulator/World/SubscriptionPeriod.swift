@@ -1,11 +1,11 @@
-// Periods as App Store Connect offers them, counted on the calendar: a month that begins on 31 January ends on the last
-// day of February.
+// Subscription periods as App Store Connect offers them, counted by calendar: a month that begins on 31 January ends on
+// the last day of February.
 
 public import AppStore
 
-/// The length of a subscription's period or of an offer.
+/// The length of a subscription period or offer.
 public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
-  /// Calendar units of ISO 8601.
+  /// The calendar units of ISO 8601 durations.
   public enum Unit: Character, Sendable, Hashable {
     case day = "D"
     case week = "W"
@@ -13,18 +13,18 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
     case year = "Y"
   }
 
-  /// How many units; at least 1.
+  /// The number of units; at least 1.
   public let count: Int64
   /// The unit.
   public let unit: Unit
 
-  /// So many units, at least one.
+  /// A period of `count` units; at least one.
   public init(_ count: Int64, _ unit: Unit) {
     self.count = max(1, count)
     self.unit = unit
   }
 
-  /// Reads an ISO 8601 duration of one unit, such as `P1M`, `P7D`, `P1Y`; nil for anything else.
+  /// Parses an ISO 8601 duration with one unit, such as `P1M`, `P7D` or `P1Y`. Returns nil for any other text.
   public init?(iso8601 text: String) {
     guard text.first == "P", let last = text.last, let unit = Unit(rawValue: last),
       let count = Int64(text.dropFirst().dropLast()), (1...1_000).contains(count)
@@ -35,7 +35,7 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
   /// The ISO 8601 duration.
   public var description: String { "P\(count)\(unit.rawValue)" }
 
-  /// The moment one period after `start`.
+  /// Returns the time one period after `start`.
   public func end(from start: Timestamp) -> Timestamp {
     switch unit {
     case .day: start + .seconds(86_400 * count)
@@ -45,7 +45,8 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The moment one period before `end`; its own ``end(from:)`` can differ by the length of a month.
+  /// Returns the time one period before `end`. Because months differ in length, ``end(from:)`` of the result can differ
+  /// from `end`.
   public func start(before end: Timestamp) -> Timestamp {
     switch unit {
     case .day: end - .seconds(86_400 * count)
@@ -57,7 +58,7 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Timestamp {
-  /// The same day and time so many months later, or the last day of that month.
+  /// Returns the same day and time `months` months later, or the last day of that month.
   func adding(months: Int64) -> Timestamp {
     let (day, millisecond) = Self.floorDivision(millisecondsSince1970, 86_400_000)
     let date = Self.civil(fromDay: day)

@@ -1,4 +1,4 @@
-// A heap by time that keeps the order of what is due at one moment.
+// A heap ordered by time. Elements that are due at the same time keep their order.
 
 internal import AppStore
 
@@ -29,7 +29,7 @@ struct TimeOrdered<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes the first element, if it is due by `moment`.
+  /// Removes and returns the first element if it is due by `moment`.
   mutating func popDue(by moment: Timestamp) -> (due: Timestamp, element: Element)? {
     guard let first = heap.first, first.due <= moment else { return nil }
     let last = heap.removeLast()

@@ -1,19 +1,20 @@
-// The world behind a lock: operations are short and synchronous, so that API, delivery and scenario see one order.
+// The world behind a lock. Operations are short and synchronous, so the API, the deliveries and the scenario see one
+// order of events.
 
 public import AppStore
 internal import Synchronization
 
-/// A world of apps, customers and purchases. One seed gives one history, as long as the same things are asked of it at
+/// A world of apps, customers and purchases. The same seed produces the same history if the same operations happen at
 /// the same times.
 public final class World: Sendable {
   private let state: Mutex<WorldState>
   private let watchers = Mutex<[AsyncStream<Void>.Continuation]>([])
 
-  /// A world in which nothing has happened.
+  /// Creates a world in which nothing has happened.
   ///
   /// - Parameters:
   ///   - seed: reproduces identifiers and behaviour.
-  ///   - beginning: the moment before everything.
+  ///   - beginning: the time of the world's beginning, before its first event.
   public init(
     apps: [SimulatedApp], seed: UInt64, behaviour: Behaviour = Behaviour(), limits: WorldLimits = WorldLimits(),
     beginning: Timestamp
@@ -21,7 +22,7 @@ public final class World: Sendable {
     state = Mutex(WorldState(apps: apps, seed: seed, behaviour: behaviour, limits: limits, beginning: beginning))
   }
 
-  /// Looks at the world or changes it. Nothing else happens meanwhile: no waiting and no signing inside.
+  /// Reads or changes the world while holding its lock. `body` must not wait or sign.
   public func withState<Result: Sendable, Failure: Error>(
     _ body: (inout WorldState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -38,17 +39,17 @@ public final class World: Sendable {
     return result
   }
 
-  /// Does something at a moment of the world's time, in the order of its events, outside of the lock.
+  /// Schedules an action at a time of the world. It runs outside the lock, in order with the world's events.
   public func schedule(at moment: Timestamp, _ action: @escaping @Sendable (World, Timestamp) -> Void) {
     withState { $0.events.add(.action(action), at: moment) }
   }
 
-  /// When the next thing happens by itself; nil: never.
+  /// The time of the next scheduled event; nil if there is none.
   public var nextEvent: Timestamp? { state.withLock { $0.events.nextDue } }
 
-  /// Lets everything happen that is due by `moment`, in the order of time, each thing at its own moment.
+  /// Processes all events that are due by `moment`, in order, each at its own time.
   ///
-  /// - Returns: how many things happened.
+  /// - Returns: the number of events processed.
   @discardableResult
   public func run(until moment: Timestamp) throws(WorldError) -> Int {
     var count = 0
@@ -68,7 +69,8 @@ public final class World: Sendable {
     }
   }
 
-  /// A value whenever there is something to deliver or the next event has changed; several at once become one.
+  /// A stream with an element whenever there is something to deliver or the next event has changed. Pending elements
+  /// are merged into one.
   func news() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     watchers.withLock { $0.append(continuation) }

@@ -1,26 +1,26 @@
-// Why something cannot happen in the world.
+// The reason an operation on the world failed.
 
 public import AppStore
 
-/// What is wrong with an operation.
+/// An operation that the world rejected.
 public enum WorldError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No app of that bundle identifier is sold in that environment.
+  /// The scenario has no app with this bundle identifier in this environment.
   case noSuchRealm(bundleId: String, environment: AppStoreEnvironment)
-  /// The app has no such product, or the product no such offer.
+  /// The app has no such product, or the product has no such offer.
   case noSuchProduct(String)
-  /// There is no such transaction or subscription.
+  /// No such transaction or subscription exists.
   case noSuchTransaction(Int64)
   /// The customer does not exist.
   case noSuchCustomer
-  /// The purchase is not in a state in which that happens.
+  /// The purchase is not in a state that allows the operation.
   case impossible(String)
 
-  /// What is wrong and where.
+  /// The problem and its subject.
   public var description: String {
     switch self {
     case .noSuchRealm(let bundleId, let environment):
-      "no app \(bundleId) in \(environment.rawValue); name one of the apps of the scenario"
-    case .noSuchProduct(let name): "no product or offer \(name); name one that the app has"
+      "no app \(bundleId) in \(environment.rawValue); use one of the scenario's apps"
+    case .noSuchProduct(let name): "no product or offer \(name); use one of the app's"
     case .noSuchTransaction(let id): "no transaction \(id)"
     case .noSuchCustomer: "no such customer"
     case .impossible(let why): why

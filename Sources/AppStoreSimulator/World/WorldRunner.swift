@@ -1,15 +1,15 @@
-// Lets things happen when their time comes.
+// Processes the world's events when they are due.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 public import ServiceLifecycle
 
-/// Runs a world along a clock.
+/// Runs a world by a clock.
 public struct WorldRunner: Service {
   private let world: World
   private let clock: MillraceClock
 
-  /// A runner; one for each world.
+  /// Creates a runner. A world needs exactly one.
   public init(world: World, clock: MillraceClock) {
     self.world = world
     self.clock = clock

@@ -1,25 +1,25 @@
-// What a rehearsal does behind everybody's back, and the other version's word for what is told: for this project's own
-// programs and tests.
+// State changes without notifications, and access to version 1 bodies. Only this project's own programs and tests use
+// them.
 
 package import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// A subscription ends, or billing refuses its renewal, and nobody is told.
+  /// Sets the status of a subscription without sending a notification.
   package mutating func lapse(_ original: Int64, to status: Status) {
     subscriptions[original]?.status = status
   }
 
-  /// Somebody has extended the renewal date twice within a year, and nobody was told.
+  /// Records two extensions within a year without sending a notification.
   package mutating func useUpExtensions(_ original: Int64, at now: Timestamp) {
     subscriptions[original]?.extensions = [now - .seconds(40 * 86_400), now - .seconds(20 * 86_400)]
   }
 
-  /// The API does not know the subscription any more.
+  /// Removes the subscription, so that the API no longer finds it.
   package mutating func forget(_ original: Int64) { subscriptions[original] = nil }
 
-  /// Lets one thing happen to a purchase, by a die with ten sides: it is paid back, whole or in part, or not, or what was
-  /// paid back is taken again; what a family shared is shared no more.
+  /// Performs one event on a purchase, chosen by a ten-sided die. A purchase is refunded in full or in part, or its
+  /// refund is declined. A refund is reversed. A family-shared purchase is revoked.
   package mutating func throwDice(
     _ dice: Int, of transactionId: Int64, percentage: Int64, at time: Timestamp
   ) throws(WorldError) {
@@ -34,7 +34,7 @@ extension WorldState {
     }
   }
 
-  /// What version 1 would have posted of the same event; none where it tells nothing.
+  /// Returns the bodies that version 1 sends for the same event; empty if it sends none.
   package func bodiesV1(of record: NotificationRecord) -> [[UInt8]] {
     guard let subject = subjectV1(of: record) else { return [] }
     return typesV1(of: record.facts).map { subject.body($0) }

@@ -1,9 +1,9 @@
-// What happens by itself at its time. An event that finds things changed since it was planned does nothing.
+// Processes scheduled events. An event does nothing if the state has changed since it was scheduled.
 
 internal import AppStore
 
 extension WorldState {
-  /// Carries out an event; an action is not one of the world's own and is given back.
+  /// Processes an event. An `action` is returned, so that the caller runs it outside the lock.
   mutating func process(
     _ event: WorldEvent, at now: Timestamp
   ) throws(WorldError) -> (@Sendable (World, Timestamp) -> Void)? {
@@ -13,8 +13,8 @@ extension WorldState {
       guard let subscription = running(original, until: end) else { return nil }
       switch ending(of: subscription) {
       case .renewed: try renew(original, at: now)
-      // Where there is a grace period, billing that refuses is told at once: for what is left of the period the renewal
-      // date can still be extended.
+      // With a grace period, the billing failure is sent immediately. The renewal date can then still be extended for
+      // the rest of the period.
       case .billingFailed where gracePeriod(of: subscription) != nil && end > now:
         try failToRenew(original, endingIn: end - now, at: now)
       case .billingFailed, .expired: events.add(.periodEnds(original, periodEnd: end), at: end)

@@ -1,13 +1,13 @@
-// Renewal dates that are extended. Who may have one is not decided here.
+// Extends renewal dates. The caller checks eligibility.
 
 public import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// The present period ends so many days later: RENEWAL_EXTENDED, for everybody who shares the subscription as well. In
-  /// a grace period billing stops to try again until the new date.
+  /// Extends the current period by a number of days: RENEWAL_EXTENDED, also for family members who share the
+  /// subscription. In a grace period, billing retries stop until the new date.
   ///
-  /// - Returns: the new end.
+  /// - Returns: the new end of the period.
   @discardableResult
   public mutating func extendRenewal(
     _ original: Int64, byDays days: Int, at now: Timestamp
@@ -29,15 +29,16 @@ extension WorldState {
     return expires
   }
 
-  /// A mass extension does not reach this subscription: RENEWAL_EXTENSION/FAILURE, which names neither request nor days.
+  /// Fails a mass extension for this subscription: RENEWAL_EXTENSION/FAILURE, which names neither the request nor the
+  /// days.
   public mutating func failExtension(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     emit(.renewalExtension, .failure, about: subscription.transactionId, at: now)
   }
 
-  /// A mass extension is complete: RENEWAL_EXTENSION/SUMMARY.
+  /// Completes a mass extension: RENEWAL_EXTENSION/SUMMARY.
   ///
-  /// - Parameter storefronts: those the request named; nil: every storefront.
+  /// - Parameter storefronts: the storefronts that the request named; nil for every storefront.
   public mutating func summarizeExtension(
     in realm: RealmID, productId: String, requestIdentifier: String, storefronts: [String]?, succeeded: Int64,
     failed: Int64, at now: Timestamp

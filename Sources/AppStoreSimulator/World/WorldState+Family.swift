@@ -1,39 +1,40 @@
-// Family Sharing: who shares a subscription goes through what its purchaser goes through, with transactions of their own.
+// Family Sharing. A family member's subscription follows the purchaser's, with its own transactions.
 
 public import AppStore
 
-/// Somebody with whom a purchase is shared.
+/// A family member who shares a purchase.
 struct FamilyMember: Sendable, Hashable {
-  /// `originalTransactionId` of the member's own.
+  /// `originalTransactionId` of the member's own subscription or purchase.
   let original: Int64
-  /// The purchaser's transaction that the member's present one belongs to.
+  /// The purchaser's transaction that the member's current transaction belongs to.
   var follows: Int64
 }
 
 extension WorldState {
-  /// With how many others a purchase can be shared.
+  /// The largest number of family members who can share a purchase.
   static let largestFamily = 5
 
-  /// A family member gets what somebody bought: SUBSCRIBED/INITIAL_BUY, or ONE_TIME_CHARGE for a non-consumable, with
+  /// Shares a purchase with a family member: SUBSCRIBED/INITIAL_BUY, or ONE_TIME_CHARGE for a non-consumable, with
   /// `FAMILY_SHARED`.
   ///
-  /// From then on the member hears what the purchaser hears, but of prices and refunds; a refund is told as REVOKE.
+  /// From then on, the member receives the same notifications as the purchaser, except those about prices and refunds.
+  /// A refund is sent as REVOKE.
   ///
   /// - Parameter original: the purchaser's `originalTransactionId`.
-  /// - Returns: the member's.
+  /// - Returns: the member's `originalTransactionId`.
   @discardableResult
   public mutating func share(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
     let subscription = subscriptions[original]
     let purchase = try transaction(subscription?.transactionId ?? original)
     let product = product(of: purchase)
     guard product.isSubscription || product.type == .nonConsumable else {
-      throw .impossible("\(product.productId) is nothing that families share")
+      throw .impossible("\(product.productId) cannot be shared; share a subscription or a non-consumable")
     }
     guard purchase.ownership == .purchased, purchase.revocation == nil, subscription?.givesService ?? true else {
-      throw .impossible("transaction \(original) gives nothing that could be shared")
+      throw .impossible("transaction \(original) cannot be shared: it is not an active purchase")
     }
     guard families[original, default: []].count < Self.largestFamily else {
-      throw .impossible("transaction \(original) is shared with \(Self.largestFamily) others already")
+      throw .impossible("transaction \(original) is already shared with \(Self.largestFamily) others")
     }
     let purchaser = customers[purchase.customer]
     let member = try addCustomer(to: purchaser.realm, storefront: purchaser.storefront, at: now)
@@ -52,7 +53,7 @@ extension WorldState {
     return own
   }
 
-  /// Tells what happened to a subscription, to its purchaser first and then to everybody who shares it.
+  /// Sends a notification about a subscription, first for its purchaser and then for each family member who shares it.
   mutating func announce(
     _ type: NotificationTypeV2, _ subtype: Subtype? = nil, of original: Int64, cause: NotificationCause = .itself,
     at now: Timestamp
@@ -73,7 +74,7 @@ extension WorldState {
     }
   }
 
-  /// Nothing of a refunded purchase is shared any more: REVOKE for each who did.
+  /// Ends the sharing of a refunded purchase: REVOKE for each family member.
   mutating func endSharing(of original: Int64, at now: Timestamp) throws(WorldError) {
     for member in families.removeValue(forKey: original) ?? [] {
       guard let own = transactions[subscriptions[member.original]?.transactionId ?? member.original],
@@ -83,7 +84,7 @@ extension WorldState {
     }
   }
 
-  /// A member's subscription stands as the purchaser's does.
+  /// Copies the state of the purchaser's subscription to a member's subscription.
   private mutating func adopt(_ original: Int64, from purchaser: Int64, at now: Timestamp) {
     guard let theirs = subscriptions[purchaser], var own = subscriptions[original] else { return }
     own.nextProduct = theirs.nextProduct

@@ -1,14 +1,14 @@
-// Periods of subscriptions: they begin, are renewed or not, fail, recover and end.
+// Subscription periods: their beginning, renewal, billing failure, recovery and end.
 
 public import AppStore
 
 extension WorldState {
   /// Apple's billing retry period.
   static let retryPeriod = Duration.seconds(60 * 86_400)
-  /// The longest time that Apple was seen to renew before a period's end.
+  /// The longest observed time between Apple's renewal and the end of the period.
   static let longestLead = Duration.seconds(54)
 
-  /// Starts a period and plans what happens at its end.
+  /// Starts a period and schedules the event at its end.
   @discardableResult
   mutating func beginPeriod(
     _ original: Int64, id: Int64, product index: Int, offer: Int?, reason: TransactionReason, from start: Timestamp,
@@ -46,14 +46,14 @@ extension WorldState {
     return id
   }
 
-  /// Plans the renewal of the present period, or its end. Plans of an earlier end find another end and do nothing.
+  /// Schedules the renewal or end of the current period. Events scheduled for an earlier end date then have no effect.
   mutating func planEnd(of original: Int64) {
-    // Who shares a subscription follows its purchaser.
+    // A family member's subscription follows the purchaser's.
     guard let subscription = subscriptions[original], subscription.sharedBy == nil,
       let transaction = transactions[subscription.transactionId]
     else { return }
     let end = subscription.expires
-    // What would have happened before anybody listened did not.
+    // Events in the customers' past do not happen.
     if let horizon, end <= horizon { return }
     let length = end - transaction.purchaseDate
     let course = behaviour.period(seed: seed, subscription: original, transaction: transaction.id)
@@ -61,7 +61,7 @@ extension WorldState {
     events.add(.renewalDue(original, periodEnd: end), at: end - lead)
   }
 
-  /// Plans once for each period what its customer does: an extension neither takes it back nor repeats it.
+  /// Schedules the customer's cancellation, once for each period. An extension neither cancels nor repeats it.
   private mutating func planCancellation(of original: Int64) {
     guard let subscription = subscriptions[original], subscription.sharedBy == nil,
       let transaction = transactions[subscription.transactionId]
@@ -73,17 +73,17 @@ extension WorldState {
     events.add(.cancels(original, transaction: transaction.id), at: moment)
   }
 
-  /// The App Store renews now: DID_RENEW, or DID_RENEW/BILLING_RECOVERY after a failure.
+  /// Renews a subscription: DID_RENEW, or DID_RENEW/BILLING_RECOVERY after a failure.
   ///
-  /// A renewal ahead of the present period's end begins the new one at that end, so its `purchaseDate` lies ahead.
+  /// An early renewal starts the new period at the end of the current one, so its `purchaseDate` is in the future.
   @discardableResult
   public mutating func renew(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
     guard subscription.status != .expired, subscription.status != .revoked else {
-      throw .impossible("subscription \(original) has ended: its customer subscribes again instead")
+      throw .impossible("subscription \(original) has ended; resubscribe instead")
     }
     let isRecovery = subscription.retryEnds != nil
-    // In grace the new period follows the old one; after it, billing begins anew.
+    // In a grace period, the new period follows the old one. After it, the new period starts now.
     let keepsDate = !isRecovery || subscription.status == .billingGracePeriod
     let id = beginPeriod(
       original, id: takeTransactionId(), product: subscription.nextProduct, offer: subscription.nextOffer,
@@ -92,11 +92,11 @@ extension WorldState {
     return id
   }
 
-  /// Billing refuses the renewal: the subscription enters billing retry, in a grace period if the product has one.
-  /// DID_FAIL_TO_RENEW.
+  /// Fails the billing of a renewal: DID_FAIL_TO_RENEW. The subscription enters billing retry, with a grace period if
+  /// the product has one.
   ///
-  /// - Parameter left: what is left of the present period when that happens; nothing without a grace period, for a period
-  ///   that runs has no status of billing retry.
+  /// - Parameter left: the time left in the current period. Without a grace period it must be zero, because a running
+  ///   period cannot have the status of billing retry.
   public mutating func failToRenew(
     _ original: Int64, endingIn left: Duration = .zero, at now: Timestamp
   ) throws(WorldError) {
@@ -123,27 +123,27 @@ extension WorldState {
     announce(.didFailToRenew, grace == nil ? nil : .gracePeriod, of: original, at: now)
   }
 
-  /// The billing grace period of a subscription's product; nil where the team has none.
+  /// The billing grace period of a subscription's product; nil if the team has not enabled it.
   func gracePeriod(of subscription: SubscriptionFacts) -> Duration? {
     app(of: subscription.customer).products[subscription.product].gracePeriod
   }
 
-  /// The billing grace period ends without a renewal: GRACE_PERIOD_EXPIRED.
+  /// Ends the billing grace period without a renewal: GRACE_PERIOD_EXPIRED.
   public mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.status == .billingGracePeriod else {
-      throw .impossible("subscription \(original) is in no grace period")
+      throw .impossible("subscription \(original) is not in a grace period")
     }
     subscriptions[original]?.status = .billingRetry
     subscriptions[original]?.graceExpires = nil
     announce(.gracePeriodExpired, of: original, at: now)
   }
 
-  /// The subscription ends: EXPIRED with the subtype of its reason.
+  /// Ends the subscription: EXPIRED, with the subtype for the reason.
   public mutating func expire(_ original: Int64, _ intent: ExpirationIntent, at now: Timestamp) throws(WorldError) {
     var subscription = try self.subscription(original)
     guard subscription.status != .expired, subscription.status != .revoked else {
-      throw .impossible("subscription \(original) has ended already")
+      throw .impossible("subscription \(original) has already ended")
     }
     subscription.status = .expired
     subscription.renews = false
@@ -163,7 +163,7 @@ extension WorldState {
     announce(.expired, subtype, of: original, at: now)
   }
 
-  /// The customer switches renewal on or off: DID_CHANGE_RENEWAL_STATUS. Nothing when it is so already.
+  /// Turns auto-renewal on or off: DID_CHANGE_RENEWAL_STATUS. Does nothing if there is no change.
   public mutating func setRenewal(_ original: Int64, isOn: Bool, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.renews != isOn else { return }
@@ -171,7 +171,7 @@ extension WorldState {
     announce(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled, of: original, at: now)
   }
 
-  /// Stores a subscription whose period ended earlier than planned, with its transaction.
+  /// Stores a subscription whose period ended earlier than scheduled, and updates its transaction.
   mutating func setEnd(of subscription: inout SubscriptionFacts, at now: Timestamp) {
     subscriptions[subscription.originalTransactionId] = subscription
     if transactions[subscription.transactionId]?.expires != subscription.expires {

@@ -1,17 +1,17 @@
-// Customers buy: subscriptions, one-time purchases, offers, other plans.
+// Purchases: subscriptions, one-time purchases, offers and plan changes.
 
 public import AppStore
 
 extension WorldState {
-  /// A customer buys a product.
+  /// Purchases a product: SUBSCRIBED, DID_CHANGE_RENEWAL_PREF or ONE_TIME_CHARGE.
   ///
-  /// A subscription in a group in which the customer has an active one changes its plan; in a group in which one has
-  /// ended it resubscribes. SUBSCRIBED, DID_CHANGE_RENEWAL_PREF or ONE_TIME_CHARGE.
+  /// If the customer has an active subscription in the same group, the purchase changes its plan. If that subscription
+  /// has ended, the customer resubscribes.
   ///
   /// - Parameters:
-  ///   - offer: an offer's identifier.
-  ///   - ownership: `FAMILY_SHARED` for what a family member bought.
-  /// - Returns: the transaction; for a change that waits for the next renewal, the present one.
+  ///   - offer: the identifier of an offer.
+  ///   - ownership: `FAMILY_SHARED` for the purchase of a family member.
+  /// - Returns: the transaction; for a change that takes effect at the next renewal, the current one.
   @discardableResult
   public mutating func purchase(
     _ productId: String, by customer: CustomerID, offer offerName: String? = nil, quantity: Int64 = 1,
@@ -30,7 +30,7 @@ extension WorldState {
       let subscription = try self.subscription(original)
       if subscription.givesService {
         guard subscription.product != index else {
-          throw .impossible("the customer has \(productId) already")
+          throw .impossible("the customer already has \(productId)")
         }
         return try changePlan(original, to: productId, at: now)
       }
@@ -46,17 +46,17 @@ extension WorldState {
     return transactionId
   }
 
-  /// A customer with an active subscription redeems an offer: OFFER_REDEEMED with UPGRADE for a higher plan, DOWNGRADE
-  /// for a lower one, none for the same.
+  /// Redeems an offer for an active subscription: OFFER_REDEEMED with UPGRADE for a higher plan, with DOWNGRADE for a
+  /// lower one, and without a subtype for the same level.
   ///
-  /// - Parameter productId: the offer's product.
+  /// - Parameter productId: the product of the offer.
   @discardableResult
   public mutating func redeemOffer(
     _ offerName: String, of productId: String, for original: Int64, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
     guard subscription.givesService else {
-      throw .impossible("subscription \(original) is not active: its customer subscribes again instead")
+      throw .impossible("subscription \(original) is not active; resubscribe instead")
     }
     let realm = customers[subscription.customer].realm
     let index = try product(named: productId, in: realm)
@@ -78,8 +78,8 @@ extension WorldState {
     return transactionId
   }
 
-  /// What Apple sent for an offer redeemed by somebody without an active subscription before SUBSCRIBED took its place:
-  /// OFFER_REDEEMED with INITIAL_BUY or RESUBSCRIBE.
+  /// Redeems an offer for a customer without an active subscription: OFFER_REDEEMED with INITIAL_BUY or RESUBSCRIBE.
+  /// Apple now sends SUBSCRIBED in this case.
   @discardableResult
   public mutating func redeemOfferOldStyle(
     _ offerName: String, of productId: String, by customer: CustomerID, at now: Timestamp
@@ -100,8 +100,8 @@ extension WorldState {
     return transactionId
   }
 
-  /// A customer changes the plan: an upgrade, or a plan of the same level with another period length, takes effect at
-  /// once; a downgrade at the next renewal; the present plan takes a downgrade back.
+  /// Changes the plan of a subscription. An upgrade takes effect immediately. A downgrade, or another plan of the same
+  /// level, takes effect at the next renewal. Choosing the current plan cancels a downgrade.
   @discardableResult
   public mutating func changePlan(
     _ original: Int64, to productId: String, at now: Timestamp
@@ -112,7 +112,7 @@ extension WorldState {
     let index = try product(named: productId, in: realm)
     let products = realms[realm].app.products
     guard products[index].group == products[subscription.product].group else {
-      throw .impossible("\(productId) is in another group than subscription \(original)")
+      throw .impossible("\(productId) is not in the group of subscription \(original)")
     }
     if index == subscription.product {
       planNext(original, index, offer: nil)
@@ -129,7 +129,7 @@ extension WorldState {
     return subscription.transactionId
   }
 
-  /// The customer's subscription in the group of a product, whatever its status.
+  /// The customer's subscription in the group of a product, regardless of its status.
   public func subscription(
     inGroupOf product: Product, of customer: CustomerID, ownership: InAppOwnershipType = .purchased
   ) -> Int64? {
@@ -178,7 +178,7 @@ extension WorldState {
     _ original: Int64, to index: Int, offer: Int?, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     guard !(try subscription(original)).givesService else {
-      throw .impossible("subscription \(original) is active: its customer changes the plan instead")
+      throw .impossible("subscription \(original) is active; change its plan instead")
     }
     subscriptions[original]?.started = now
     return beginPeriod(
@@ -189,7 +189,7 @@ extension WorldState {
     _ original: Int64, to index: Int, offer: Int?, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     let old = try transaction(subscription(original).transactionId)
-    // The rest of the old period is paid back, which Apple shows as an upgraded transaction with a revocation date.
+    // Apple refunds the rest of the old period and shows an upgraded transaction with a revocation date.
     transactions[old.id]?.upgraded = now
     transactions[old.id]?.modified = now
     return beginPeriod(

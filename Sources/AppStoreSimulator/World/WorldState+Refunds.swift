@@ -1,16 +1,16 @@
-// Money that goes back: requests, decisions, reversals, and the end of family sharing.
+// Refunds: requests, decisions, reversals, and the end of Family Sharing.
 
 public import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// Milliunits of a price: all of it.
+  /// A full refund, as a percentage in milliunits.
   public static let wholePrice: Int64 = 100_000
 
-  /// The customer asks for a refund, or Apple asks once more about the same request: CONSUMPTION_REQUEST, "for any
-  /// product type" as Send Consumption Information has it. The older `notificationType` page names two of the four.
+  /// Requests a refund, or asks again about a request: CONSUMPTION_REQUEST, "for any product type" according to Send
+  /// Consumption Information. The older `notificationType` page names two of the four types.
   ///
-  /// - Returns: `notificationUUID`; nil when there is no notification.
+  /// - Returns: `notificationUUID`; nil if no notification is sent.
   @discardableResult
   public mutating func requestRefund(
     _ transactionId: Int64, reason: ConsumptionRequestReason = .unintendedPurchase, at now: Timestamp
@@ -24,12 +24,12 @@ extension WorldState {
     return emit(.consumptionRequest, about: transactionId, reason: reason, at: now)
   }
 
-  /// Apple pays back: REFUND, before it DID_CHANGE_RENEWAL_STATUS where renewal was on and the present period is refunded,
-  /// after it REVOKE for everybody who shared the purchase.
+  /// Refunds a transaction: REFUND. If the current period is refunded and auto-renewal is on, DID_CHANGE_RENEWAL_STATUS
+  /// comes first. REVOKE follows for each family member who shared the purchase.
   ///
-  /// A refund of an earlier period leaves the subscription as it is.
+  /// A refund of an earlier period does not change the subscription.
   ///
-  /// - Parameter percentage: milliunits of the price, above 0; less than all of it is a prorated refund.
+  /// - Parameter percentage: the refunded percentage in milliunits, above 0. Less than 100 000 is a prorated refund.
   public mutating func refund(
     _ transactionId: Int64, percentage: Int64 = wholePrice, reason: RevocationReason = .refundedForOtherReason,
     at now: Timestamp
@@ -55,7 +55,7 @@ extension WorldState {
     }
   }
 
-  /// Apple does not pay back: REFUND_DECLINED.
+  /// Declines a refund: REFUND_DECLINED.
   public mutating func declineRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
@@ -63,7 +63,7 @@ extension WorldState {
     emit(.refundDeclined, about: transactionId, at: now)
   }
 
-  /// Apple takes a refund back after a dispute: REFUND_REVERSED. The renewal date stays as it is.
+  /// Reverses a refund after a dispute: REFUND_REVERSED. The renewal date does not change.
   public mutating func reverseRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
@@ -80,7 +80,7 @@ extension WorldState {
     emit(.refundReversed, about: transactionId, at: now)
   }
 
-  /// The family does not share the purchase any more: REVOKE. Only for what was shared.
+  /// Ends the sharing of a purchase with a family member: REVOKE. The purchase must be family-shared.
   public mutating func revoke(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard transaction.ownership == .familyShared, transaction.revocation == nil else {

@@ -1,11 +1,12 @@
-// Prices, tokens, consent, Advanced Commerce, tests, and the two marks that a team's server sets.
+// Prices, external purchase tokens, consent, Advanced Commerce, test notifications, and the two changes a team's server
+// can make to a transaction.
 
 public import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
-  /// The App Store tells the customer of a higher price for the next renewals: PRICE_INCREASE/PENDING where consent is
-  /// needed, PRICE_INCREASE/ACCEPTED where not.
+  /// Announces a higher price for the next renewals: PRICE_INCREASE/PENDING if the customer has to consent, otherwise
+  /// PRICE_INCREASE/ACCEPTED.
   public mutating func announcePriceIncrease(
     _ original: Int64, to price: Int64, needsConsent: Bool, at now: Timestamp
   ) throws(WorldError) {
@@ -16,37 +17,37 @@ extension WorldState {
     emit(.priceIncrease, needsConsent ? .pending : .accepted, about: subscription.transactionId, at: now)
   }
 
-  /// The customer agrees to the higher price: PRICE_INCREASE/ACCEPTED.
+  /// Consents to the higher price: PRICE_INCREASE/ACCEPTED.
   public mutating func acceptPriceIncrease(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.priceIncrease?.isAccepted == false else {
-      throw .impossible("subscription \(original) awaits no consent to a price")
+      throw .impossible("subscription \(original) has no price increase that needs consent")
     }
     subscriptions[original]?.priceIncrease?.isAccepted = true
     emit(.priceIncrease, .accepted, about: subscription.transactionId, at: now)
   }
 
-  /// The team takes a product off sale, or sells it again. Its subscriptions end at their next renewal.
+  /// Removes a product from sale, or returns it to sale. Subscriptions to a removed product end at their next renewal.
   public mutating func setForSale(_ productId: String, in realm: RealmID, _ isForSale: Bool) throws(WorldError) {
     let index = try product(named: productId, in: realm)
     if isForSale { realms[realm].notForSale.remove(index) } else { realms[realm].notForSale.insert(index) }
   }
 
-  /// An app asks for a token for external purchases: EXTERNAL_PURCHASE_TOKEN/CREATED.
+  /// Creates a token for external purchases: EXTERNAL_PURCHASE_TOKEN/CREATED.
   @discardableResult
   public mutating func createExternalPurchaseToken(
     in realm: RealmID, type: ExternalPurchaseTokenType = .services, at now: Timestamp
   ) -> CompactUUID {
     let token = ExternalPurchaseTokenFacts(
       id: CompactUUID(using: &generator), created: now, expires: now + .seconds(30 * 86_400), type: type)
-    // A team that never reports must not fill the memory: who asks for more has the newest.
+    // Tokens that the team never reports must not fill the memory, so only the newest are kept.
     if realms[realm].tokens.count >= 1_000 { realms[realm].tokens.removeFirst(500) }
     realms[realm].tokens.append(token)
     emit(SampleKind(.externalPurchaseToken, .created), .token(token), in: realm, at: now)
     return token.id
   }
 
-  /// Apple reminds of a token: EXTERNAL_PURCHASE_TOKEN/ACTIVE_TOKEN_REMINDER, or UNREPORTED when no report came.
+  /// Sends a reminder about a token: EXTERNAL_PURCHASE_TOKEN/ACTIVE_TOKEN_REMINDER, or UNREPORTED if no report arrived.
   public mutating func remindOfExternalPurchaseToken(
     _ id: CompactUUID, in realm: RealmID, isUnreported: Bool, at now: Timestamp
   ) throws(WorldError) {
@@ -58,14 +59,14 @@ extension WorldState {
       in: realm, at: now)
   }
 
-  /// A parent withdraws consent to a child's use of the app: RESCIND_CONSENT.
+  /// Withdraws a parent's consent to a child's use of the app: RESCIND_CONSENT.
   public mutating func rescindConsent(_ customer: CustomerID, at now: Timestamp) throws(WorldError) {
     guard customers.indices.contains(customer) else { throw .noSuchCustomer }
     customers[customer].hasRescindedConsent = true
     emit(SampleKind(.rescindConsent), .consent(customer), in: customers[customer].realm, at: now)
   }
 
-  /// The team asks for a test: TEST.
+  /// Requests a test notification: TEST.
   ///
   /// - Returns: `notificationUUID`.
   @discardableResult
@@ -73,18 +74,18 @@ extension WorldState {
     emit(SampleKind(.test), .test, in: realm, at: now)
   }
 
-  /// The team moves a subscription to Advanced Commerce: MIGRATION.
+  /// Migrates a subscription to the Advanced Commerce API: MIGRATION.
   public mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.advancedCommerce == nil else {
-      throw .impossible("subscription \(original) belongs to Advanced Commerce already")
+      throw .impossible("subscription \(original) already belongs to Advanced Commerce")
     }
     subscriptions[original]?.advancedCommerce = AdvancedCommerceFacts(
       reference: CompactUUID(using: &generator), revision: 1, price: subscription.renewalPrice)
     emit(.migration, about: subscription.transactionId, at: now)
   }
 
-  /// The team changes the metadata of an Advanced Commerce subscription: METADATA_UPDATE.
+  /// Changes the metadata of an Advanced Commerce subscription: METADATA_UPDATE.
   public mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
@@ -92,7 +93,7 @@ extension WorldState {
     emit(.metadataUpdate, about: subscription.transactionId, at: now)
   }
 
-  /// The team changes the price of an Advanced Commerce subscription: PRICE_CHANGE.
+  /// Changes the price of an Advanced Commerce subscription: PRICE_CHANGE.
   public mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
@@ -101,8 +102,8 @@ extension WorldState {
     emit(.priceChange, about: subscription.transactionId, at: now)
   }
 
-  /// The team names the customer of a purchase (Set App Account Token): of a subscription the present transaction and
-  /// those to come, of anything else its one transaction.
+  /// Sets the app account token of a purchase (Set App Account Token). For a subscription, it applies to the current
+  /// transaction and later ones.
   public mutating func setAppAccountToken(
     _ token: CompactUUID, ofOriginal original: Int64, at now: Timestamp
   ) throws(WorldError) {
@@ -113,7 +114,7 @@ extension WorldState {
     transactions[id]?.modified = now
   }
 
-  /// The app, or the team's server, has delivered what was bought.
+  /// Marks a transaction as finished: the app or the team's server has delivered the purchase.
   public mutating func finish(_ transactionId: Int64) throws(WorldError) {
     _ = try transaction(transactionId)
     transactions[transactionId]?.isFinished = true

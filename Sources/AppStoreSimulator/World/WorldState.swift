@@ -1,5 +1,5 @@
-// Everything that is so in the world. Changed only by the operations in the files next to this one, each of which queues
-// the notifications that Apple would send.
+// The state of the world. Only the operations in the files next to this one change it. Each operation queues the
+// notifications that Apple would send.
 
 public import AppStore
 internal import AppStoreSigning
@@ -10,48 +10,48 @@ public struct Realm: Sendable {
   public internal(set) var app: SimulatedApp
   /// Production or Sandbox.
   public let environment: AppStoreEnvironment
-  /// Its notifications.
+  /// The notifications of the realm.
   public internal(set) var log: NotificationLog
-  /// Its customers, in the order they came.
+  /// The customers of the realm, in the order they were added.
   public internal(set) var customers: [CustomerID] = []
-  /// `originalTransactionId` of its subscriptions, in the order they began.
+  /// `originalTransactionId` of the realm's subscriptions, in the order they began.
   public internal(set) var subscriptions: [Int64] = []
-  /// Its tokens for external purchases.
+  /// The realm's tokens for external purchases.
   public internal(set) var tokens: [ExternalPurchaseTokenFacts] = []
-  /// Products that are not sold at present, by their place.
+  /// The products that are not for sale at present, as indices in the app's products.
   public internal(set) var notForSale: Set<Int> = []
 }
 
 /// The state of a world.
 public struct WorldState: Sendable {
-  /// What reproduces it.
+  /// The seed that reproduces the world.
   public let seed: UInt64
   /// How customers and banks behave.
   public var behaviour: Behaviour
-  /// Apps, each in each of its environments.
+  /// One realm for each environment of each app.
   public internal(set) var realms: [Realm] = []
-  /// Everybody, by ``CustomerID``.
+  /// All customers, by ``CustomerID``.
   public internal(set) var customers: [CustomerFacts] = []
-  /// By `transactionId`.
+  /// The transactions by `transactionId`.
   public internal(set) var transactions: [Int64: TransactionFacts] = [:]
-  /// By `originalTransactionId`.
+  /// The subscriptions by `originalTransactionId`.
   public internal(set) var subscriptions: [Int64: SubscriptionFacts] = [:]
-  /// Refunds that are asked for and not decided, by `transactionId`.
+  /// Refunds that were requested but not decided, by `transactionId`.
   public internal(set) var refundRequests: [Int64: RefundRequest] = [:]
-  /// When the last thing happened.
+  /// The time of the last event.
   public internal(set) var lastEvent: Timestamp
 
-  /// Who shares what somebody bought, by the purchaser's `originalTransactionId`.
+  /// The family members who share a purchase, by the purchaser's `originalTransactionId`.
   var families: [Int64: [FamilyMember]] = [:]
   let limits: WorldLimits
   var events = TimeOrdered<WorldEvent>()
   var generator: SeededGenerator
   var outbox: [NotificationID] = []
-  /// Whether somebody takes what ``outbox`` holds.
+  /// Whether a component delivers the contents of ``outbox``.
   var hasPostman = false
-  /// Set while the past is made up, of which nobody is told.
+  /// Whether notifications are suppressed, while the customers' past is created.
   var isQuiet = false
-  /// The end of the past that is being made up; nil: none is.
+  /// The end of the customers' past while it is created; nil otherwise.
   var horizon: Timestamp?
   private var nextTransactionId: Int64 = 2_000_000_100_000_000
   private var nextLineItemId: Int64 = 2_000_000_050_000_000
@@ -76,15 +76,15 @@ public struct WorldState: Sendable {
   }
 }
 
-// Looking things up.
+// Lookups.
 extension WorldState {
-  /// The app in that environment.
+  /// The realm of an app in an environment.
   public func realm(bundleId: String, environment: AppStoreEnvironment) -> RealmID? {
     realms.firstIndex { $0.app.bundleId == bundleId && $0.environment == environment }
   }
 
-  /// The customer that any identifier of Apple's leads to in a realm: a transaction's, an original transaction's or an
-  /// app transaction's.
+  /// The customer that an identifier leads to in a realm. The identifier can be a transaction's, an original
+  /// transaction's or an app transaction's.
   public func customer(of id: Int64, in realm: RealmID) -> CustomerID? {
     guard let found = transactions[id]?.customer ?? subscriptions[id]?.customer ?? appTransactions[id],
       customers[found].realm == realm
@@ -92,28 +92,28 @@ extension WorldState {
     return found
   }
 
-  /// The transaction of an order; every purchase and every renewal is an order of its own here.
+  /// The transaction of an order. Here every purchase and every renewal is an order of its own.
   public func transaction(ofOrder orderId: Int64) -> TransactionFacts? {
     orders[orderId].flatMap { transactions[$0] }
   }
 
-  /// What was bought.
+  /// The product of a transaction.
   public func product(of transaction: TransactionFacts) -> Product {
     realms[customers[transaction.customer].realm].app.products[transaction.product]
   }
 
-  /// The offer that the present period of a subscription came with.
+  /// The offer of a subscription's current period.
   public func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
     guard let transaction = transactions[subscription.transactionId], let offer = transaction.offer else { return nil }
     return product(of: transaction).offers[offer]
   }
 
-  /// The subscription that a transaction belongs to; nil for a one-time purchase.
+  /// The subscription of a transaction; nil for a one-time purchase.
   public func subscription(of transaction: TransactionFacts) -> SubscriptionFacts? {
     subscriptions[transaction.originalId]
   }
 
-  /// The notification of that UUID, unless it was forgotten.
+  /// The notification with this UUID, unless it was dropped.
   public func record(uuid: CompactUUID) -> NotificationRecord? {
     for realm in realms {
       if let record = realm.log[uuid] { return record }
@@ -147,11 +147,11 @@ extension WorldState {
   }
 }
 
-// New things and their names.
+// New customers, identifiers, transactions and notifications.
 extension WorldState {
-  /// Somebody gets an app.
+  /// Adds a customer to an app.
   ///
-  /// - Parameter storefront: three letters of a country.
+  /// - Parameter storefront: a three-letter country code.
   public mutating func addCustomer(
     to realm: RealmID, storefront: String = "USA", at now: Timestamp
   ) throws(WorldError) -> CustomerID {
@@ -179,7 +179,7 @@ extension WorldState {
     return nextOrderId
   }
 
-  /// Adds a transaction to its customer's and lets the customer's oldest renewals go beyond the limit.
+  /// Adds a transaction to its customer and removes the customer's oldest transactions beyond the limit.
   mutating func insert(_ transaction: TransactionFacts) {
     transactions[transaction.id] = transaction
     orders[transaction.orderId] = transaction.id
@@ -188,7 +188,7 @@ extension WorldState {
     guard excess > 0 else { return }
     var forgotten: [Int64] = []
     for id in customers[transaction.customer].transactions where forgotten.count < excess {
-      // The present period of a subscription stays, however old it is.
+      // The transaction of a subscription's current period is kept, however old it is.
       if let old = transactions[id], subscriptions[old.originalId]?.transactionId == id { continue }
       forgotten.append(id)
     }
@@ -199,7 +199,7 @@ extension WorldState {
     }
   }
 
-  /// Queues a notification, unless the past is being made up.
+  /// Queues a notification, unless notifications are suppressed.
   @discardableResult
   mutating func emit(
     _ kind: SampleKind, _ content: NotificationFacts.Content, cause: NotificationCause = .itself, in realm: RealmID,
@@ -216,7 +216,7 @@ extension WorldState {
     return facts.uuid
   }
 
-  /// Queues a notification about a transaction as it stands, with its subscription if it has one.
+  /// Queues a notification about the current state of a transaction and its subscription, if it has one.
   @discardableResult
   mutating func emit(
     _ type: NotificationTypeV2, _ subtype: Subtype? = nil, about transactionId: Int64,

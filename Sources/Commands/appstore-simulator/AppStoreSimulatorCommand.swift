@@ -1,4 +1,4 @@
-// A fake App Store as a process: arguments in, scenario read, run, report.
+// Runs the App Store simulator as a process.
 
 import ArgumentParser
 

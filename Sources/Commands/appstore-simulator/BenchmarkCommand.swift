@@ -1,4 +1,4 @@
-// `appstore-simulator benchmark`: how many notifications one core signs, and whether memory grows meanwhile.
+// `appstore-simulator benchmark`: measures how many notifications one core signs, and whether memory grows.
 
 import AppStoreSimulator
 import ArgumentParser
@@ -6,9 +6,9 @@ import ArgumentParser
 struct BenchmarkCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "benchmark",
-    abstract: "Signs notifications of a renewing world and prints the rate of one core and the memory in use.")
+    abstract: "Signs renewal notifications and prints the rate of one core and the memory in use.")
 
-  @Option(help: "How many notifications.") var count = 1_000_000
+  @Option(help: "The number of notifications.") var count = 1_000_000
 
   func validate() throws {
     guard count > 0 else { throw ValidationError("--count must be above 0") }
@@ -19,6 +19,6 @@ struct BenchmarkCommand: ParsableCommand {
       let memory = sample.resident.map { "\($0 / 1_048_576) MiB" } ?? "unknown"
       print("\(sample.signed) signed, \(sample.cpu) of CPU time, \(memory)")
     }
-    print("\(Int(result.perSecond)) signed notifications a second and core, \(result.bodySize) bytes each")
+    print("\(Int(result.perSecond)) signed notifications per second and core, \(result.bodySize) bytes each")
   }
 }

@@ -1,13 +1,13 @@
-// `appstore-simulator check`: what a scenario says, without playing it.
+// `appstore-simulator check`: validates scenarios without playing them.
 
 import AppStoreSimulator
 import ArgumentParser
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Reads scenarios and says what is wrong with them, without playing them.")
+    commandName: "check", abstract: "Validates scenarios without playing them.")
 
-  @Argument(help: "Scenarios, YAML.") var scenarios: [String]
+  @Argument(help: "Scenario files in YAML.") var scenarios: [String]
 
   func run() throws {
     for scenario in scenarios {

@@ -1,10 +1,10 @@
-// `appstore-simulator run`: one scenario until its end, then the report.
+// `appstore-simulator run`: plays one scenario to its end, then prints the report.
 
 import AppStore
 import AppStoreSigning
 import AppStoreSimulator
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -13,7 +13,7 @@ import UnixSignals
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Plays a scenario and reports what was sent, acknowledged, asked and done wrong.",
+    abstract: "Plays a scenario and reports notifications, acknowledgements, API calls and errors.",
     discussion: """
       Examples:
         appstore-simulator run scenarios/outage-mass-extension.yaml --target http://127.0.0.1:8080/v2 --port 9999 \\
@@ -21,23 +21,23 @@ struct RunCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var file: ScenarioFile
-  @Option(help: "Where to post version 2 notifications, instead of the scenario's URLs.") var target: String?
-  @Option(help: "Where to post version 1 notifications, instead of the scenario's URLs.") var targetV1: String?
+  @Option(help: "The URL for version 2 notifications, instead of the scenario's.") var target: String?
+  @Option(help: "The URL for version 1 notifications, instead of the scenario's.") var targetV1: String?
   @Option(help: "The port of the production API, instead of the scenario's.") var port: Int?
   @Option(help: "The port of the sandbox API, instead of the scenario's.") var sandboxPort: Int?
-  @Option(help: "How fast time passes, instead of the scenario's rate.") var rate: Double?
-  @Option(help: "What the world begins with, instead of the scenario's seed.") var seed: UInt64?
-  @Option(help: "A chain with its keys in PEM, from an earlier --write-chain; without it a new one.") var chain: String?
-  @Option(help: "Write the chain with its keys, so that another run signs with it.") var writeChain: String?
-  @Option(help: "Write the root certificate in PEM: what receivers are to trust.") var writeRoot: String?
-  @Option(help: "Make a key for the API of apps that have none and write it in PEM.") var writeApiKey: String?
-  @Option(help: "Write the `clock` that other processes need to live in the scenario's time, as YAML.")
+  @Option(help: "The rate of time, instead of the scenario's.") var rate: Double?
+  @Option(help: "The random seed, instead of the scenario's.") var seed: UInt64?
+  @Option(help: "A certificate chain with keys in PEM, from --write-chain; by default a new one.") var chain: String?
+  @Option(help: "Write the chain with its keys, for use by another run.") var writeChain: String?
+  @Option(help: "Write the root certificate in PEM, for receivers to trust.") var writeRoot: String?
+  @Option(help: "Create an API key for apps that have none, and write it in PEM.") var writeApiKey: String?
+  @Option(help: "Write the `clock` setting that gives other processes the scenario's time, as YAML.")
   var writeClock: String?
-  @Option(help: "A file with the shared secret that version 1 bodies carry, for apps whose scenario names none.")
+  @Option(help: "A file with the shared secret of version 1 bodies, for apps without one in the scenario.")
   var sharedSecret: String?
-  @Option(help: "Write every attempt to deliver as a line of JSON, the body included.") var writeSent: String?
+  @Option(help: "Write every delivery attempt as a line of JSON, including the body.") var writeSent: String?
   @Option(help: "Write the report as JSON.") var report: String?
-  @Flag(help: "Log every delivery that failed, not only those that were given up.") var verbose = false
+  @Flag(help: "Log every failed delivery, not only those given up.") var verbose = false
 
   func validate() throws {
     if let rate, !(rate > 0 && rate <= 1_000_000) {
@@ -68,7 +68,7 @@ struct RunCommand: AsyncParsableCommand {
     let clock = MillraceClock(origin: origin, rate: scenario.rate, start: start)
     let shared =
       "clock: { origin: \"\(origin.rfc3339)\", rate: \(scenario.rate), start: \"\(start.rfc3339)\" }"
-    logger.info("processes that are to live in this time need \(shared)")
+    logger.info("to share this time, other processes need \(shared)")
     if let writeClock { try (shared + "\n").write(toFile: writeClock, isSecret: false) }
     let chain =
       try self.chain.map { try SigningChain(pem: String(contentsOfFile: $0, encoding: .utf8)) }

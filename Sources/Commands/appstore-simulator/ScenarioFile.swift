@@ -1,11 +1,11 @@
-// A scenario on disk. Files that it names are looked for next to it.
+// Reads a scenario file. Paths in it are relative to the file.
 
 import AppStoreSimulator
 import ArgumentParser
 import Foundation
 
 struct ScenarioFile: ParsableArguments {
-  @Argument(help: "The scenario, YAML; see docs/simulator.md.") var scenario: String
+  @Argument(help: "The scenario file in YAML; see docs/simulator.md.") var scenario: String
 
   func read() throws -> Scenario {
     let directory = URL(fileURLWithPath: scenario).deletingLastPathComponent()
@@ -13,7 +13,7 @@ struct ScenarioFile: ParsableArguments {
     do {
       text = try String(contentsOf: URL(fileURLWithPath: scenario), encoding: .utf8)
     } catch {
-      throw ValidationError("\(scenario) cannot be read; name a file of scenarios/")
+      throw ValidationError("could not read \(scenario); pass a file of scenarios/")
     }
     do {
       return try Scenario(yaml: text) { name in
@@ -24,23 +24,23 @@ struct ScenarioFile: ParsableArguments {
     }
   }
 
-  /// The text of a file without white space around it.
+  /// The text of a file, without surrounding white space.
   static func text(of path: String) throws -> String {
     do {
       return try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
         .trimmingCharacters(in: .whitespacesAndNewlines)
     } catch {
-      throw ValidationError("\(path) cannot be read")
+      throw ValidationError("could not read \(path)")
     }
   }
 }
 
 extension String {
-  /// Writes the text; with `isSecret` readable for its owner only.
+  /// Writes the text. If `isSecret`, only the owner can read the file.
   func write(toFile path: String, isSecret: Bool) throws {
     let attributes: [FileAttributeKey: Any] = isSecret ? [.posixPermissions: 0o600] : [:]
     guard FileManager.default.createFile(atPath: path, contents: Data(utf8), attributes: attributes) else {
-      throw ValidationError("\(path) cannot be written")
+      throw ValidationError("could not write \(path)")
     }
   }
 }

@@ -1,5 +1,5 @@
-// Everything that was sent, on disk: a line of JSON for each attempt. Written by a queue of its own, so that no delivery
-// waits for a disk.
+// Writes all delivery attempts to a file, one line of JSON each. A separate queue writes, so no delivery waits for the
+// disk.
 
 import AppStore
 import AppStoreSimulator
@@ -8,7 +8,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A file of attempts.
+/// A file of delivery attempts.
 final class SentFile: Sendable {
   private let path: String
   private let queue = DispatchQueue(label: "appstore-simulator.sent")
@@ -17,9 +17,9 @@ final class SentFile: Sendable {
 
   init(_ path: String) throws {
     self.path = path
-    // Bodies of version 1 hold the shared secret.
+    // Version 1 bodies contain the shared secret.
     try "".write(toFile: path, isSecret: true)
-    guard let file = FileHandle(forWritingAtPath: path) else { throw ValidationError("\(path) cannot be written") }
+    guard let file = FileHandle(forWritingAtPath: path) else { throw ValidationError("could not write \(path)") }
     self.file = file
   }
 
@@ -36,6 +36,6 @@ final class SentFile: Sendable {
   /// Returns when everything is written.
   func close() throws {
     try queue.sync { try file.close() }
-    if let failure = failure.withLock({ $0 }) { throw ValidationError("\(path) is not complete: \(failure)") }
+    if let failure = failure.withLock({ $0 }) { throw ValidationError("\(path) is incomplete: \(failure)") }
   }
 }

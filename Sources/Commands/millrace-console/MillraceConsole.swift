@@ -1,4 +1,4 @@
-// The operator's console.
+// Runs the operator's console as a process.
 
 internal import ArgumentParser
 internal import Console

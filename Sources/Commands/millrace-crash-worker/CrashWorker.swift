@@ -1,5 +1,5 @@
-// The worker that scripts/crash kills: a worker as anybody writes one. What it does to the world is one call for each
-// renewal, under a name, to an endpoint that counts; a second later a timer says something more of it.
+// The worker that scripts/crash kills. It makes one named call for each renewal to an endpoint that counts calls, and a
+// second later a timer publishes a second event.
 
 import AppStore
 import AsyncHTTPClient
@@ -19,9 +19,9 @@ import NIOHTTP1
   static let name = "crash"
   static let families: Set<NotificationFamily> = [.subscriptions, .tests]
 
-  /// Where calls are counted.
+  /// The URL of the endpoint.
   private let world: String
-  /// Whether each run is told there first, which may refuse it.
+  /// Whether to ask the endpoint before each run; it may refuse.
   private let isAsking: Bool
   private let process = getpid()
 
@@ -34,16 +34,16 @@ import NIOHTTP1
     isAsking = getenv("CRASH_ASKS") != nil
   }
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if isAsking { try await ask(about: notification) }
     let milled = try Outcome.emit(Milled(process: Int(process), attempt: context.attempt))
     switch notification.event {
-    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first try fails")
+    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first attempt fails")
     case .didRenew, .didFailToRenew: try await extend(notification, context)
     default: return milled
     }
     guard let signed = notification.signedDate else { return milled }
-    // The same however often it is set: two runs of the handler make one timer, and its event one `ce_id`.
+    // Always the same timer: two runs of the handler set one timer, and its event has one `ce_id`.
     return milled.settingTimer("remind/\(notification.id)", at: signed + .seconds(1))
   }
 
@@ -51,20 +51,20 @@ import NIOHTTP1
     try .emit(Reminded(process: Int(process)))
   }
 
-  /// Before anything else is done, so that what is refused has no effect.
-  private func ask(about notification: Notification) async throws {
+  /// Asks first, so that a refused notification has no effect.
+  private func ask(about notification: AppStoreNotification) async throws {
     var request = HTTPClientRequest(url: "\(world)/runs")
     request.method = .POST
     request.headers.add(name: "notification", value: notification.id)
     let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
     let answer = try await response.body.collect(upTo: 1_024)
     if answer.readableBytesView.elementsEqual("refused".utf8) {
-      throw PermanentFailure("refused", "the world does not want \(notification.id)")
+      throw PermanentFailure("refused", "the endpoint refuses \(notification.id)")
     }
   }
 
-  /// No two runs have the same body, so that the endpoint sees whether what was written is what is sent.
-  private func extend(_ notification: Notification, _ context: HandlerContext) async throws {
+  /// Sends a different body in every run, so the endpoint can check that a repeated call has the stored bytes.
+  private func extend(_ notification: AppStoreNotification, _ context: HandlerContext) async throws {
     var generator = SystemRandomNumberGenerator()
     let body = "\(notification.id) by \(process), \(generator.next())"
     _ = try await context.once("extend/\(notification.id)", body: Array(body.utf8)) { intent in
@@ -75,10 +75,10 @@ import NIOHTTP1
       request.body = .bytes(ByteBuffer(bytes: intent.body))
       let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
       let answer = try await response.body.collect(upTo: 1_024)
-      // As a defect in a handler would: without a word, with the effect begun and not ended.
+      // Simulates a fatal defect in a handler: the process dies while the effect has no result.
       if answer.readableBytesView.elementsEqual("die".utf8) { kill(process, SIGKILL) }
       guard response.status == .ok else {
-        throw RetryableFailure("answered \(response.status.code): it was done or not, nobody knows")
+        throw RetryableFailure("answered \(response.status.code): the result is unknown")
       }
       return Array(answer.readableBytesView)
     }

@@ -1,40 +1,48 @@
-// One worker's deployment: a directory with chain and configuration, a cluster of its own or the one that was named, and
-// the worker's topics on it.
+// The deployment of one worker: a directory with certificate chain and configuration, an embedded or external cluster,
+// and the worker's topics.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Processes
 
-/// Where programs and topic files are, and what a run is made of.
+/// The programs, files and cluster of a run.
 struct Tools: Sendable {
   /// The directory of the executables.
   var programs: String
   /// The directory of the topic files.
   var topics: String
-  /// Where runs put their files.
+  /// The directory for configurations and logs.
   var directory: String
-  /// The cluster to use; nil: an embedded one for each deployment.
+  /// The cluster's brokers; nil: an embedded cluster for each deployment.
   var bootstrapServers: String?
-  /// When everything must be over.
+  /// The three nodes that `faults` kills and pauses; nil if there are none.
+  var nodes: KafkaNodes?
+  /// The prefix of every topic name, by which tests delete the topics.
+  var prefix: String
+  /// The time limit of the run.
   var deadline: ContinuousClock.Instant
 
   func program(_ name: String) -> String { "\(programs)/\(name)" }
 }
 
 struct Deployment: Sendable {
-  /// How much a worker does at a time.
+  /// The size of a worker.
   struct Size: Sendable {
     var lanes: Int
     var recordsInFlight: Int
+    /// Whether to use the shortest session timeouts that brokers allow, so the run does not wait for them.
+    var hasShortSessions = true
 
-    /// Few records in hand, so that the suspicion after kills in a row passes while the run lasts.
+    /// Few records in flight, so the suspicion after several kills ends during the run.
     static let usual = Size(lanes: 4, recordsInFlight: 6)
-    /// Enough in hand for many to be done in one commit.
+    /// Enough records in flight for many to be committed in one transaction.
     static let deep = Size(lanes: 2, recordsInFlight: 48)
+    /// The worker's default session timeouts.
+    static let asDeployed = Size(lanes: 12, recordsInFlight: 6, hasShortSessions: false)
   }
 
   static let worker = "crash"
@@ -45,7 +53,7 @@ struct Deployment: Sendable {
   let configuration: MillraceConfiguration
   let topics: WorkerTopics
   let log: KafkaLog
-  /// What clients of this program are made of.
+  /// The client configuration of this program.
   let kafka: KafkaConfiguration
   let lanes: Int
   private let cluster: EmbeddedClusterProcess?
@@ -53,7 +61,7 @@ struct Deployment: Sendable {
   var isTransactional: Bool { cluster == nil }
   var path: String { "\(directory)/millrace.yaml" }
 
-  /// Starts what the deployment stands on.
+  /// Starts the cluster if needed, and creates the topics.
   init(
     _ name: String, _ size: Size, prefix: String, chain: SigningChain, app: SampleApp, tools: Tools
   ) async throws {
@@ -98,10 +106,10 @@ struct Deployment: Sendable {
       environment: self.environment.merging(environment) { $1 }, log: "\(directory)/\(name).log")
   }
 
-  /// What finds the cluster.
+  /// The environment variables that name the cluster.
   var environment: [String: String] { EmbeddedClusterProcess.environment(configuration.kafka.bootstrapServers) }
 
-  /// Ends the cluster, where it is the deployment's own.
+  /// Ends the cluster if it belongs to the deployment.
   func end() { cluster?.end() }
 
   private static func createTopics(_ path: String, _ address: String, _ directory: String, _ tools: Tools) async throws
@@ -114,9 +122,9 @@ struct Deployment: Sendable {
   }
 
   private static func yaml(prefix: String, _ size: Size, root: String, app: SampleApp, tools: Tools) -> String {
-    // A group waits for members that died while they joined as long as the poll interval says.
+    // If members die while they join, the group waits for them for the poll interval.
     let properties =
-      tools.bootstrapServers == nil
+      tools.bootstrapServers == nil || !size.hasShortSessions
       ? "{}"
       : "{ session.timeout.ms: \"6000\", heartbeat.interval.ms: \"500\", max.poll.interval.ms: \"12000\" }"
     return """

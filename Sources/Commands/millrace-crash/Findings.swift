@@ -1,20 +1,21 @@
-// What a run left in Kafka and in the world, held against what was sent. Values only.
+// Compares the results of a run, in Kafka and at the endpoint, with the notifications that were sent. Pure.
 
 import AppStore
 import Crypto
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
-/// What must hold in the end, whatever was done to the processes.
+/// The guarantees that a scenario checks.
 struct Promise: Sendable {
-  /// A `read_committed` reader finds one event for each notification; else at least one, all with one `ce_id`.
+  /// A `read_committed` reader finds exactly one event per notification; otherwise at least one, all with the same
+  /// `ce_id`.
   var isExactlyOnce = false
-  /// No call went out twice; else the same bytes may have.
+  /// Every effect was called once; otherwise calls may be repeated with the same bytes.
   var isCalledOnce = false
-  /// Many notifications were done in one commit, so that the ledger has pages.
+  /// Many notifications were committed together, so the ledger has pages.
   var hasPages = false
-  /// Why a notification may become a dead letter on the way.
+  /// The only reason for which a notification may become a dead letter during the run.
   var deadly = "crashed-the-process"
 }
 
@@ -23,16 +24,16 @@ struct Findings: Sendable {
     var id: String
     var notification: String
     var process: Int
-    /// Whether it is of the timer that the notification set.
+    /// Whether it belongs to the timer that the notification set.
     var isTimers = false
   }
 
-  /// What a record among the events is.
+  /// The kind of a record on the event topic.
   enum Found: Sendable {
     case event(Event)
-    /// It has the headers of an event and a value that is none.
+    /// A record with the headers of an event but an invalid value.
     case unreadable(String)
-    /// It is none of this worker's.
+    /// A record of another producer.
     case stranger
 
     init(_ record: ConsumerRecord) {
@@ -42,41 +43,41 @@ struct Findings: Sendable {
       }
       do {
         guard case .integer(let process)? = try JSONObject(parsing: record.value ?? [])["process"] else {
-          self = .unreadable("the event \(id) of \(notification) names no process")
+          self = .unreadable("the event \(id) of \(notification) has no process")
           return
         }
         let timed = Findings.notification(ofTimersEvent: notification)
         self = .event(
           Event(id: id, notification: timed ?? notification, process: Int(process), isTimers: timed != nil))
       } catch {
-        self = .unreadable("the event \(id) of \(notification) is no object: \(error)")
+        self = .unreadable("the event \(id) of \(notification) is not an object: \(error)")
       }
     }
   }
 
-  /// By notification, whether it is to have an effect.
+  /// Whether each sent notification has an effect.
   var sent: [String: Bool] = [:]
-  /// What a person put aside: nothing may come of it.
+  /// The notifications that the operator discarded. They must have no effect.
   var discarded: Set<String> = []
   var events: [Event] = []
-  /// Reasons, by notification.
+  /// The reasons of dead letters, by notification.
   var deadLetters: [String: String] = [:]
-  /// What the ledger says, by its records' keys.
+  /// The ledger's values, by record key.
   var ledger: [[UInt8]: [UInt8]] = [:]
-  /// Pages of the ledger.
+  /// The number of ledger pages.
   var pages = 0
-  /// Digests of the notifications that stand on them, done.
+  /// The digests of the notifications that the pages list as done.
   var onPages: Set<[UInt8]> = []
-  /// What came, by the effect's name.
-  var effects: [String: World.Effect] = [:]
-  /// Partitions whose oldest records are gone: what was in them cannot be held against anything.
+  /// The calls received, by name of the effect.
+  var effects: [String: CrashEnvironment.Effect] = [:]
+  /// The partitions whose oldest records retention has deleted, so they cannot be checked.
   var trimmed: [String] = []
-  /// Records on the events' topic that are no events.
+  /// The number of foreign records on the event topic.
   var strangers = 0
-  /// What is wrong with events that cannot be read.
+  /// The problems of unreadable events.
   var unreadable: [String] = []
 
-  /// Takes a record of the events' topic in.
+  /// Adds a record of the event topic.
   mutating func take(_ record: ConsumerRecord) {
     switch Found(record) {
     case .event(let event): events.append(event)
@@ -90,26 +91,26 @@ extension Findings {
   static func effect(of notification: String) -> String { "extend/\(notification)" }
   static func timer(of notification: String) -> String { "remind/\(notification)" }
 
-  /// The notification whose timer that is; nil for another name.
+  /// The notification of a timer; nil if the name is not a timer's.
   static func notification(ofTimer name: String) -> String? {
     name.hasPrefix("remind/") ? String(name.dropFirst("remind/".count)) : nil
   }
 
-  /// The notification whose timer an event follows from; nil where it follows from a notification.
+  /// The notification whose timer caused an event; nil if a notification caused it.
   static func notification(ofTimersEvent cause: String) -> String? {
     let parts = cause.split(separator: "/")
     return parts.count == 4 && parts[0] == "timer" ? notification(ofTimer: "\(parts[1])/\(parts[2])") : nil
   }
 
-  /// What is not as promised, in sentences.
+  /// A sentence for each violated guarantee.
   func faults(_ promise: Promise) -> [String] {
     var faults = trimmed.map { "\($0) was trimmed: the run is larger than the cluster" } + unreadable
-    if strangers > 0 { faults.append("\(strangers) records among the events are none of this worker's") }
-    if promise.hasPages, pages == 0 { faults.append("the ledger has no page: nothing was shown of pages") }
+    if strangers > 0 { faults.append("\(strangers) records on the event topic are not from this worker") }
+    if promise.hasPages, pages == 0 { faults.append("the ledger has no pages, so pages were not tested") }
     let timers = Dictionary(grouping: events.filter(\.isTimers), by: \.notification)
-    for id in timers.keys where sent[id] != true { faults.append("a timer of \(id) fired, and nobody set it") }
+    for id in timers.keys where sent[id] != true { faults.append("a timer of \(id) fired but was never set") }
     let byNotification = Dictionary(grouping: events.filter { !$0.isTimers }, by: \.notification)
-    for id in byNotification.keys where sent[id] == nil { faults.append("an event of \(id), which nobody sent") }
+    for id in byNotification.keys where sent[id] == nil { faults.append("an event of \(id), which was never sent") }
     for (id, hasEffect) in sent.sorted(by: { $0.key < $1.key }) {
       let own = byNotification[id] ?? []
       if discarded.contains(id) {
@@ -120,7 +121,7 @@ extension Findings {
       if Set(own.map(\.id)).count > 1 { faults.append("the events of \(id) have \(Set(own.map(\.id)).count) ids") }
       if promise.isExactlyOnce, own.count > 1 {
         faults.append(
-          "\(id) has \(own.count) events, of processes \(own.map { "\($0.process)" }.joined(separator: ", "))")
+          "\(id) has \(own.count) events, from processes \(own.map { "\($0.process)" }.joined(separator: ", "))")
       }
       if state(of: id) != .done { faults.append("the ledger says \(state(of: id)) of \(id)") }
       if hasEffect {
@@ -131,26 +132,27 @@ extension Findings {
     if Set(events.map(\.id)).count != byNotification.count + timers.count {
       faults.append("two notifications, or timers, share a ce_id")
     }
-    for name in effects.keys where !sent.contains(where: { $0.value && Self.effect(of: $0.key) == name }) {
-      faults.append("\(name) was called, and nobody asked for it")
+    let wanted = Set(sent.filter(\.value).keys.map(Self.effect(of:)))
+    for name in effects.keys where !wanted.contains(name) {
+      faults.append("\(name) was called without a notification")
     }
     return faults
   }
 
   private func faultsOfDiscarded(_ id: String, _ events: [Event]) -> [String] {
     var faults: [String] = []
-    if !events.isEmpty { faults.append("\(id) was put aside and has \(events.count) events") }
-    if effects[Self.effect(of: id)] != nil { faults.append("\(id) was put aside and its effect was caused") }
-    if state(of: id) != .dead { faults.append("\(id) was put aside, and the ledger says \(state(of: id)) of it") }
+    if !events.isEmpty { faults.append("\(id) was discarded but has \(events.count) events") }
+    if effects[Self.effect(of: id)] != nil { faults.append("\(id) was discarded but its effect was called") }
+    if state(of: id) != .dead { faults.append("\(id) was discarded, but the ledger says \(state(of: id))") }
     return faults
   }
 
   private func faultsOfEffect(of id: String, _ promise: Promise) -> [String] {
-    guard let effect = effects[Self.effect(of: id)] else { return ["the effect of \(id) was never caused"] }
+    guard let effect = effects[Self.effect(of: id)] else { return ["the effect of \(id) was never called"] }
     var faults: [String] = []
-    if effect.bodies.count != 1 { faults.append("the effect of \(id) went out with \(effect.bodies.count) bodies") }
+    if effect.bodies.count != 1 { faults.append("the effect of \(id) was sent as \(effect.bodies.count) bodies") }
     if promise.isCalledOnce, effect.calls != 1 { faults.append("the effect of \(id) was called \(effect.calls) times") }
-    if !isEnded(Self.effect(of: id)) { faults.append("the ledger does not know that \(Self.effect(of: id)) ended") }
+    if !isEnded(Self.effect(of: id)) { faults.append("the ledger has no result of \(Self.effect(of: id))") }
     return faults
   }
 
@@ -159,18 +161,18 @@ extension Findings {
     if fired.isEmpty { faults.append("the timer of \(id) never fired") }
     if Set(fired.map(\.id)).count > 1 { faults.append("the events of the timer of \(id) have several ids") }
     if promise.isExactlyOnce, fired.count > 1 { faults.append("the timer of \(id) fired \(fired.count) times") }
-    if isSet(Self.timer(of: id)) { faults.append("the ledger has the timer of \(id) still") }
+    if isSet(Self.timer(of: id)) { faults.append("the ledger still has the timer of \(id)") }
     return faults
   }
 
-  // MARK: - The ledger, read by its documented format and not with the worker's code
+  // MARK: - The ledger, parsed by its documented format and not with the worker's code
 
   enum State: String, Sendable {
     case unknown = "nothing"
     case done, parked, dead
   }
 
-  /// Takes a record of the ledger's topic in, in the order of the topic.
+  /// Adds a record of the ledger topic, in order.
   mutating func takeLedger(_ record: ConsumerRecord) {
     let key = record.key ?? []
     ledger[key] = record.value
@@ -184,10 +186,10 @@ extension Findings {
     }
   }
 
-  /// On a page a notification is its digest, a minute and the digest of its outcome.
+  /// The bytes of one notification on a page: its digest, a minute and the digest of its outcome.
   private static let lineBytes = 24
 
-  /// Its own record is newer than any page that it stands on.
+  /// The state of a notification. Its own record is newer than any page that lists it.
   func state(of id: String) -> State {
     let digest = Array(SHA256.hash(data: Array(id.utf8)).prefix(16))
     guard let value = ledger[[UInt8(ascii: "h")] + digest] else { return onPages.contains(digest) ? .done : .unknown }
@@ -207,20 +209,21 @@ extension Findings {
 
   private func isSet(_ timer: String) -> Bool { ledger[[UInt8(ascii: "t")] + Array(timer.utf8)] != nil }
 
-  /// Notifications that the worker is not done with, as its ledger has it, and that nobody put aside.
+  /// The notifications that the ledger does not list as done, except discarded ones.
   var unfinished: [String] {
     sent.keys.filter { !discarded.contains($0) && (state(of: $0) != .done || isSet(Self.timer(of: $0))) }
   }
 
-  /// The run in numbers.
+  /// The run's counts.
   var summary: String {
     let withEffect = sent.count { $0.value && !discarded.contains($0.key) }
     let calls = effects.values.reduce(0) { $0 + $1.calls }
     let twice = events.count - Set(events.map(\.id)).count
     let fired = Set(events.filter(\.isTimers).map(\.notification)).count
     return """
-      \(sent.count) notifications, \(events.count) events (\(twice) repeated), \(withEffect) effects by \(calls) calls, \
-      \(fired) timers, \(onPages.count) notifications on \(pages) pages, \(deadLetters.count) dead letters on the way
+      \(sent.count) notifications, \(events.count) events (\(twice) repeated), \(withEffect) effects by \(calls) \
+      calls, \(fired) timers, \(onPages.count) notifications on \(pages) pages, \(deadLetters.count) dead letters on \
+      the way
       """
   }
 }

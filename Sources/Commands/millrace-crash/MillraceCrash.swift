@@ -1,5 +1,5 @@
-// Kills, stops and restarts real processes of a worker and holds what they left in Kafka and in the world against what was
-// sent. scripts/crash runs it.
+// Kills, stops and restarts real processes of a worker, and compares the results in Kafka and at the endpoint with the
+// notifications that were sent. scripts/crash runs it.
 
 import ArgumentParser
 import Foundation
@@ -10,27 +10,32 @@ import Processes
     commandName: "millrace-crash",
     abstract: "Shows with real processes that a worker loses nothing and does nothing twice.",
     discussion: """
-      Without --bootstrap-servers each deployment has an embedded cluster of its own, in a process of its own, where \
-      workers commit at least once; with them they commit in transactions.
+      Without --bootstrap-servers, each deployment has its own embedded cluster in its own process, and \
+      workers commit at least once. With it, they commit in transactions.
       """)
 
-  @Argument(help: "What to do: \(Scenario.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Argument(help: "The scenarios: \(Scenario.allCases.map(\.rawValue).joined(separator: ", ")).")
   var scenarios: [Scenario]
 
-  @Option(help: "Decides what is sent and when processes die; without it, any.") var seed: UInt64?
-  @Option(help: "How often processes are killed, restarted or paused.") var rounds = 10
-  @Option(help: "How many deployments go through each scenario at the same time.") var deployments = 1
-  @Option(help: "Seconds after which everything is over, done or not.") var limit = 240
+  @Option(help: "The random seed; by default a random one.") var seed: UInt64?
+  @Option(help: "The number of kills, restarts or pauses.") var rounds = 10
+  @Option(help: "The number of deployments that run each scenario in parallel.") var deployments = 1
+  @Option(help: "The time limit in seconds.") var limit = 240
   @Option(help: "Comma-separated host:port of a real cluster's brokers.") var bootstrapServers: String?
+  @Option(help: "The directory of a scripts/kafka cluster whose nodes may be killed and paused.")
+  var nodes: String?
+  @Option(help: "The script that runs the nodes.") var kafka = "scripts/kafka"
   @Option(help: "The directory of the executables.") var programs: String
   @Option(help: "The directory of the topic files.") var topics = "topics"
-  @Option(help: "Where to put configurations and logs.") var directory: String
+  @Option(help: "The directory for configurations and logs.") var directory: String
 
   func run() async throws {
     let seed = seed ?? UInt64.random(in: 0..<1_000_000)
     say("seed \(seed)")
     let tools = Tools(
       programs: programs, topics: topics, directory: directory, bootstrapServers: bootstrapServers,
+      nodes: nodes.map { KafkaNodes(script: kafka, directory: $0) },
+      prefix: ProcessInfo.processInfo.environment["KAFKA_TEST_PREFIX"] ?? "",
       deadline: ContinuousClock.now + .seconds(limit))
     let verdicts = try await interruptible { try await all(seed, tools) }
     for verdict in verdicts {
@@ -40,7 +45,7 @@ import Processes
       if verdict.faults.count > 20 { say("  and \(verdict.faults.count - 20) more") }
     }
     guard verdicts.allSatisfy(\.faults.isEmpty) else {
-      say("again with --seed \(seed); logs in \(directory)")
+      say("repeat with --seed \(seed); logs in \(directory)")
       throw ExitCode.failure
     }
   }
@@ -52,12 +57,16 @@ import Processes
           say("skipped: \(scenario.rawValue) needs transactions: set KAFKA_BOOTSTRAP_SERVERS")
           continue
         }
+        guard scenario != .faults || tools.nodes != nil else {
+          say("skipped: \(scenario.rawValue) needs nodes that may be killed: --nodes")
+          continue
+        }
         for number in 0..<max(1, deployments) {
           let own = seed &+ UInt64(number)
           group.addTask { [rounds] in
             let name = "\(scenario.rawValue)-\(number + 1)"
             return [
-              try await Mill.run(name, scenario.size, seed: own, tools: tools, say: say) { mill in
+              try await CrashTest.run(name, scenario.size, seed: own, tools: tools, say: say) { mill in
                 try await mill.run(scenario, rounds: rounds, seed: own)
               }
             ]
@@ -69,7 +78,7 @@ import Processes
   }
 }
 
-/// One line for whoever watches.
+/// Prints a line.
 @Sendable func say(_ line: String) {
   FileHandle.standardOutput.write(Data("    \(line)\n".utf8))
 }

@@ -1,7 +1,7 @@
-// What a reader outside sees while processes die: events and dead letters as they become visible.
+// Observes events and dead letters as an outside reader while processes die.
 
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 import Synchronization
@@ -17,23 +17,23 @@ final class Observer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Notifications that have an event.
+  /// The notifications with an event.
   var answered: Set<String> { state.withLock { $0.answered } }
-  /// Notifications that have a dead letter, or whose timer has.
+  /// The notifications with a dead letter, of their own or of their timer.
   var dead: Set<String> { state.withLock { $0.dead } }
-  /// Notifications whose timer has fired.
+  /// The notifications whose timer has fired.
   var reminded: Set<String> { state.withLock { $0.reminded } }
-  /// Events, repeated ones included.
+  /// The number of events, including duplicates.
   var events: Int { state.withLock { $0.events } }
 
-  /// Whether a process has published something.
+  /// Whether a process has published an event.
   func hasSeen(_ process: Int32) -> Bool { state.withLock { $0.processes.contains(Int(process)) } }
 
-  /// Takes in what was read.
+  /// Adds records.
   func take(_ records: [ConsumerRecord]) {
     state.withLock { state in
       for record in records {
-        // What cannot be read is a finding of the verdict; here nothing waits for it.
+        // Unreadable records are reported by the verdict.
         if case .event(let event) = Findings.Found(record) {
           if event.isTimers {
             state.reminded.insert(event.notification)

@@ -1,28 +1,28 @@
-// A range of records sent again while the worker runs, and the trail of all that the operator did.
+// Replays a range of records while the worker runs, and checks the audit trail of all actions.
 
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
 extension Operating {
   private static let reapplyReason = "the template was wrong"
 
-  /// What can be seen of the worker's deeds from outside.
+  /// The visible results of the worker at one time.
   private struct Moment {
     var runs: [String: Int]
     var calls: Int
     var events: Int
 
-    init(_ mill: Mill) async throws {
+    init(_ mill: CrashTest) async throws {
       (runs, calls) = (mill.world.runs, mill.world.calls)
       events = try await mill.deployment.log.everything(in: [mill.deployment.topics.events]).count
     }
   }
 
-  /// Sends some records of one partition again, twice; the one that was put aside is among them.
-  /// - Returns: their offsets.
+  /// Replays some records of one partition twice, including the discarded one.
+  /// - Returns: The offsets.
   func sendAgain(using random: inout SeededGenerator) async throws -> Range<Int64> {
     let place = try place(of: refused.unwanted)
     let held = places.filter { $0.value.partition == place.partition }
@@ -40,8 +40,8 @@ extension Operating {
     await expect(
       between.runs == before.runs && between.calls == before.calls && between.events == before.events,
       """
-      a plain replay of what is done ran handlers of \(between.runs.count { before.runs[$0.key] != $0.value }), and \
-      caused \(between.calls - before.calls) calls and \(between.events - before.events) events
+      a plain replay of handled records ran the handlers of \(between.runs.count { before.runs[$0.key] != $0.value }), \
+      and caused \(between.calls - before.calls) calls and \(between.events - before.events) events
       """)
 
     try await replay(place.partition, range, ["--reapply", Self.reapplyReason])
@@ -51,11 +51,11 @@ extension Operating {
       await expect(
         after.runs[id] == count, "with --reapply the handler of \(id) ran \(after.runs[id] ?? 0) times, not \(count)")
     }
-    await expect(after.calls == before.calls, "--reapply caused \(after.calls - before.calls) effects twice")
-    // What is committed later is counted by the verdict at the end.
+    await expect(after.calls == before.calls, "--reapply repeated \(after.calls - before.calls) effects")
+    // The verdict at the end counts events that are committed later.
     await expect(
-      after.events == before.events, "--reapply published \(after.events - before.events) events that say the same")
-    mill.say("\(range.count) records sent again plainly, then for handlers to run again")
+      after.events == before.events, "--reapply published \(after.events - before.events) events without a difference")
+    mill.say("\(range.count) records replayed, first plainly, then with --reapply")
     return range
   }
 
@@ -77,10 +77,10 @@ extension Operating {
         && line.text("worker") == Deployment.worker && line["reapply"] == (options.isEmpty ? nil : .bool(true)),
       "\(what) of \(count) records says: \(line.line)")
     let process = await mill.workers.first?.pid
-    try await mill.wait(for: "the worker to be done with what was sent again") {
+    try await mill.wait(for: "the worker to handle the replayed records") {
       try await Task.sleep(for: .milliseconds(200))
       guard await mill.workers.first?.pid == process else {
-        throw RunError("the worker ended while records were sent again, and its counts with it; see its logs")
+        throw RunError("the worker ended during the replay, so its counts are lost; see its logs")
       }
       let total: Int
       do {
@@ -88,21 +88,21 @@ extension Operating {
       } catch is CancellationError {
         throw CancellationError()
       } catch {
-        // Busy, or over: then it is started anew, and another process.
+        // The worker is busy or has ended. If it has ended, its metrics are lost.
         return false
       }
       return total >= before.values.reduce(0, +) + range.count
     }
-    // One of them is a dead letter that was put aside: no replay of either kind brings it back.
+    // One of the records is a discarded dead letter, which no replay brings back.
     let after = try await ended()
     let found = (options.isEmpty ? skipped : done).map { (after[$0] ?? 0) - (before[$0] ?? 0) }
     await expect(
-      found == [range.count - 1, 1], "\(what) of \(count) records ended as \(after), before it as \(before)")
+      found == [range.count - 1, 1], "\(what) of \(count) records changed the counts from \(before) to \(after)")
   }
 
-  /// How many records ended how, as the worker counts them; what waits on a tier has not.
+  /// The number of records by outcome, from the worker's metrics. Delayed records have no outcome yet.
   private func ended() async throws -> [String: Int] {
-    guard let url = await mill.metrics else { throw RunError("the worker's metrics are nowhere") }
+    guard let url = await mill.metrics else { throw RunError("the worker has no metrics URL") }
     var counts: [String: Int] = [:]
     for line in try await Web.get(url).text.split(separator: "\n")
     where line.hasPrefix("millrace_worker_records_total{") && !line.contains("outcome=\"parked\"") {
@@ -113,9 +113,9 @@ extension Operating {
     return counts
   }
 
-  // MARK: - The trail
+  // MARK: - Audit trail
 
-  /// What the trail says of a run.
+  /// A run in the audit trail.
   private struct Entry: Hashable, CustomStringConvertible {
     var action: String
     var by: String
@@ -125,7 +125,7 @@ extension Operating {
     var description: String { "\(action) by \(by) (\(why ?? "")): \(counts)" }
   }
 
-  /// Every run of a command is in the audit trail with who, why and how many, and no other is.
+  /// Checks that the audit trail has every command's run with author, reason and counts, and no other run.
   func audit(_ range: Range<Int64>) async throws {
     let (log, topics) = (mill.deployment.log, mill.deployment.topics)
     let count = Int64(range.count)
@@ -139,7 +139,7 @@ extension Operating {
       Entry(action: "replay", by: Self.author, why: nil, counts: ["sent": count]),
       Entry(action: "reapply", by: Self.author, why: Self.reapplyReason, counts: ["sent": count]),
     ]
-    // A lane tells the end of a replay together with its last result, in another topic.
+    // A lane writes the end of a replay together with its last result, but to another topic.
     try await mill.wait(for: "the audit trail to have an end for each run") {
       try await Task.sleep(for: .milliseconds(200))
       let ended = AuditRecord.typePrefix + "ended"
@@ -153,14 +153,14 @@ extension Operating {
       }
       return Entry(action: line.text("action") ?? "", by: line.text("by") ?? "", why: line.text("why"), counts: counts)
     }
-    await expect(answer.status == 0 && found == expected, "the audit trail has \(found), and not \(expected)")
+    await expect(answer.status == 0 && found == expected, "the audit trail has \(found), expected \(expected)")
     await expect(
       answer.lines.allSatisfy {
         $0.text("state") == "over" && $0.text("result") == "done" && $0.text("target") == Deployment.worker
-      }, "the audit trail has runs that are not over: \(answer.text)")
+      }, "the audit trail has unfinished runs: \(answer.text)")
     let runs = try await hand.millrace(["replay", "list"])
     await expect(
       runs.status == 0 && runs.lines.map { $0.text("run") } == answer.lines.suffix(2).map { $0.text("run") },
-      "replay list has \(runs.text)")
+      "unexpected output of replay list: \(runs.text)")
   }
 }

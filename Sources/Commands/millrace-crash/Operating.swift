@@ -1,14 +1,14 @@
-// An operator at work beside a running worker: dead letters looked at, tried again, asked for twice and put aside; a range of
-// records sent again, plainly and for handlers to run again. All of it by the built command line.
+// Operates a running worker with the built command line: lists, requeues and discards dead letters, and replays a range
+// of records, plainly and with --reapply.
 
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
-extension Mill {
-  /// Why the world's refusals are dead letters.
+extension CrashTest {
+  /// The reason of the dead letters for notifications that the endpoint refuses.
   static let refusal = "refused"
 
   func operate(using random: inout SeededGenerator) async throws -> String {
@@ -16,15 +16,15 @@ extension Mill {
     try await send(120)
     let refused = try Operating.Refused(among: sent, using: &random)
     world.refuse(refused.all)
-    // Right before it is used: a port that is free may be another's soon.
+    // Choose the port as late as possible: another process may take it.
     try beOperated()
     try start(1)
     let (ids, timers) = (Set(sent.keys), Set(sent.filter(\.value).keys))
-    try await wait(for: "what is refused to be given to a person, and the others to be done") { [observer] in
+    try await wait(for: "refused notifications to become dead letters, and the others to be handled") { [observer] in
       refused.all.isSubset(of: observer.dead) && ids.subtracting(refused.all).isSubset(of: observer.answered)
         && timers.subtracting(refused.all).isSubset(of: observer.reminded)
     }
-    say("\(refused.all.count) of \(sent.count) notifications are refused and dead letters")
+    say("\(refused.all.count) of \(sent.count) notifications were refused and are dead letters")
     let operating = try await Operating(self, refused)
     let letters = try await operating.look()
     try await operating.settle(letters)
@@ -32,20 +32,20 @@ extension Mill {
     let range = try await operating.sendAgain(using: &random)
     try await operating.audit(range)
     return """
-      \(await operating.hand.count) commands: \(letters.count) dead letters, \(letters.count - 1) of them tried again, \
-      \(range.count) records sent again and again
+      \(await operating.hand.count) commands: \(letters.count) dead letters, \(letters.count - 1) of them requeued, \
+      \(range.count) records replayed twice
       """
   }
 }
 
 struct Operating: Sendable {
-  /// What the world refuses at first.
+  /// The notifications that the endpoint refuses at first.
   struct Refused: Sendable {
-    /// Tried again alone.
+    /// Requeued alone.
     var first: String
-    /// Put aside.
+    /// Discarded.
     var unwanted: String
-    /// Tried again together, by their reason.
+    /// Requeued together, by their reason.
     var others: Set<String>
 
     var all: Set<String> { others.union([first, unwanted]) }
@@ -58,13 +58,13 @@ struct Operating: Sendable {
     }
   }
 
-  /// Where a notification was first written.
+  /// The original position of a notification.
   struct Place: Sendable {
     var partition: TopicPartition
     var offset: Int64
-    /// The purchase that it is about.
+    /// The purchase.
     var key: String
-    /// How often its handler runs until it is done, the first of them being at fault now and then.
+    /// The number of handler runs until success. Some notifications fail on the first attempt.
     var runs: Int
 
     init(_ record: ConsumerRecord) {
@@ -77,13 +77,13 @@ struct Operating: Sendable {
 
   static let author = "ann"
   static let reason = "mended"
-  let mill: Mill
+  let mill: CrashTest
   let hand: Operator
   let refused: Refused
-  /// By notification.
+  /// The positions, by notification.
   let places: [String: Place]
 
-  init(_ mill: Mill, _ refused: Refused) async throws {
+  init(_ mill: CrashTest, _ refused: Refused) async throws {
     (self.mill, self.refused) = (mill, refused)
     hand = Operator(mill.deployment)
     var places: [String: Place] = [:]
@@ -93,25 +93,25 @@ struct Operating: Sendable {
     self.places = places
   }
 
-  /// One that does not hold is told with the others, at the end.
+  /// Records a violated expectation, to be reported at the end.
   func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) async {
     if !holds { await mill.fault(sentence()) }
   }
 
   func expect(_ answer: Operator.Answer, endsWith status: Int32, saying words: String, _ what: String) async {
-    await expect(answer.status == status, "\(what) ended with \(answer.status), not \(status): \(answer.notes)")
+    await expect(answer.status == status, "\(what) ended with \(answer.status), expected \(status): \(answer.notes)")
     await expect(answer.notes.contains(words), "\(what) did not say “\(words)”: \(answer.notes)")
   }
 
   func place(of id: String) throws -> Place {
-    guard let place = places[id] else { throw RunError("\(id) was sent and is in no topic") }
+    guard let place = places[id] else { throw RunError("\(id) was sent but is in no topic") }
     return place
   }
 
-  // MARK: - Looking
+  // MARK: - Lists
 
-  /// What the lists and a sheet say.
-  /// - Returns: ids of dead letters by notification.
+  /// Checks the output of the lists and of one dead letter.
+  /// - Returns: The IDs of dead letters by notification.
   func look() async throws -> [String: String] {
     let worker = Deployment.worker
     let groups = try await hand.millrace(["dead-letters", "list"])
@@ -119,26 +119,26 @@ struct Operating: Sendable {
     let count = Int64(refused.all.count)
     await expect(
       groups.lines.count == 1 && groups.lines.first?.text("worker") == worker
-        && groups.lines.first?.text("reason") == Mill.refusal && groups.lines.first?.count("open") == count
+        && groups.lines.first?.text("reason") == CrashTest.refusal && groups.lines.first?.count("open") == count
         && groups.lines.first?.count("count") == count,
-      "dead-letters list is not one group of \(count) open ones: \(groups.text)")
+      "dead-letters list does not have one group of \(count) open letters: \(groups.text)")
     let list = try await hand.millrace(["dead-letters", "list", "--worker", worker, "--open", "--each"])
     await expect(list.status == 0, "dead-letters list --each ended with \(list.status): \(list.notes)")
     var letters: [String: String] = [:]
     for line in list.lines {
       guard let id = line.text("notificationId"), let letter = line.text("id"), let place = places[id] else {
-        await mill.fault("dead-letters list --each has a line of nothing that was sent: \(line.line)")
+        await mill.fault("dead-letters list --each has a line for an unknown notification: \(line.line)")
         continue
       }
       letters[id] = letter
       await expect(
-        line.text("state") == "open" && line.text("reason") == Mill.refusal
+        line.text("state") == "open" && line.text("reason") == CrashTest.refusal
           && line.text("detail")?.contains(id) == true && line.text("topic") == place.partition.topic
           && line.count("partition") == Int64(place.partition.partition) && line.count("offset") == place.offset,
-        "dead-letters list --each says of \(id) in \(place.partition) at \(place.offset): \(line.line)")
+        "wrong line in dead-letters list --each for \(id) in \(place.partition) at \(place.offset): \(line.line)")
     }
     guard Set(letters.keys) == refused.all, list.lines.count == refused.all.count else {
-      throw RunError("dead-letters list --each has \(list.lines.count) letters, not the \(count) that were refused")
+      throw RunError("dead-letters list --each has \(list.lines.count) letters, expected the \(count) refused ones")
     }
     try await show(refused.first, letters)
     return letters
@@ -153,8 +153,8 @@ struct Operating: Sendable {
       sheet.status == 0 && sheet.lines.count == 1 && line.text("id") == letter && line.text("worker") == worker
         && line.text("notificationId") == id && line.count("attempts") == 1
         && line.text("wayBack")?.hasPrefix("millrace dead-letters requeue \(letter) --worker \(worker)") == true,
-      "dead-letters show \(letter) says: \(sheet.text) \(sheet.notes)")
-    await expect(!sheet.text.contains(key), "dead-letters show \(letter) says whose purchase it is unasked")
+      "unexpected output of dead-letters show \(letter): \(sheet.text) \(sheet.notes)")
+    await expect(!sheet.text.contains(key), "dead-letters show \(letter) shows the purchase without --payload")
     let whole = try await hand.millrace(["dead-letters", "show", letter, "--worker", worker, "--payload"])
     await expect(
       whole.status == 0 && whole.text.contains(key), "dead-letters show \(letter) --payload has no payload")
@@ -167,18 +167,19 @@ struct Operating: Sendable {
 
   // MARK: - Settling
 
-  /// One is tried again, one is put aside, the rest is tried again by its reason; whoever comes second does nothing.
+  /// Requeues one, discards one and requeues the rest by their reason. Later commands for the same letters must have no
+  /// effect.
   func settle(_ letters: [String: String]) async throws {
     let (mill, refused) = (mill, refused)
     let (first, unwanted) = (try letter(of: refused.first, letters), try letter(of: refused.unwanted, letters))
-    // The others are refused still: none of them may come along.
+    // The others are still refused and must not be requeued with it.
     mill.world.refuse(refused.all.subtracting([refused.first]))
     try await carryOut("requeue", [first], named: [first])
     try await waitForEvents(of: [refused.first])
     try await comeSecond("requeue", first, standing: "sent again")
     try await comeSecond("discard", first, standing: "sent again")
     let unknown = try await ask("requeue", ["0/999999"], by: Self.author)
-    await expect(unknown, endsWith: 64, saying: "has no such dead letter", "a requeue of what is none")
+    await expect(unknown, endsWith: 64, saying: "has no such dead letter", "a requeue of an unknown letter")
 
     try await carryOut("discard", [unwanted], named: [unwanted])
     await mill.discard(refused.unwanted)
@@ -186,10 +187,10 @@ struct Operating: Sendable {
 
     mill.world.refuse([])
     try await carryOut(
-      "requeue", ["--reason", Mill.refusal], named: try refused.others.map { try letter(of: $0, letters) })
+      "requeue", ["--reason", CrashTest.refusal], named: try refused.others.map { try letter(of: $0, letters) })
     try await waitForEvents(of: refused.others)
     try await lookAgain(letters)
-    mill.say("\(letters.count - 1) of them tried again, one put aside, each once")
+    mill.say("\(letters.count - 1) of them requeued, one discarded, each once")
   }
 
   private func ask(_ verb: String, _ which: [String], by author: String) async throws -> Operator.Answer {
@@ -206,33 +207,33 @@ struct Operating: Sendable {
       let items = answer.lines.filter { $0.text("event") == event }.compactMap { $0.text("item") }
       await expect(
         items.sorted() == letters.map { "dead-letters/\($0)" }.sorted(),
-        "\(verb) \(which) says that it is \(event) of \(items), and not of \(letters)")
+        "\(verb) \(which) reports \(event) for \(items), expected \(letters)")
     }
     await expect(
       answer.lines.count == 2 * letters.count && answer.lines.allSatisfy { $0.text("action") == verb },
-      "\(verb) \(which) says more: \(answer.text)")
+      "unexpected further output of \(verb) \(which): \(answer.text)")
   }
 
   private func comeSecond(_ verb: String, _ letter: String, standing: String) async throws {
     let answer = try await ask(verb, [letter], by: "bob")
-    await expect(answer, endsWith: 1, saying: ", 1 came second.", "\(verb) of \(letter), which is settled,")
+    await expect(answer, endsWith: 1, saying: ", 1 superseded.", "\(verb) of \(letter), which is settled,")
     let line = answer.lines.first ?? [:]
     await expect(
       answer.lines.count == 1 && line.text("event") == "lost" && line.text("item") == "dead-letters/\(letter)"
         && line.text("by") == Self.author && line.text("why") == Self.reason && line.text("standing") == standing,
-      "\(verb) of \(letter), which is settled, says: \(answer.text)")
+      "\(verb) of \(letter), which is settled, printed: \(answer.text)")
   }
 
   private func waitForEvents(of ids: Set<String>) async throws {
-    try await mill.wait(for: "the event of what is tried again") { [observer = mill.observer] in
+    try await mill.wait(for: "the events of the requeued letters") { [observer = mill.observer] in
       ids.isSubset(of: observer.answered)
     }
   }
 
   private func lookAgain(_ letters: [String: String]) async throws {
     let open = try await hand.millrace(["dead-letters", "list", "--worker", Deployment.worker, "--open", "--each"])
-    await expect(open, endsWith: 0, saying: "No dead letters.", "dead-letters list --open, when all are settled,")
-    await expect(open.lines.isEmpty, "dead letters are open still: \(open.text)")
+    await expect(open, endsWith: 0, saying: "No dead letters.", "dead-letters list --open, after all are settled,")
+    await expect(open.lines.isEmpty, "dead letters are still open: \(open.text)")
     let list = try await hand.millrace(["dead-letters", "list", "--worker", Deployment.worker, "--each"])
     var states: [String: String] = [:]
     for line in list.lines { states[line.text("id") ?? ""] = "\(line.text("state") ?? "") by \(line.text("by") ?? "")" }
@@ -240,11 +241,11 @@ struct Operating: Sendable {
     for (id, letter) in letters {
       expected[letter] = "\(id == refused.unwanted ? "discarded" : "sent again") by \(Self.author)"
     }
-    await expect(states == expected && list.lines.count == expected.count, "settled, they are listed as \(list.text)")
+    await expect(states == expected && list.lines.count == expected.count, "settled letters are listed as \(list.text)")
     let runs = mill.world.runs
     for id in refused.all {
       let count = id == refused.unwanted ? 1 : 1 + (try place(of: id).runs)
-      await expect(runs[id] == count, "the handler of \(id) ran \(runs[id] ?? 0) times, not \(count)")
+      await expect(runs[id] == count, "the handler of \(id) ran \(runs[id] ?? 0) times, expected \(count)")
     }
   }
 }

@@ -1,5 +1,4 @@
-// The command line in an operator's hands: the built program, and what it says on standard output taken as a script takes it,
-// one JSON object a line.
+// Runs the built command line as an operator's script does, and parses its standard output, one JSON object per line.
 
 import AppStore
 import Foundation
@@ -14,24 +13,24 @@ import Processes
 #endif
 
 actor Operator {
-  /// How a command ended.
+  /// The result of a command.
   struct Answer: Sendable {
     var status: Int32
     /// Standard output, line by line.
     var lines: [JSONObject]
-    /// The same as it was printed.
+    /// Standard output as text.
     var text: String
-    /// Standard error: what a person is told besides.
+    /// Standard error.
     var notes: String
   }
 
   private let deployment: Deployment
-  /// Commands so far.
+  /// The number of commands so far.
   private(set) var count = 0
 
   init(_ deployment: Deployment) { self.deployment = deployment }
 
-  /// Runs a command to its end.
+  /// Runs a command and waits for its end.
   func millrace(_ arguments: [String]) async throws -> Answer {
     count += 1
     let name = "\(deployment.directory)/operator-\(count)"
@@ -56,7 +55,7 @@ actor Operator {
       let notes = try Self.text(of: child.log).split(separator: "\n").joined(separator: "; ")
       return Answer(status: status, lines: lines, text: text, notes: notes)
     } catch {
-      throw RunError("\(words) printed a line that is no JSON object: \(error); see \(name).jsonl")
+      throw RunError("\(words) printed a line that is not a JSON object: \(error); see \(name).jsonl")
     }
   }
 
@@ -76,7 +75,7 @@ extension JSONObject {
     return count
   }
 
-  /// As it was printed.
+  /// The object as it was printed.
   var line: String { String(decoding: serialized(), as: UTF8.self) }
 
   func object(_ key: String) -> JSONObject? {

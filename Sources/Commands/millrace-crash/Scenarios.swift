@@ -1,9 +1,9 @@
-// What is done to processes while they work, by the system or an operator. Each scenario ends in one verdict over Kafka,
-// ledger and world.
+// The scenarios: faults of processes and actions of an operator during the work. Each ends with a verdict over Kafka,
+// the ledger and the endpoint.
 
 import AppStoreSigning
 import ArgumentParser
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
@@ -18,29 +18,40 @@ import Processes
 enum Scenario: String, CaseIterable, ExpressibleByArgument {
   /// `kill -9` at random moments.
   case kill
-  /// The same over a backlog, so that many notifications are done in one commit and share a page of the ledger.
+  /// The same with a backlog, so many notifications are committed together and share a page of the ledger.
   case backlog
-  /// SIGTERM to one after the other, under load.
+  /// SIGTERM to one process after the other, under load.
   case rolling
-  /// A notification whose handler ends its process, whichever takes it up.
+  /// A notification whose handler kills its process in every process.
   case poison
-  /// What an operator does about dead letters and with a range of records, by the command line.
+  /// Operator commands for dead letters and replays, with the command line.
   case operate
-  /// SIGSTOP until its group and its transaction have gone on without it, then SIGCONT.
+  /// SIGSTOP until the group and the transaction coordinator have expired the process, then SIGCONT.
   case zombie
+  /// Brokers of a three-node cluster are killed, paused and restarted under load.
+  case faults
+  /// Named processes are killed, restarted and lost, and the pauses of lanes are measured.
+  case restartPauses = "restart-pauses"
 
-  var needsTransactions: Bool { self == .zombie }
-  var size: Deployment.Size { self == .backlog ? .deep : .usual }
+  var needsTransactions: Bool { [.zombie, .faults, .restartPauses].contains(self) }
+
+  var size: Deployment.Size {
+    switch self {
+    case .backlog: .deep
+    case .restartPauses: .asDeployed
+    default: .usual
+    }
+  }
 }
 
-/// What came of a scenario.
+/// The result of a scenario.
 struct Verdict: Sendable {
   var title: String
   var details: String
   var faults: [String]
 }
 
-extension Mill {
+extension CrashTest {
   func run(_ scenario: Scenario, rounds: Int, seed: UInt64) async throws -> Verdict {
     var random = SeededGenerator(seed: seed &+ 1)
     var promise = Promise(isExactlyOnce: deployment.isTransactional)
@@ -52,15 +63,17 @@ extension Mill {
       try await send(300)
       title = try await killRounds(min(rounds, 3), of: 60...120, using: &random) + " over a backlog"
     case .rolling:
-      // Nothing but their leaving in order keeps work from being done twice.
+      // Only the graceful shutdown prevents repeated work here.
       promise = Promise(isExactlyOnce: true, isCalledOnce: true)
       title = try await rollingRestart(rounds)
     case .poison: title = try await poison(using: &random)
     case .operate:
-      // Nothing but a command that repeats what it is not to repeat does anything twice here.
+      // Without kills, only an incorrect command could repeat anything.
       promise = Promise(isExactlyOnce: true, isCalledOnce: true, deadly: Self.refusal)
       title = try await operate(using: &random)
     case .zombie: title = try await pausedZombies(rounds, using: &random)
+    case .restartPauses: title = try await restartPauses(rounds)
+    case .faults: title = try await brokerFaults(pauses: rounds)
     }
     return try await verdict(title, promise)
   }
@@ -75,7 +88,7 @@ extension Mill {
     for round in 1...max(1, rounds) {
       let count = Int.random(in: counts, using: &random)
       try await send(count)
-      // A moment of the work and not of a clock: so many calls and events later, wherever processes are then.
+      // The kill happens after a random number of calls and events, not after a time.
       let before = observer.events + world.calls
       let moment = before + Int.random(in: 0...count, using: &random)
       try await wait(for: "the moment of round \(round)") { [observer, world] in
@@ -87,7 +100,7 @@ extension Mill {
         guard try await replace(index, by: SIGKILL) == .signal(SIGKILL) else { continue }
         killed += 1
       }
-      // Now and then one leaves in order between them.
+      // Some rounds also stop a process gracefully.
       if Int.random(in: 0..<4, using: &random) == 0, let index = (0..<3).first(where: { !victims.contains($0) }) {
         try await leaveInOrder(index)
       }
@@ -97,7 +110,7 @@ extension Mill {
     return "\(killed) processes killed in \(rounds) rounds"
   }
 
-  /// How many die in a round, by a die with eight sides.
+  /// The number of kills in a round, by a roll of an eight-sided die.
   private static let victims = [1, 1, 1, 1, 1, 2, 2, 3]
 
   private func leaveInOrder(_ index: Int) async throws {
@@ -123,7 +136,7 @@ extension Mill {
     return "\(rounds) restarts of three processes under load"
   }
 
-  /// Writes, and leaves while at least half of it is still to be done.
+  /// Writes notifications, and returns while at least half of them are unhandled.
   private func load() async throws {
     try await send(24)
     let enough = sent.count - 12
@@ -131,7 +144,7 @@ extension Mill {
     try await send(12)
   }
 
-  /// Writes until a process has published something: only then it has lanes.
+  /// Writes until a process has published an event, which shows that it has lanes.
   private func waitForWork(of worker: Child) async throws {
     while !observer.hasSeen(worker.pid) {
       let ids = sent.count - 6
@@ -146,7 +159,7 @@ extension Mill {
 
   private func poison(using random: inout SeededGenerator) async throws -> String {
     world.setUnreliable(false)
-    // Before anybody works: nobody is to be done with it while it is chosen.
+    // Written before the workers start, so the chosen notification is still unhandled.
     try await send(40)
     guard let id = sent.filter(\.value).keys.sorted().randomElement(using: &random) else {
       throw RunError("\(deployment.name): none of \(sent.count) notifications has an effect")
@@ -154,23 +167,24 @@ extension Mill {
     try await poisoning(id) {
       try start(3)
       let others = Set(sent.keys).subtracting([id])
-      try await wait(for: "\(id) to be given to a person, and the others to be done") { [observer] in
+      try await wait(for: "\(id) to become a dead letter, and the others to be handled") { [observer] in
         observer.dead.contains(id) && others.isSubset(of: observer.answered.union(observer.dead))
       }
     }
-    // A death whose mark the group refused while it rebalanced is not counted, so it may be some more.
+    // A crash marker that the group rejects during a rebalance is not counted, so a few more kills are possible.
     guard (3...6).contains(poisonings) else {
-      throw RunError("\(deployment.name): \(id) killed \(poisonings) processes, not 3 or few more")
+      throw RunError("\(deployment.name): \(id) killed \(poisonings) processes, expected 3 to 6")
     }
     guard !observer.answered.contains(id) else {
-      throw RunError("\(deployment.name): \(id) has an event, though whoever handles it dies")
+      throw RunError("\(deployment.name): \(id) has an event although its handler kills the process")
     }
-    // A lane that is careful runs one at a time: no more than one in each of the others was in hand at three deaths.
+    // Under suspicion a lane runs one record at a time, so at most one record of each other lane was in flight three
+    // times.
     let suspects = observer.dead.count - 1
     guard suspects < deployment.lanes else {
-      throw RunError("\(deployment.name): \(suspects) others were given to a person for \(id)")
+      throw RunError("\(deployment.name): \(suspects) other notifications became dead letters because of \(id)")
     }
-    say("\(id) killed \(poisonings) processes and was given to a person, with \(suspects) that were in hand each time")
+    say("\(id) killed \(poisonings) processes and became a dead letter, with \(suspects) others in flight each time")
     return "a notification that kills its process three times"
   }
 
@@ -186,40 +200,41 @@ extension Mill {
       let stopped = ContinuousClock.now
       try await send(20)
       let ids = Set(sent.keys)
-      try await wait(for: "the others to do the zombie's work") { [observer] in ids.isSubset(of: observer.answered) }
-      // The only time that counts here: beyond session and transaction, which are as long as they are.
+      try await wait(for: "the others to take over its work") { [observer] in ids.isSubset(of: observer.answered) }
+      // The only real time limit here: longer than the session and transaction timeouts.
       try await Task.sleep(until: stopped + Self.beyondTransaction)
       let before = try await findings()
       zombie.send(SIGCONT)
       world.release()
-      fence(zombie)
-      // It is alive when it publishes again or has ended; what it had in hand is decided by then.
+      // Its outcomes in memory are decided once the others' work and its own are done.
       try await send(20)
       let all = Set(sent.keys)
-      try await wait(for: "life after the zombie") { [observer] in all.isSubset(of: observer.answered) }
+      try await wait(for: "new work after the zombie") { [observer] in all.isSubset(of: observer.answered) }
+      guard zombie.end == nil else {
+        throw RunError("\(deployment.name): a zombie ended instead of rejoining: \(zombie.log)")
+      }
       let late = try await findings().events.filter { $0.process == Int(zombie.pid) && ids.contains($0.notification) }
       let old = before.events.filter { $0.process == Int(zombie.pid) }
       guard late.count == old.count else {
         throw RunError(
-          "\(deployment.name): a zombie committed \(late.count - old.count) outcomes after its lanes had gone")
+          "\(deployment.name): a zombie committed \(late.count - old.count) outcomes after losing its lanes")
       }
       say(
-        "round \(round) of \(rounds): paused for \((ContinuousClock.now - stopped).seconds) s with work in hand, fenced"
+        "round \(round) of \(rounds): paused for \((ContinuousClock.now - stopped).seconds) s with records in flight"
       )
     }
     return "\(rounds) processes paused beyond their session and their transaction"
   }
 
-  /// A process that waits for the world's answer: it has work in hand that nobody else knows the end of.
+  /// Returns a process that waits for the endpoint's answer, so it has an effect whose result no other process knows.
   private func workerWithACall(_ index: Int) async throws -> Child {
     while true {
-      // Whoever was fenced in an earlier round has been replaced.
       try keep()
       let worker = workers[index]
       world.hold(worker.pid)
       try await send(6)
       let all = Set(sent.keys)
-      try await wait(for: "a call of the process that is to be paused") { [observer, world] in
+      try await wait(for: "a call of the process to be paused") { [observer, world] in
         world.waitingCount > 0 || all.isSubset(of: observer.answered)
       }
       if world.waitingCount > 0 { return worker }
@@ -234,7 +249,7 @@ extension Mill {
     try await settle()
     var faults: [String] = []
     for end in await leave() where end != .exit(0) { faults.append("a process left with \(end) after SIGTERM") }
-    // Whoever comes next finds nothing to do but what is new.
+    // The next process must find only new work.
     let before = try await findings()
     try start(1)
     try await send(3 * deployment.lanes)
@@ -243,7 +258,7 @@ extension Mill {
     let after = try await findings()
     let known = Set(before.events)
     for event in after.events where before.sent[event.notification] != nil && !known.contains(event) {
-      faults.append("\(event.notification) was done again by the last process")
+      faults.append("\(event.notification) was handled again by the last process")
     }
     for (name, effect) in after.effects where before.effects[name].map({ $0.calls != effect.calls }) ?? false {
       faults.append("\(name) was called again by the last process")
@@ -257,6 +272,6 @@ extension Mill {
 }
 
 extension Duration {
-  /// Whole seconds.
+  /// The whole seconds.
   var seconds: Int64 { components.seconds }
 }

@@ -1,12 +1,12 @@
-// Last step: reads every topic from its beginning and holds it against the simulator's files and the journal.
+// Last step: compares every topic with the simulator's files and the journal.
 import ArgumentParser
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
 struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Compares what is in Kafka with what was posted, and prints the summary.")
+    abstract: "Compares the records in Kafka with the posted bodies and prints the summary.")
 
   @OptionGroup var options: WorkspaceOptions
   @Flag(help: "Every type and subtype must have been sent.") var everyKind = false

@@ -1,11 +1,11 @@
-// Third step, after the simulator: what somebody else would post. Each must be refused, with the status that its fault has.
+// Third step, after the simulator: posts forgeries. The ingress must refuse each with the right status.
 import AppStoreSigning
 import ArgumentParser
 import Millrace
 import Processes
 
 struct Forge: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Posts labelled forgeries and shows each refused.")
+  static let configuration = CommandConfiguration(abstract: "Posts labelled forgeries and shows that each is refused.")
 
   @OptionGroup var options: WorkspaceOptions
 
@@ -20,7 +20,7 @@ struct Forge: AsyncParsableCommand {
       entries.append(entry)
       print(Self.row(entry))
     }
-    // Whether all was as it should be is for the last step to say, which sees more.
+    // The last step checks the results, because it also sees Kafka.
     try workspace.append(entries)
   }
 
@@ -40,7 +40,7 @@ struct Forge: AsyncParsableCommand {
       chain: workspace.chain(), app: Workspace.app, signedDate: now, seed: Workspace.seed &+ 1)
     let signed = try tokens.all().map { Forged($0) }
     let all = signed + Forged.v1(secret: try workspace.secret(), at: now) + Forged.requests(limit: 256 << 10)
-    // By kind, for the reader's sake.
+    // Grouped by kind for readability.
     return JournalEntry.Group.allCases.flatMap { group in all.filter { $0.entry.group == group } }
   }
 }

@@ -1,8 +1,8 @@
-// What each forgery must be answered, written down here a second time: the ingress has its own table.
+// The expected answer to each forgery. Deliberately independent of the ingress's own table.
 import AppStore
 import AppStoreSigning
 
-/// A body that must not get in.
+/// A body that the ingress must refuse.
 struct Forged {
   var entry: JournalEntry
   var body: [UInt8]
@@ -33,7 +33,8 @@ struct Forged {
     case .refused("format"), .refused("certificate"): (.envelope, 400, .nowhere)
     case .refused("algorithm"): (.envelope, 401, .nowhere)
     case .refused("signature"): (.signature, 401, .nowhere)
-    // A sound token whose only fault is its chain looks like a change at Apple: retried, and kept to be looked at.
+    // A sound token whose only fault is its chain could be a change at Apple: answered with 503 and kept in the
+    // quarantine.
     case .refused("chain"), .refused("chain-length"):
       forgery.isOnlyChainFault ? (.chain, 503, .quarantine) : (.chain, 401, .nowhere)
     case .refused("app-identifier"), .refused("environment"): (.identity, 503, .quarantine)
@@ -43,7 +44,7 @@ struct Forged {
     }
   }
 
-  /// Version 1 bodies that do not know the secret, or know it for an app that is not configured.
+  /// Version 1 bodies without the right secret, or with the secret of an app that is not configured.
   static func v1(secret: String, at date: Timestamp) -> [Forged] {
     func body(_ password: String?, app: SampleApp = Workspace.legacyApp) -> [UInt8] {
       var bodies = SampleNotificationsV1(app: app, password: password, seed: Workspace.seed &+ 2)
@@ -65,7 +66,7 @@ struct Forged {
     ]
   }
 
-  /// Requests that are no notifications at all.
+  /// Requests that are not notifications.
   /// - Parameter limit: `ingress.maxBodyBytes.v2`.
   static func requests(limit: Int) -> [Forged] {
     func request(_ label: String, _ status: Int, _ body: [UInt8], _ path: String) -> Forged {

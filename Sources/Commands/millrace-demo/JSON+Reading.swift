@@ -1,4 +1,4 @@
-// Members by type, for files that our own programs wrote.
+// Typed access to JSON members, for files that Millrace's own programs wrote.
 import AppStore
 
 extension JSONObject {

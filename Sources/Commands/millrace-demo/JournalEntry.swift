@@ -1,10 +1,10 @@
-// What was posted and what must come of it; forgeries as one JSON object a line.
+// The posted bodies and their expected results. Forgeries are stored as one JSON object per line.
 import AppStore
 import Processes
 
 /// One posted body.
 struct JournalEntry: Sendable, Hashable {
-  /// What a row of the summary is about.
+  /// A row of the summary.
   enum Group: String, Sendable, CaseIterable {
     case v2 = "V2 notifications"
     case v1 = "V1 notifications"
@@ -19,36 +19,36 @@ struct JournalEntry: Sendable, Hashable {
     var isGenuine: Bool { self == .v2 || self == .v1 }
   }
 
-  /// Where its bytes must be found afterwards.
+  /// The place where the bytes must be found afterwards.
   enum Destination: String, Sendable {
-    /// In a notification topic, as often as it was accepted.
+    /// A notification topic, once per accepted post.
     case notifications
     /// Exactly once in `millrace.quarantine`.
     case quarantine
-    /// Nowhere.
+    /// In no topic.
     case nowhere
   }
 
   var group: Group
-  /// Type and subtype, or what is wrong with it.
+  /// The type and subtype, or the fault.
   var label: String
-  /// The HTTP status that is right for it.
+  /// The expected HTTP status.
   var expectedStatus: Int
-  /// The HTTP status that came; 0: none.
+  /// The received HTTP status; 0 if there was none.
   var status: Int
   var destination: Destination
-  /// The bytes that must be in Kafka; for what must not be there, the bytes that must not.
+  /// The bytes that must be in Kafka, or must not be there.
   var value: [UInt8]
-  /// The record's key, where one is expected.
+  /// The expected record key, if any.
   var key: String?
-  /// `ce_type`, where one is expected.
+  /// The expected `ce_type`, if any.
   var type: String?
-  /// Whether it was posted for the first time.
+  /// Whether this is the first post of the body.
   var isFirst = true
 
   var isAnsweredAsExpected: Bool { status == expectedStatus }
 
-  /// An entry about a forgery as a line of the journal; genuine ones are in the simulator's file of attempts.
+  /// A forgery as a line of the journal. Genuine bodies are in the simulator's file of attempts.
   var line: String {
     var object = JSONObject()
     object["group"] = .string(group.rawValue)
@@ -62,7 +62,7 @@ struct JournalEntry: Sendable, Hashable {
 }
 
 extension JournalEntry {
-  /// Reads what ``line`` wrote.
+  /// Parses a ``line``.
   init(line: String) throws {
     let object = try JSONObject(parsing: Array(line.utf8))
     guard let group = object.text("group").flatMap(Group.init), let label = object.text("label"),

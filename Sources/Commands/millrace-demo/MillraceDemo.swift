@@ -1,5 +1,5 @@
-// The hands and eyes of `scripts/demo`: makes the certificate chain that the simulator signs with, posts what it forges
-// itself, and checks in Kafka what came of both. It shares no code with the ingress but the values of notifications.
+// The helper of `scripts/demo`: creates the simulator's certificate chain, posts forgeries, and checks the results in
+// Kafka. It shares no code with the ingress except the models of notifications.
 import ArgumentParser
 
 @main
@@ -7,14 +7,14 @@ struct MillraceDemo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "millrace-demo",
     abstract:
-      "Posts forged notifications to a millrace-ingress and checks what arrives in Kafka of them and of a simulator's.",
-    discussion: "scripts/demo runs these one after the other; each reads and writes the same directory.",
-    subcommands: [Prepare.self, WaitReady.self, Forge.self, Check.self])
+      "Posts forged notifications to an ingress, and checks Kafka for them and for a simulator's notifications.",
+    discussion: "scripts/demo runs these steps in order; all use the same directory.",
+    subcommands: [Prepare.self, WaitReady.self, Forge.self, Check.self, DeleteTopics.self])
 }
 
-/// The option that every step has.
+/// The option of every step.
 struct WorkspaceOptions: ParsableArguments {
-  @Option(help: "Where chain, configuration and journal are.") var directory: String
+  @Option(help: "The directory of chain, configuration and journal.") var directory: String
 
   var workspace: Workspace { Workspace(directory: directory) }
 }

@@ -1,4 +1,4 @@
-// First step: a chain for the simulator to sign with, a shared secret, free ports, and the configuration that names them.
+// First step: creates a certificate chain for the simulator, a shared secret, free ports, and the configuration.
 import AppStore
 import AppStoreSigning
 import ArgumentParser
@@ -16,7 +16,7 @@ struct Prepare: ParsableCommand {
   func run() throws {
     let workspace = options.workspace
     try workspace.save(SigningChain.generate(at: Workspace.now))
-    // As long as App Store Connect's, and as random.
+    // Same length and randomness as App Store Connect's secrets.
     var generator = SystemRandomNumberGenerator()
     let secret = (0..<16).map { _ in
       let byte = UInt8.random(in: .min ... .max, using: &generator)
@@ -40,7 +40,7 @@ struct Prepare: ParsableCommand {
       - bundleId: \(Workspace.app.bundleId)
         appAppleId: \(Workspace.app.appAppleId)
         environments: [\(Workspace.app.environment.rawValue)]
-      - bundleId: \(Workspace.legacyApp.bundleId) # still hears version 1
+      - bundleId: \(Workspace.legacyApp.bundleId) # still receives version 1
         appAppleId: \(Workspace.legacyApp.appAppleId)
         environments: [\(Workspace.legacyApp.environment.rawValue)]
         sharedSecretFiles: [\(workspace.secretPath)]

@@ -1,4 +1,4 @@
-// What the simulator sent, from its own file of attempts, and what each attempt must have come to.
+// Reads the simulator's file of delivery attempts and derives the expected result of each attempt.
 import AppStore
 import Millrace
 import Processes
@@ -6,7 +6,7 @@ import Processes
 enum SentNotifications {
   /// Every attempt of `appstore-simulator run --write-sent`, in order.
   ///
-  /// - Parameter secret: the version 1 secret, which must be in no record.
+  /// - Parameter secret: The version 1 secret, which no record may contain.
   static func entries(_ lines: [Substring], secret: String) throws -> [JournalEntry] {
     try lines.map { try entry(try JSONObject(parsing: Array($0.utf8)), secret: secret) }
   }
@@ -37,7 +37,7 @@ enum SentNotifications {
   }
 
   private static func version1(_ type: String, body: String, secret: String) throws -> JournalEntry {
-    // By text, as the ingress does not: what is expected shares no code with what is judged.
+    // Text replacement instead of the ingress's parser, so the expectation shares no code with the system under test.
     let stored = body.replacing("\"password\":\"\(secret)\",", with: "", maxReplacements: 1)
     guard stored != body, !stored.contains(secret) else {
       throw RunError("the simulator's version 1 body does not carry the shared secret once")
@@ -54,11 +54,11 @@ enum SentNotifications {
       group: group, label: label, expectedStatus: 200, status: 0, destination: .notifications, value: value)
   }
 
-  /// The payload of a token, unverified: the ingress verifies, this only looks what should be in the headers.
+  /// Decodes the payload of a token to find the expected headers. Not verified: that is the ingress's task.
   private static func payload(of jws: String) throws -> JSONObject {
     let segments = jws.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard segments.count == 3, let payload = Base64.decodeURL(Array(segments[1])) else {
-      throw RunError("the simulator sent something that is no token")
+      throw RunError("the simulator sent a body that is not a token")
     }
     return try JSONObject(parsing: payload)
   }

@@ -1,39 +1,39 @@
-// The simulator's own account of what it sent, held against what is in Kafka.
+// Compares the simulator's report with its file of attempts and with Kafka.
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 
 struct SimulatorTally {
-  /// By type and subtype; version 1 types begin with `V1 `.
+  /// Sent notifications by type and subtype; version 1 types begin with `V1 `.
   var sent: [String: Int] = [:]
   var acknowledged: Int
   var abandoned: Int
-  /// Answers of the ingress by HTTP status.
+  /// The ingress's answers by HTTP status.
   var answers: [String: Int] = [:]
 
-  /// Reads what `appstore-simulator run --report` wrote.
+  /// Parses the output of `appstore-simulator run --report`.
   init(report: JSONObject) throws {
     guard case .object(let notifications)? = report["notifications"],
       let acknowledged = notifications.number("acknowledged"), let abandoned = notifications.number("abandoned"),
       let sent = notifications.counts("sentByType"), let answers = notifications.counts("answers")
-    else { throw RunError("the simulator's report does not say what was sent") }
+    else { throw RunError("the simulator's report has no counts of sent notifications") }
     self.acknowledged = acknowledged
     self.abandoned = abandoned
     self.sent = sent
     self.answers = answers
   }
 
-  /// A sentence for each thing in which journal and topics disagree with the report.
+  /// A sentence for each difference between the report, the journal and the topics.
   func faults(journal: [JournalEntry], notifications: [ConsumerRecord]) -> [String] {
     var faults: [String] = []
     func compare(_ what: String, _ report: Int, _ found: Int, _ place: String) {
-      if report != found { faults.append("\(what): \(report) by the simulator's report, \(found) \(place)") }
+      if report != found { faults.append("\(what): \(report) in the simulator's report, \(found) \(place)") }
     }
     let genuine = journal.filter(\.group.isGenuine)
     let begun = genuine.filter { $0.isFirst && $0.status != 0 }
-    // A record that was written twice is one notification.
+    // A record that was written twice counts as one notification.
     let distinct = Dictionary(notifications.map { ($0.value ?? [], Self.name(of: $0)) }) { first, _ in first }
     for type in Set(sent.keys).union(distinct.values).sorted() {
       compare("\(type) sent", sent[type] ?? 0, begun.count { $0.label == type }, "in its file of attempts")
@@ -46,7 +46,7 @@ struct SimulatorTally {
     return faults
   }
 
-  /// What Apple can send and the simulator did not.
+  /// The notification types that the simulator did not send.
   var missing: [String] {
     let live = NotificationTypeV1.allKnown.filter { $0 != .renewal }
     return (SampleKind.all.map(\.description) + live.map { "V1 " + $0.rawValue }).filter { sent[$0] == nil }

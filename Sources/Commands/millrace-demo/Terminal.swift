@@ -1,4 +1,4 @@
-// Colour where a person looks, none in files and logs.
+// Colour on a terminal, none in files and logs.
 
 #if canImport(Glibc)
   import Glibc
@@ -19,7 +19,7 @@ enum Terminal {
     hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }
 
-  /// Spaces behind the text up to `width`; before it where `width` is negative.
+  /// Pads the text with spaces to `width`: on the right, or on the left if `width` is negative.
   static func padded(_ text: String, _ width: Int) -> String {
     let spaces = String(repeating: " ", count: max(0, abs(width) - text.count))
     return width < 0 ? spaces + text : text + spaces

@@ -20,7 +20,7 @@ extension Verdict {
     func line(_ cells: [String]) -> String {
       "  "
         + zip(cells, widths).enumerated().map { column, cell in
-          // Names to the left, numbers to the right, the list of refusals to the left again.
+          // Names are left-aligned, numbers right-aligned, and the list of refusals left-aligned.
           column == 0 || column == 4 ? Terminal.padded(cell.0, cell.1) : Terminal.padded(cell.0, -cell.1)
         }.joined(separator: "   ")
     }

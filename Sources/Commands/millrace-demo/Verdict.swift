@@ -1,5 +1,5 @@
-// Was everything as promised? Decided from what was posted and what is in Kafka, without I/O.
-import Kafka
+// Judges a demonstration: compares the posted bodies with the records in Kafka, without I/O.
+import KafkaClient
 import Millrace
 
 struct Verdict {
@@ -15,12 +15,12 @@ struct Verdict {
   }
 
   private(set) var rows: [Row] = []
-  /// A sentence for each thing that is not as it should be.
+  /// A sentence for each violated expectation.
   private(set) var faults: [String] = []
 
   var isAsPromised: Bool { faults.isEmpty }
 
-  /// - Parameter everyKind: whether every type and subtype must have been sent.
+  /// - Parameter everyKind: Whether every type and subtype must have been sent.
   init(
     journal: [JournalEntry], tally: SimulatorTally, everyKind: Bool, notifications: [ConsumerRecord],
     quarantine: [ConsumerRecord]
@@ -34,7 +34,7 @@ struct Verdict {
       for entry in entries {
         if entry.status == 200 { row.accepted += 1 } else { row.refused[entry.status, default: 0] += 1 }
       }
-      // What is posted twice is the same bytes twice, and judged once.
+      // Bodies that were posted more than once are judged once.
       for posts in Dictionary(grouping: entries, by: \.value).values {
         guard let entry = posts.first else { continue }
         let copies = arrived[entry.value] ?? []
@@ -59,7 +59,7 @@ struct Verdict {
     if everyKind { faults += tally.missing.map { "\($0) was not sent" } }
   }
 
-  /// What is wrong with the answers to one body, and with how often it is where it must be.
+  /// Checks the answers to one body and the number of its records in each place.
   private static func faults(
     of posts: [JournalEntry], arrived: [ConsumerRecord], kept: [ConsumerRecord]
   ) -> [String] {
@@ -68,18 +68,18 @@ struct Verdict {
     func expect(_ count: Int, in range: ClosedRange<Int>, _ place: String) {
       guard !range.contains(count) else { return }
       let expected = range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
-      faults.append("\(count) times in \(place) instead of \(expected)")
+      faults.append("\(count) times in \(place), expected \(expected)")
     }
     if entry.destination == .notifications {
       let accepted = posts.count { $0.status == 200 }
-      // No answer, or 503: it may be there, and then it comes again.
+      // After a 503 or no answer, the record may be in Kafka, and the retry then writes it again.
       let unclear = posts.count { $0.status == 0 || $0.status >= 500 }
       for post in posts where post.status != 200 && post.status != 0 { faults.append("answered \(post.status)") }
       expect(arrived.count, in: accepted...(accepted + unclear), "its topic")
       expect(kept.count, in: 0...0, "quarantine")
     } else {
       for post in posts where !post.isAnsweredAsExpected {
-        faults.append("answered \(post.status) instead of \(post.expectedStatus)")
+        faults.append("answered \(post.status), expected \(post.expectedStatus)")
       }
       let times = entry.destination == .quarantine ? posts.count : 0
       expect(arrived.count, in: 0...0, "a topic")
@@ -88,7 +88,7 @@ struct Verdict {
     return faults
   }
 
-  /// What is wrong with key and headers of accepted notifications.
+  /// Checks the keys and headers of accepted notifications.
   private static func faults(of records: [ConsumerRecord], about entry: JournalEntry) -> [String] {
     guard entry.destination == .notifications else { return [] }
     var faults: [String] = []

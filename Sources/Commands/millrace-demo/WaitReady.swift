@@ -1,10 +1,10 @@
-// Waits for another process: the ingress's own readiness answer is the only thing that says it may be posted to.
+// Waits until the ingress's readiness probe succeeds.
 import ArgumentParser
 import Millrace
 import Processes
 
 struct WaitReady: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Waits until the ingress says that it is ready.")
+  static let configuration = CommandConfiguration(abstract: "Waits until the ingress is ready.")
 
   @OptionGroup var options: WorkspaceOptions
   @Option(help: "Seconds to wait.") var seconds = 30

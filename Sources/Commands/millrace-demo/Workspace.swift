@@ -7,13 +7,13 @@ import Millrace
 struct Workspace {
   let directory: String
 
-  /// The apps of scenarios/demo.yaml: one is told of by version 2, one by version 1.
+  /// The apps of scenarios/demo.yaml: one gets version 2 notifications, the other version 1.
   static let app = SampleApp()
   static let legacyApp = SampleApp(bundleId: "com.example.legacy", appAppleId: 1_234_567_891)
-  /// One seed gives one demonstration: the same identifiers every time.
+  /// The seed. The same seed gives the same identifiers.
   static let seed: UInt64 = 1_893_456_000
 
-  /// The present, to the millisecond.
+  /// The current time, to the millisecond.
   static var now: Timestamp {
     Timestamp(millisecondsSince1970: Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)))
   }
@@ -28,7 +28,7 @@ struct Workspace {
 
   func write(_ text: String, to path: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    // The chain holds private keys, the secret is one.
+    // The chain contains private keys, and the secret must stay private.
     try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
   }
 
@@ -39,22 +39,22 @@ struct Workspace {
 
   func chain() throws -> SigningChain { try SigningChain(pem: text(chainPath)) }
 
-  /// The version 1 secret without its newline.
+  /// The version 1 secret, without its line feed.
   func secret() throws -> String { String(try text(secretPath).prefix { !$0.isNewline }) }
 
-  /// The configuration as the ingress reads it, environment included.
+  /// The configuration as the ingress reads it, including environment variables.
   func configuration() throws -> MillraceConfiguration {
     try LoadedConfiguration.load(path: configurationPath, environment: ProcessInfo.processInfo.environment)
       .configuration
   }
 
-  /// Adds to what was posted by us.
+  /// Adds entries to the journal of forgeries.
   func append(_ entries: [JournalEntry]) throws {
     let known = FileManager.default.fileExists(atPath: journalPath) ? try text(journalPath) : ""
     try write(known + entries.map { $0.line + "\n" }.joined(), to: journalPath)
   }
 
-  /// Everything that was posted: by the simulator, then by us.
+  /// All posted bodies: the simulator's, then the forgeries.
   func journal() throws -> [JournalEntry] {
     try SentNotifications.entries(text(path("sent.jsonl")).split(separator: "\n"), secret: secret())
       + text(journalPath).split(separator: "\n").map { try JournalEntry(line: String($0)) }

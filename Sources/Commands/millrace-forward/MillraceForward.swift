@@ -1,4 +1,4 @@
-// The process that posts notifications to receivers: everything a worker's process has is the SDK's.
+// Runs the forward worker as a process.
 
 internal import Forward
 internal import Millrace

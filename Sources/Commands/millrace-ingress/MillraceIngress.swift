@@ -1,4 +1,4 @@
-// The process that Apple posts to.
+// Runs the ingress as a process.
 
 internal import ArgumentParser
 internal import Ingress

@@ -1,4 +1,4 @@
-// The process that acts on refunds.
+// Runs the refunds worker as a process.
 
 internal import Millrace
 internal import Refunds

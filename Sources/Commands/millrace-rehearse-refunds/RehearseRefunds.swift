@@ -1,5 +1,5 @@
-// The refunds worker of another release, for the rehearsal of a replay: what it says of a refund in part is different, and
-// of everything else the same.
+// Another release of the refunds worker, for the replay in a rehearsal: it names partial refunds differently and is
+// otherwise the same.
 
 import Millrace
 import Refunds
@@ -13,7 +13,7 @@ import Refunds
 
   init(_ setup: WorkerSetup) { worker = RefundsWorker(setup) }
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     var outcome = try await worker.handle(notification, in: context)
     for index in outcome.events.indices {
       let text = String(decoding: outcome.events[index].data, as: UTF8.self)

@@ -1,59 +1,59 @@
-// How much of Apple's budget was used while work was waiting, from outside: when each failure was there, when each call
-// came to Apple, and when a failed try was due again. A value; nothing of the workers' own measurements is in it.
+// Measures how much of Apple's budget was used while work was waiting: from the times of failures, of calls at Apple,
+// and of due retries. A value, independent of the workers' own metrics.
 
 import AppStore
 
 struct BudgetMeter: Sendable {
-  /// A call as Apple saw it.
+  /// A call to Apple.
   struct Call: Sendable {
     var time: Timestamp
     var subscription: Int64
-    /// Whether the caller has its answer for good.
+    /// Whether the caller received a final answer.
     var isFinal: Bool
-    /// Nobody calls before then: a 429.
+    /// The time until which a 429 forbids calls.
     var pausedUntil: Timestamp?
   }
 
-  /// A stretch of time.
+  /// A range of time in milliseconds.
   typealias Stretch = Range<Int64>
 
-  /// Calls an hour that may be made.
+  /// The number of allowed calls per hour.
   var perHour: Double
-  /// How long after its first, second and every later failed try a call is due again.
+  /// The delays after the first, the second and every later failed attempt.
   var delays: [Duration]
-  /// As many must wait as the budget serves in a second of real time: less is a remainder, not a backlog.
+  /// The number of waiting failures that count as a backlog: as many as the budget serves in a second of real time.
   var backlog: Int
 
   private(set) var calls = 0
-  /// Milliseconds of the scenario's time in which work waited.
+  /// The time in which work waited, in milliseconds of the scenario's time.
   private(set) var waited: Int64 = 0
   private(set) var allowed = 0.0
-  /// Milliseconds of the scenario's time in which as much waited and nobody could have called, the longest of all
-  /// processes.
+  /// The longest time of any process in which work waited but calls were impossible, in milliseconds of the scenario's
+  /// time.
   private(set) var closed: Int64 = 0
 
   init(perHour: Double, delays: [Duration], backlog: Int) {
     (self.perHour, self.delays, self.backlog) = (perHour, delays, max(1, backlog))
   }
 
-  /// The part of what was allowed that was used.
+  /// The used part of the allowed calls.
   var use: Double { allowed > 0 ? Double(calls) / allowed : 0 }
 
-  /// The stretches in which no process calls, because one of them met a 429 and told the others through Kafka. Who keeps
-  /// to what another was told leaves nothing unused: a call meanwhile would break Apple's rule.
+  /// The ranges in which no process calls, because one of them met a 429 and announced it in Kafka. They count as
+  /// excluded, because a call in them would break Apple's rule.
   static func pauses(_ calls: [Call]) -> [Stretch] {
     calls.compactMap { call in
       call.pausedUntil.map { call.time.millisecondsSince1970..<max($0, call.time).millisecondsSince1970 }
     }
   }
 
-  /// Adds the failures that one process answers for.
+  /// Adds the failures of one process.
   ///
   /// - Parameters:
-  ///   - available: When each of its failures was there.
-  ///   - made: Its calls in the order of time.
-  ///   - part: Its part of the budget.
-  ///   - excluded: Stretches in which it could not have called: a 429, whoever met it, or lanes that nobody had.
+  ///   - available: The time at which each failure was available.
+  ///   - made: The calls, ordered by time.
+  ///   - part: The process's part of the budget.
+  ///   - excluded: The ranges without possible calls: 429 pauses, and lanes without an owner.
   mutating func add(available: [Int64: Timestamp], calls made: [Call], part: Double, excluded: [Stretch]) {
     var waits: [Stretch] = []
     for (id, calls) in Dictionary(grouping: made, by: \.subscription) {
@@ -66,7 +66,7 @@ struct BudgetMeter: Sendable {
         since = call.pausedUntil?.millisecondsSince1970 ?? time + delay
       }
     }
-    // What happens at one moment: waits that end count up to it, waits that begin from it on.
+    // At one time, ending waits count before it and starting waits after it.
     var changes: [(time: Int64, waiting: Int, closed: Int, call: Int)] = []
     for wait in waits { changes += [(wait.lowerBound, 1, 0, 0), (wait.upperBound, -1, 0, 0)] }
     for stretch in excluded { changes += [(stretch.lowerBound, 0, 1, 0), (stretch.upperBound, 0, -1, 0)] }
@@ -89,7 +89,7 @@ struct BudgetMeter: Sendable {
     closed = max(closed, left)
   }
 
-  /// The most calls in any hour, wherever it begins.
+  /// The maximum number of calls in any hour.
   static func fullestHour(_ times: [Timestamp]) -> Int {
     let times = times.map(\.millisecondsSince1970).sorted()
     var (first, most) = (0, 0)
@@ -100,8 +100,8 @@ struct BudgetMeter: Sendable {
     return most
   }
 
-  /// How many calls more than the budget allows in the same time, over the stretch in which that is most: an hour's bound
-  /// says nothing of the minutes that a rehearsal has.
+  /// The maximum number of calls beyond the budget in any range of time. A rehearsal takes minutes, so the limit per
+  /// hour is not enough.
   static func furthestAhead(_ times: [Timestamp], perHour: Double) -> Double {
     var (ahead, most) = (0.0, 0.0)
     var last: Timestamp?

@@ -1,5 +1,5 @@
-// The outage and the wave of refunds with real processes: a Kafka, the ingress, workers of which one is killed, and a
-// simulated App Store whose world is the truth that everything is held against. scripts/rehearse runs it.
+// Rehearses an outage and a wave of refunds with real processes: a Kafka, the ingress, and workers, one of which is
+// killed. The simulated App Store's state is the reference for all checks. scripts/rehearse runs it.
 
 import ArgumentParser
 import Foundation
@@ -9,27 +9,27 @@ import Processes
 @main struct MillraceRehearse: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "millrace-rehearse",
-    abstract: "Plays an outage and a wave of refunds with real processes, and judges what came of it.",
+    abstract: "Plays an outage and a wave of refunds with real processes, and checks the results.",
     discussion: """
-      Needs an Apple that remembers successful requests by their requestIdentifier for an hour (server.remembers: \
-      successes): an answer that was lost is asked for again with the same bytes.
+      Assumes that Apple remembers successful requests by requestIdentifier for an hour (server.remembers: \
+      successes): after a lost answer, the same bytes are sent again.
       """)
 
-  @Option(help: "Subscriptions of the mass extension.") var size = 400
-  @Option(help: "Purchases that refunds are about.") var refunds = 200
-  @Option(help: "How many processes of each worker; several numbers play it several times.")
+  @Option(help: "The number of subscriptions in the mass extension.") var size = 400
+  @Option(help: "The number of purchases with refunds.") var refunds = 200
+  @Option(help: "The number of processes per worker; several numbers cause several runs.")
   var workers: [Int] = [1, 2]
-  @Option(help: "How fast time passes.") var rate = 5.0
-  @Option(help: "Decides what happens; without it, any.") var seed: UInt64?
-  @Option(help: "Seconds after which everything is over, done or not.") var limit = 240
-  @Flag(help: "At least 0.9 of the budget has to be used while work waits; says something where nothing else runs.")
+  @Option(help: "The rate of time.") var rate = 5.0
+  @Option(help: "The random seed; by default a random one.") var seed: UInt64?
+  @Option(help: "The time limit in seconds.") var limit = 240
+  @Flag(help: "Require 0.9 of the budget to be used while work waits; for idle machines.")
   var judgeBudget = false
-  @Flag(help: "Tell what came and what became of it, instead of comparing runs.") var story = false
-  @Flag(inversion: .prefixedNo, help: "Send everything to all workers again after the last run.") var replay = true
+  @Flag(help: "Show notifications and their results instead of comparing runs.") var story = false
+  @Flag(inversion: .prefixedNo, help: "Replay everything to all workers after the last run.") var replay = true
   @Option(help: "The directory of the executables.") var programs: String
   @Option(help: "The directory of the topic files.") var topics = "topics"
-  @Option(help: "Where to put configurations and logs.") var directory: String
-  @Option(help: "Comma-separated host:port of a real cluster's brokers, where topics of its own are made.")
+  @Option(help: "The directory for configurations and logs.") var directory: String
+  @Option(help: "Comma-separated host:port of a real cluster's brokers; the run creates its own topics.")
   var bootstrapServers: String?
 
   func validate() throws {
@@ -49,7 +49,7 @@ import Processes
       directory: directory, bootstrapServers: bootstrapServers, deadline: ContinuousClock.now + .seconds(limit))
     try output.line(
       """
-          seed \(seed): \(size) subscriptions, \(refunds) purchases, a clock \(Int(rate)) times as fast, an Apple that \
+          seed \(seed): \(size) subscriptions, \(refunds) purchases, a clock \(Int(rate)) times as fast, Apple \
       remembers successes
       """)
     let counts = workers
@@ -59,7 +59,9 @@ import Processes
         var settings = settings
         settings.isReplayed = settings.isReplayed && index == counts.count - 1
         results.append(
-          try await Stage.run(settings, name: "\(count)", output: output) { try await Play($0, workers: count).run() })
+          try await RehearsalEnvironment.run(settings, name: "\(count)", output: output) {
+            try await Rehearsal($0, workers: count).run()
+          })
       }
       return results
     }
@@ -69,19 +71,19 @@ import Processes
     guard faults.isEmpty else {
       for fault in faults.prefix(30) { try output.line("    ✗ \(fault)") }
       if faults.count > 30 { try output.line("    and \(faults.count - 30) more") }
-      try output.line("    again with --seed \(seed); logs in \(directory)")
+      try output.line("    repeat with --seed \(seed); logs in \(directory)")
       throw ExitCode.failure
     }
   }
 }
 
-/// What all runs have in common.
+/// The settings of all runs.
 struct Settings: Sendable {
   static let bundleId = "com.example.app"
   static let monthly = "com.example.app.monthly"
   static let yearly = "com.example.app.yearly"
   static let coins = "com.example.app.coins"
-  /// What Millrace may use of Apple's limits.
+  /// The part of Apple's limits that Millrace may use.
   static let share = 0.8
 
   var size: Int
@@ -93,15 +95,14 @@ struct Settings: Sendable {
   var programs: String
   var topics: String
   var directory: String
-  /// The cluster to use; nil: an embedded one for each run.
+  /// The cluster's brokers; nil: an embedded cluster for each run.
   var bootstrapServers: String?
   var deadline: ContinuousClock.Instant
 
-  /// Partitions of every topic: as many as it takes to stay within what the embedded cluster keeps of one.
+  /// The number of partitions per topic, enough to stay within the embedded cluster's limit per partition.
   var lanes: Int { size > 1_000 ? 12 : 6 }
 
-  /// In the scenario's time, what takes that long in real time: what happens at all and what goes wrong takes as long
-  /// however fast the clock is.
+  /// Converts real time to the scenario's time, for things that take real time whatever the clock's rate.
   func lasting(_ real: Duration) -> Duration { real * rate }
 
   /// `workers[].retryDelays`.
@@ -109,7 +110,7 @@ struct Settings: Sendable {
 
   func program(_ name: String) -> String { "\(programs)/\(name)" }
 
-  /// Calls that Millrace may make in an hour of the scenario's time to extend subscriptions: 20 a second of real time, as
-  /// Apple documents, whatever the clock's rate, and its share of it.
+  /// The number of extension calls per hour of the scenario's time. Apple documents 20 per second, here of real time
+  /// whatever the clock's rate; Millrace uses its share of them.
   var callsPerHour: Double { 20 * 3_600 / rate * Self.share }
 }

@@ -1,7 +1,7 @@
-// What readers outside see while the workers work: events and the table of entitlements, from their beginning.
+// Observes events and the entitlements table as an outside reader, from the beginning.
 
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Processes
 import Synchronization
@@ -11,7 +11,7 @@ final class Observer: Sendable {
   static let refundEvents = "appstore.events.refunds"
   static let entitlements = "appstore.entitlements"
 
-  /// An event as it stands in Kafka.
+  /// An event in Kafka.
   struct Event: Sendable {
     var worker: String
     var name: String
@@ -19,7 +19,7 @@ final class Observer: Sendable {
     var supersedes: String?
     var data: JSONObject
 
-    /// The subscription or the transaction that it is about.
+    /// The subscription or transaction of the event.
     var subject: String? {
       data["transactionId"]?.text ?? data["originalTransactionId"]?.text
     }
@@ -35,19 +35,19 @@ final class Observer: Sendable {
 
   private let state = Mutex(State())
 
-  /// Events in the order they were seen, repeated ones included.
+  /// The events in the order of their arrival, including duplicates.
   var events: [Event] { state.withLock { $0.events } }
-  /// Subscriptions whose failure has its event.
+  /// The subscriptions whose failure has an event.
   var ended: Set<String> { state.withLock { $0.ended } }
-  /// Events by name.
+  /// The number of events by name.
   var names: [String: Int] { state.withLock { $0.names } }
-  /// The table of entitlements.
+  /// The entitlements table.
   var table: [String: JSONObject] { state.withLock { $0.table } }
-  /// Records that are not what their topic promises.
+  /// The records that do not match their topic's format.
   var unreadable: [String] { state.withLock { $0.unreadable } }
 
   /// Reads until cancelled.
-  func follow(_ stage: Stage) async throws {
+  func follow(_ stage: RehearsalEnvironment) async throws {
     let prefix = stage.prefix
     let topics = [Self.extensionEvents, Self.refundEvents, Self.entitlements].map { prefix + $0 }
     try await stage.kafka.follow(try await stage.log.partitions(of: topics)) { page in

@@ -1,21 +1,21 @@
-// Purchases are paid back, given back, asked for and declined, many times over, and told in both versions.
+// Refunds, reversals, revocations and declined requests for many purchases, sent in both notification versions.
 
 import AppStore
 import AppStoreSigning
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Processes
 
 struct RefundWave: Sendable {
-  private let stage: Stage
+  private let stage: RehearsalEnvironment
   private let purchases: [Int64]
   private var random: SeededGenerator
-  /// The first notification that version 1 has not told of.
+  /// The first notification without a version 1 counterpart.
   private var sequence: Int64 = 0
-  /// Version 1 bodies that were posted.
+  /// The number of version 1 bodies posted.
   private(set) var twins = 0
 
-  init(_ stage: Stage) {
+  init(_ stage: RehearsalEnvironment) {
     self.stage = stage
     random = SeededGenerator(seed: stage.settings.seed &+ 12)
     purchases = stage.simulator.world.withState { state in
@@ -23,7 +23,7 @@ struct RefundWave: Sendable {
     }
   }
 
-  /// Lets that many things happen, and posts what version 1 says of a third of them, some twice.
+  /// Causes events, and posts version 1 counterparts for a third of them, some twice.
   mutating func roll(_ count: Int) async throws {
     let now = stage.clock.wallTime
     for step in 0..<count {
@@ -56,7 +56,7 @@ struct RefundWave: Sendable {
 
   static let types: Set<NotificationTypeV2> = [.refund, .refundReversed, .refundDeclined, .revoke]
 
-  /// What the world says of every transaction that something was told of; nil: it stands.
+  /// The simulator's revocation of every transaction with a notification; nil: not revoked.
   static func truth(_ simulator: Simulator) -> [String: JSONObject?] {
     simulator.world.withState { state in
       var truth: [String: JSONObject?] = [:]

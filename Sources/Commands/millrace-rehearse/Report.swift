@@ -1,4 +1,4 @@
-// Runs side by side.
+// Compares runs side by side.
 
 import Operations
 
@@ -28,7 +28,7 @@ struct Report {
     return [""] + table.map { "    " + $0 } + [""]
   }
 
-  /// What should not depend on how many workers there are and does.
+  /// The results that differ between runs but must not depend on the number of processes.
   static func differences(_ results: [RunResult]) -> [String] {
     guard let first = results.first else { return [] }
     return results.dropFirst().flatMap { other in

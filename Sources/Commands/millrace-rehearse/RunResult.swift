@@ -1,23 +1,23 @@
-// What one run came to, held against the simulator's world.
+// The results of one run, compared with the simulator's state.
 
 import AppStore
 import AppStoreSigning
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 
 struct RunResult: Sendable {
   var workers: Int
   var faults: [String] = []
-  var replay: Again.Result?
+  var replay: RepeatRun.Result?
   let story: Story
-  /// Rows that have to be the same however many workers there are.
+  /// The rows that must not depend on the number of processes.
   private(set) var outcome: [(title: String, value: String)] = []
   /// Rows that may differ.
   private(set) var measured: [(title: String, value: String)] = []
   private(set) var headline = ""
 
   init(
-    workers: Int, _ stage: Stage, _ observer: Observer, cast: Cast, since began: Timestamp,
+    workers: Int, _ stage: RehearsalEnvironment, _ observer: Observer, cast: Participants, since began: Timestamp,
     killed: Range<Timestamp>?, twins: Int, lanes: [Int64: Int]
   ) {
     self.workers = workers
@@ -36,14 +36,14 @@ struct RunResult: Sendable {
       """
   }
 
-  /// What the simulator knows.
+  /// The simulator's state.
   private struct World {
-    /// Failures that Apple told: when the ingress took the first, and which subscription.
+    /// The failures that Apple sent: subscription and time of the first receipt.
     var failures: [Int64: Timestamp] = [:]
-    /// How often a subscription was extended since the beginning.
+    /// The number of extensions of each subscription since the start.
     var extensions: [Int64: Int] = [:]
 
-    init(_ stage: Stage, since began: Timestamp) {
+    init(_ stage: RehearsalEnvironment, since began: Timestamp) {
       (failures, extensions) = stage.simulator.world.withState { state in
         var failures: [Int64: Timestamp] = [:]
         for record in state.realms[0].log.records {
@@ -59,13 +59,13 @@ struct RunResult: Sendable {
 
   // MARK: - Extensions
 
-  private mutating func judgeExtensions(_ events: [Observer.Event], _ cast: Cast, _ world: World) {
+  private mutating func judgeExtensions(_ events: [Observer.Event], _ cast: Participants, _ world: World) {
     let own = events.filter { $0.name.hasPrefix("extension.") }
-    // A process that dies may have published what nobody knows of: at least once, and always under one name.
+    // A killed process may have published events that others publish again: at least once, and always with the same id.
     var byFailure: [Int64: Observer.Event] = [:]
     for event in own {
       guard let id = event.subject.flatMap({ Int64($0) }) else {
-        faults.append("\(event.name) \(event.id) names no subscription")
+        faults.append("\(event.name) \(event.id) has no subscription")
         continue
       }
       if let other = byFailure[id], other.id != event.id || other.data != event.data {
@@ -75,22 +75,22 @@ struct RunResult: Sendable {
     }
     for id in cast.eligible {
       let count = world.extensions[id] ?? 0
-      if count != 1 { faults.append("\(id) is eligible and was extended \(count) times") }
+      if count != 1 { faults.append("\(id) is eligible but was extended \(count) times") }
       if let event = byFailure[id], event.name != "extension.applied" { faults.append("\(id) has \(event.name)") }
     }
     for (id, reason) in cast.ineligible {
-      if let count = world.extensions[id], count != 0 { faults.append("\(id) is \(reason) and was extended") }
+      if let count = world.extensions[id], count != 0 { faults.append("\(id) is \(reason) but was extended") }
       let told = byFailure[id]
       if told?.name != "extension.refused" || told?.data["reason"] != .string(reason.rawValue) {
         faults.append("\(id) is \(reason.rawValue); its event: \(told.map { "\($0.name) \($0.data)" } ?? "none")")
       }
     }
-    for id in world.failures.keys where byFailure[id] == nil { faults.append("\(id) failed and has no event") }
-    for id in byFailure.keys where world.failures[id] == nil { faults.append("\(id) has an event and did not fail") }
+    for id in world.failures.keys where byFailure[id] == nil { faults.append("\(id) failed but has no event") }
+    for id in byFailure.keys where world.failures[id] == nil { faults.append("\(id) has an event but did not fail") }
     let applied = byFailure.values.count { $0.name == "extension.applied" }
-    outcome.append(("extended once, by Apple or by us", "\(cast.eligible.count { world.extensions[$0] == 1 })"))
-    measured += [("failures that Apple told", "\(world.failures.count)"), ("extended by a retry", "\(applied)")]
-    for reason in Cast.Reason.allCases {
+    outcome.append(("extended once, by Apple or by Millrace", "\(cast.eligible.count { world.extensions[$0] == 1 })"))
+    measured += [("failures that Apple sent", "\(world.failures.count)"), ("extended by a retry", "\(applied)")]
+    for reason in Participants.Reason.allCases {
       outcome.append(("refused: \(reason.rawValue)", "\(cast.ineligible.values.count { $0 == reason })"))
     }
   }
@@ -107,38 +107,38 @@ struct RunResult: Sendable {
     for (id, told) in Dictionary(grouping: first, by: { $0.subject ?? "" }) {
       let changes = told.filter { $0.name.hasPrefix("entitlement.") }
       guard let revocation = truth[id] else {
-        faults.append("\(id) has events and nothing happened to it")
+        faults.append("\(id) has events although nothing happened to it")
         continue
       }
       if !Self.isSame(changes.last?.data["revocation"], revocation) {
-        faults.append("the last event of \(id) is not what is so")
+        faults.append("the last event of \(id) does not match its state")
       }
     }
     outcome += [
-      ("transactions that something was told of", "\(truth.count)"),
-      ("of them revoked in the end", "\(truth.values.count { $0 != nil })"),
+      ("transactions with notifications", "\(truth.count)"),
+      ("of these, revoked in the end", "\(truth.values.count { $0 != nil })"),
     ]
     for name in ["entitlement.revoked", "entitlement.reinstated", "refund.declined", "refund.unconfirmed"] {
       measured.append((name, "\(first.count { $0.name == name })"))
     }
   }
 
-  /// Where the table does not say what the world says.
+  /// The differences between the entitlements table and the simulator's state.
   static func differences(_ table: [String: JSONObject], _ truth: [String: JSONObject?]) -> [String] {
-    var differences = table.keys.filter { truth[$0] == nil }.map { "\($0) is in the table and nothing happened to it" }
+    var differences = table.keys.filter { truth[$0] == nil }.map { "\($0) is in the table, but nothing happened to it" }
     for (id, revocation) in truth {
       guard let row = table[id] else {
         differences.append("\(id) is not in the table")
         continue
       }
       if row["revoked"] != .bool(revocation != nil) || !isSame(row["revocation"], revocation) {
-        differences.append("the table says \(row["revocation"] ?? .null) of \(id), the world \(revocation ?? [:])")
+        differences.append("the table has \(row["revocation"] ?? .null) for \(id), the simulator \(revocation ?? [:])")
       }
     }
     return differences
   }
 
-  /// Whether they have the same members, in any order.
+  /// Whether both have the same members, in any order.
   private static func isSame(_ said: JSON?, _ truth: JSONObject?) -> Bool {
     guard case .object(let said)? = said else { return truth == nil }
     return truth.map { Set($0.members) == Set(said.members) } ?? false
@@ -146,23 +146,29 @@ struct RunResult: Sendable {
 
   // MARK: - Calls
 
-  /// Seconds of real time by which a call may come later than its turn.
+  /// The tolerated delay of a call after its rate-limit slot, in seconds of real time.
   private static let moment = 3.0
+  /// The maximum time of a commit before its transaction is aborted.
+  private static let commit = Duration.seconds(10)
 
   private mutating func judgeCalls(
-    _ stage: Stage, _ world: World, _ killed: Range<Timestamp>?, _ lanes: [Int64: Int]
+    _ stage: RehearsalEnvironment, _ world: World, _ killed: Range<Timestamp>?, _ lanes: [Int64: Int]
   ) {
     let report = stage.simulator.services.report
+    let journal = stage.simulator.services.journal.filter { $0.endpoint == .extendSubscriptionRenewalDate }
+    let explained = Repetitions.explained(
+      journal.compactMap { Repetitions.Call($0) }, killed: killed, commit: stage.settings.lasting(Self.commit))
     for breach in report.broken {
+      // Apple remembers no refusals here, so a call after an uncommitted refusal may be repeated.
+      guard breach.rule != .repeatedAfterFinalAnswer || breach.count > explained else { continue }
       faults.append("\(breach.rule.rawValue): \(breach.count) times; \(breach.examples.first ?? "")")
     }
-    let journal = stage.simulator.services.journal.filter { $0.endpoint == .extendSubscriptionRenewalDate }
-    let calls = journal.compactMap { BudgetMeter.Call($0, pause: stage.settings.lasting(Play.retryAfter)) }
+    let calls = journal.compactMap { BudgetMeter.Call($0, pause: stage.settings.lasting(Rehearsal.retryAfter)) }
     let fullest = BudgetMeter.fullestHour(calls.map(\.time))
     if Double(fullest) > stage.settings.callsPerHour {
       faults.append("\(fullest) calls in an hour, and the budget is \(Int(stage.settings.callsPerHour))")
     }
-    // A turn may leave late and the next one in time, so that Apple sees as much as a moment's calls at once.
+    // A delayed call and the next one may reach Apple together.
     let ahead = BudgetMeter.furthestAhead(calls.map(\.time), perHour: stage.settings.callsPerHour)
     if ahead > stage.settings.callsPerHour / 3_600 * stage.settings.rate * Self.moment {
       faults.append("\(Int(ahead)) calls more than the budget allows in the same time")
@@ -170,7 +176,7 @@ struct RunResult: Sendable {
     let meter = BudgetMeter(
       stage, failures: world.failures, calls: calls, workers: workers, killed: killed, lanes: lanes)
     if stage.settings.isBudgetJudged, meter.use < 0.9 {
-      faults.append("\(meter.percent) of the budget was used while work waited")
+      faults.append("only \(meter.percent) of the budget was used while work waited")
     }
     let (first, last) = (calls.first?.time, calls.last?.time)
     let seconds = first.flatMap { first in last.map { ($0 - first) / .seconds(1) / stage.settings.rate } } ?? 0
@@ -180,17 +186,18 @@ struct RunResult: Sendable {
       statuses.reduce(0) { $0 + (asked?.byStatus[$1] ?? 0) }
     }
     measured += [
-      ("calls to extend", "\(calls.count)"), ("taken", "\(answered([200]))"),
-      ("refused, or a key that was", "\(answered(400...428))"), ("told to wait", "\(answered([429]))"),
+      ("sent again after a refusal that was not committed", "\(explained)"),
+      ("calls to extend", "\(calls.count)"), ("accepted", "\(answered([200]))"),
+      ("refused, including the key", "\(answered(400...428))"), ("told to wait", "\(answered([429]))"),
       ("failed", "\(answered(500...599))"), ("without an answer", "\(asked?.withoutAnswer ?? 0)"),
       ("first to last call", "\((seconds * 10).rounded() / 10) s"),
       ("failures ended a second", "\((seconds > 0 ? Double(world.failures.count) / seconds * 10 : 0).rounded() / 10)"),
       ("fullest hour", "\(fullest) of \(Int(stage.settings.callsPerHour))"),
-      ("most beyond an even pace", "\(Int(ahead.rounded(.up))) calls"),
-      ("of the budget while work waited", "\(meter.percent), \(meter.calls) calls"),
-      ("paused by a 429 or without lanes meanwhile", "\((closed * 10).rounded() / 10) s"),
+      ("maximum beyond an even pace", "\(Int(ahead.rounded(.up))) calls"),
+      ("budget used while work waited", "\(meter.percent), \(meter.calls) calls"),
+      ("of that, paused by a 429 or without lanes", "\((closed * 10).rounded() / 10) s"),
       (
-        "questions about transactions",
+        "transaction lookups",
         "\(report.asked.first { $0.endpoint == .getTransactionInfo }?.count ?? 0)"
       ),
     ]
@@ -200,9 +207,9 @@ struct RunResult: Sendable {
 extension BudgetMeter {
   var percent: String { "\((use * 1_000).rounded() / 10) %" }
 
-  /// The use over a run: each process answers for the lanes that the range assignor gives it.
+  /// The use over a run. Each process is responsible for the lanes that the range assignor gives it.
   init(
-    _ stage: Stage, failures: [Int64: Timestamp], calls: [Call], workers: Int, killed: Range<Timestamp>?,
+    _ stage: RehearsalEnvironment, failures: [Int64: Timestamp], calls: [Call], workers: Int, killed: Range<Timestamp>?,
     lanes: [Int64: Int]
   ) {
     let rate = stage.settings.callsPerHour

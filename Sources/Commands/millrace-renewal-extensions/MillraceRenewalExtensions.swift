@@ -1,4 +1,4 @@
-// The worker as a process.
+// Runs the renewal-extensions worker as a process.
 
 import Millrace
 import RenewalExtensions

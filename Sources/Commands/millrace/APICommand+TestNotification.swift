@@ -2,7 +2,7 @@
 
 import AppStoreServerAPI
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 
@@ -10,10 +10,10 @@ extension APICommand {
   struct TestNotification: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "test-notification",
-      abstract: "Have Apple post a TEST to the URL set in App Store Connect, and tell what became of it.",
+      abstract: "Have Apple post a TEST to the URL in App Store Connect, and show the result.",
       discussion: """
-        Asks for the status until Apple has tried, or --wait is over. Ends with 0 when the notification was delivered, \
-        else with 1. Without --environment the production URL is tested.
+        Asks for the status until Apple has tried to deliver it, or --wait has passed. Exits with 0 if Apple delivered \
+        it, otherwise with 1. Without --environment, tests the production URL.
 
         Examples:
           millrace api test-notification

@@ -2,7 +2,7 @@
 
 import AppStoreServerAPI
 public import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 
@@ -11,11 +11,11 @@ struct APICommand: AsyncParsableCommand {
     commandName: "api",
     abstract: "Ask the App Store Server API: transactions, subscriptions, refunds, orders, test notifications.",
     discussion: """
-      Everything that Apple signed is verified before it is shown. In a terminal for people, JSON lines when piped: the \
-      payloads as Apple signed them, every field included. --json and --no-json choose.
+      Every payload is verified before it is shown. Prints text on a terminal and JSON lines to a pipe: the payloads \
+      as Apple signed them, with every field. --json and --no-json override this.
 
-      The app needs credentials (apps[].api in the configuration). Without --environment production is asked first, and \
-      the sandbox when production does not know the transaction. Commands take a part of the app's budget of calls.
+      The app needs API credentials (apps[].api in the configuration). Without --environment, asks production first, \
+      then the sandbox if production does not have the transaction. Each command uses a part of the app's call budget.
 
       Examples:
         millrace api transaction 2000000123456789
@@ -28,18 +28,18 @@ struct APICommand: AsyncParsableCommand {
       TestNotification.self,
     ])
 
-  /// What every question has.
+  /// The options of every subcommand.
   struct Options: ParsableArguments {
-    @Option(help: ArgumentHelp("The app, when the configuration has several.", valueName: "bundle id"))
+    @Option(help: ArgumentHelp("The app, if the configuration has several.", valueName: "bundle id"))
     var app: String?
 
-    @Option(help: ArgumentHelp("Where to ask: Production or Sandbox.", valueName: "name"))
+    @Option(help: ArgumentHelp("The environment to ask: Production or Sandbox.", valueName: "name"))
     var environment: String?
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
-    /// Asks one question.
+    /// Asks Apple one question.
     func ask(
       on console: Console, _ question: @escaping @Sendable (APIOperation) async throws -> CommandStatus
     ) async throws -> CommandStatus {
@@ -64,7 +64,7 @@ struct APICommand: AsyncParsableCommand {
           millrace api transaction 2000000123456789 | jq .expiresDate
         """)
 
-    @Argument(help: ArgumentHelp("A transaction, or an original transaction.", valueName: "transaction id"))
+    @Argument(help: ArgumentHelp("A transaction ID or original transaction ID.", valueName: "transaction id"))
     var id: String
 
     @OptionGroup var options: Options
@@ -77,7 +77,7 @@ struct APICommand: AsyncParsableCommand {
 
   struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what a customer bought, in the order of the last change.",
+      abstract: "Show a customer's purchases, in the order of their last change.",
       discussion: """
         Examples:
           millrace api history 2000000123456789 --newest-first --limit 5
@@ -88,28 +88,28 @@ struct APICommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Any transaction of the customer.", valueName: "transaction id"))
     var id: String
 
-    @Option(help: ArgumentHelp("Only from this day or moment on, UTC.", valueName: "date"))
+    @Option(help: ArgumentHelp("Only from this date or time on, in UTC.", valueName: "date"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Only until this day or moment, UTC.", valueName: "date"))
+    @Option(help: ArgumentHelp("Only until this date or time, in UTC.", valueName: "date"))
     var until: String?
 
-    @Option(help: ArgumentHelp("Only this product; may be given more than once.", valueName: "product id"))
+    @Option(help: ArgumentHelp("Only this product; may be repeated.", valueName: "product id"))
     var product: [String] = []
 
-    @Option(help: "Only this type of product; may be given more than once.")
+    @Option(help: "Only this type of product; may be repeated.")
     var type: [HistoryFilter.ProductKind] = []
 
-    @Option(help: ArgumentHelp("Only this subscription group; may be given more than once.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only this subscription group; may be repeated.", valueName: "id"))
     var group: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "Only what was revoked, or only what was not.")
+    @Flag(inversion: .prefixedNo, help: "Only revoked transactions, or only those that are not revoked.")
     var revoked: Bool?
 
-    @Flag(help: "What changed last first.")
+    @Flag(help: "Show the latest change first.")
     var newestFirst = false
 
-    @Option(help: ArgumentHelp("How many transactions at most.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of transactions.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var options: Options
@@ -140,7 +140,7 @@ struct APICommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Any transaction of the customer.", valueName: "transaction id"))
     var id: String
 
-    @Option(help: "Only subscriptions in this state; may be given more than once.")
+    @Option(help: "Only subscriptions in this state; may be repeated.")
     var status: [SubscriptionStatusName] = []
 
     @OptionGroup var options: Options
@@ -155,7 +155,7 @@ struct APICommand: AsyncParsableCommand {
 
   struct Refunds: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what a customer got back.",
+      abstract: "Show a customer's refunds.",
       discussion: """
         Examples:
           millrace api refunds 2000000123456789
@@ -165,7 +165,7 @@ struct APICommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Any transaction of the customer.", valueName: "transaction id"))
     var id: String
 
-    @Option(help: ArgumentHelp("How many refunds at most.", valueName: "count"))
+    @Option(help: ArgumentHelp("The maximum number of refunds.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var options: Options
@@ -182,16 +182,16 @@ struct APICommand: AsyncParsableCommand {
 
   struct Order: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what was bought with an order, by the id on the customer's receipt.",
+      abstract: "Show the purchases of an order, by the order ID on the customer's receipt.",
       discussion: """
-        In production only. Ends with 1 when Apple knows no such order of this app.
+        Production only. Exits with 1 if Apple has no such order for this app.
 
         Examples:
           millrace api order MK5TTTVWJH
           millrace api order MK5TTTVWJH | jq -r .originalTransactionId
         """)
 
-    @Argument(help: ArgumentHelp("The order on the receipt.", valueName: "order id"))
+    @Argument(help: ArgumentHelp("The order ID on the receipt.", valueName: "order id"))
     var id: String
 
     @OptionGroup var options: Options
@@ -224,7 +224,7 @@ struct APICommand: AsyncParsableCommand {
   }
 }
 
-/// What `--limit` takes.
+/// Checks the value of `--limit`.
 private func check(limit: Int?) throws {
   if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more.") }
 }

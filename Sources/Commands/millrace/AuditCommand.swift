@@ -1,19 +1,19 @@
 // `millrace audit`
 
 import ArgumentParser
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Operations
 
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
-    abstract: "Show who did what, when, why, and with which result.",
+    abstract: "Show operators' actions: who, when, why, and with which result.",
     discussion: """
-      Replays, requeues, discards and backfills with their selections and counts, and who paused, resumed or stopped \
-      them. What is not over and was not heard of for a minute says since when: its process has died, or it waits for a \
-      worker that does not run.
+      Lists replays, requeues, discards and backfills with their selections and counts, and who paused, resumed or \
+      stopped them. A run without activity for a minute is shown as silent: its process has died, or it waits for a \
+      worker that is not running.
 
       Examples:
         millrace audit
@@ -21,10 +21,10 @@ struct AuditCommand: AsyncParsableCommand {
         millrace audit --run 1f0c --json | jq .selection
       """)
 
-  @Flag(help: "Only what is not over.")
+  @Flag(help: "Only runs that are not over.")
   var open = false
 
-  @Option(help: ArgumentHelp("Only this run; what its id begins with is enough.", valueName: "run"))
+  @Option(help: ArgumentHelp("Only this run; a prefix of its ID is enough.", valueName: "run"))
   var run: String?
 
   @OptionGroup var output: OutputOptions
@@ -34,14 +34,13 @@ struct AuditCommand: AsyncParsableCommand {
     let command = self
     try await conclude { console in
       let configuration = try command.shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient()
-      console.err.note(kafka.connecting)
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
       let survey = try await AuditLog(on: log, prefix: configuration.topics.prefix).survey(
         at: MillraceClock.system.wallTime)
       let lines = survey.lines(isOpenOnly: command.open).filter { $0.entry.run.hasPrefix(command.run ?? "") }
       let out = console.out
-      if lines.isEmpty { console.err.note(command.open ? "Nothing is open." : "Nothing was done.") }
+      if lines.isEmpty { console.err.note(command.open ? "No open runs." : "No actions recorded.") }
       if command.output.wantsJSON(console) {
         try out.lines(lines.map(\.jsonLine))
       } else {

@@ -1,10 +1,10 @@
-// `millrace backfill …`: gaps filled from Apple's notification history.
+// `millrace backfill …`: fills gaps from Apple's notification history.
 
 import AppStore
 import AppStoreServerAPI
 import ArgumentParser
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Operations
 
@@ -13,8 +13,8 @@ struct BackfillCommand: AsyncParsableCommand {
     commandName: "backfill",
     abstract: "Fill gaps from Apple's notification history.",
     discussion: """
-      Every notification is verified and written as the ingress would have done; what is there already is removed by the \
-      workers' ledgers. Version 2 only: Apple keeps no history of version 1, whose gaps are told.
+      Every notification is verified and written as the ingress would have done. The workers' ledgers remove \
+      duplicates. Covers version 2 only: Apple keeps no history of version 1, so gaps in version 1 are only reported.
 
       Examples:
         millrace backfill --from 3d
@@ -27,14 +27,13 @@ struct BackfillCommand: AsyncParsableCommand {
       Run.self, List.self, PauseCommand<Options>.self, ResumeCommand<Options>.self, StopCommand<Options>.self,
     ], defaultSubcommand: Run.self)
 
-  /// What every subcommand has.
+  /// The options of every subcommand.
   struct Options: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> BackfillLog {
-      let kafka = try configuration.kafka.outsideClient()
-      console.err.note(kafka.connecting)
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       return BackfillLog(
         on: try await KafkaLog.connect(kafka, timeout: .seconds(15)), prefix: configuration.topics.prefix)
     }
@@ -42,16 +41,16 @@ struct BackfillCommand: AsyncParsableCommand {
 
   struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Fetch a time, go on with a run, or follow for ever. What is meant when no subcommand is named.",
+      abstract: "Fetch a time range, continue a run, or follow. The default subcommand.",
       discussion: """
-        Apple keeps 180 days in Production and 30 in Sandbox. Of all apps that have credentials (apps[].api), unless \
-        --app or --environment chooses.
+        Apple keeps 180 days in Production and 30 in Sandbox. Covers all apps with API credentials (apps[].api), \
+        unless --app or --environment selects some of them.
 
-        A run that is ended goes on where it was: --run and its id. Ends with 1 where something is in the quarantine, or \
-        when the run was stopped.
+        An interrupted run continues from its last page with --run and its ID. Exits with 1 if something is in the \
+        quarantine, or if the run was stopped.
 
-        With --follow it is a process with metrics and probes: what Apple could not deliver is fetched every few \
-        minutes, whether Apple tries again or has given up.
+        With --follow, runs as a process with metrics and probes. Every few minutes it fetches the notifications that \
+        Apple failed to deliver, whether Apple retries them or has given up.
 
         Examples:
           millrace backfill --from 36h --app com.example.app --environment Production
@@ -61,10 +60,10 @@ struct BackfillCommand: AsyncParsableCommand {
         """)
 
     @Option(
-      help: ArgumentHelp("Since then: a time ago such as 36h or 3d, or a day or moment in UTC.", valueName: "when"))
+      help: ArgumentHelp("The start: an age such as 36h or 3d, or a date or time in UTC.", valueName: "when"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Until then; without it until now.", valueName: "when"))
+    @Option(help: ArgumentHelp("The end; by default now.", valueName: "when"))
     var to: String?
 
     @Option(help: ArgumentHelp("Only this type, such as REFUND.", valueName: "type"))
@@ -73,45 +72,45 @@ struct BackfillCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only this subtype, such as UPGRADE.", valueName: "subtype"))
     var subtype: String?
 
-    @Option(help: ArgumentHelp("Only about the customer of this transaction.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only notifications about the customer of this transaction.", valueName: "id"))
     var transaction: String?
 
-    @Flag(help: "Only what Apple could not deliver, or not yet.")
+    @Flag(help: "Only notifications that Apple failed to deliver, or has not delivered yet.")
     var onlyFailures = false
 
-    @Option(help: ArgumentHelp("The app, when not all are meant.", valueName: "bundle id"))
+    @Option(help: ArgumentHelp("The app; by default all.", valueName: "bundle id"))
     var app: String?
 
-    @Option(help: ArgumentHelp("Production or Sandbox, when not both are meant.", valueName: "name"))
+    @Option(help: ArgumentHelp("Production or Sandbox; by default both.", valueName: "name"))
     var environment: String?
 
-    @Option(help: ArgumentHelp("Go on with this run.", valueName: "id"))
+    @Option(help: ArgumentHelp("Continue this run.", valueName: "id"))
     var run: String?
 
-    @Flag(help: "Run for ever, and fetch what Apple could not deliver.")
+    @Flag(help: "Run until stopped, and fetch what Apple failed to deliver.")
     var follow = false
 
-    @Option(help: ArgumentHelp("With --follow: how often it asks.", valueName: "duration"))
+    @Option(help: ArgumentHelp("With --follow: the pause between two passes.", valueName: "duration"))
     var every = "5m"
 
     @Option(
       help: ArgumentHelp(
-        "With --follow: how far it looks back at the first start and every six hours; not beyond ledger.horizon.",
+        "With --follow: how far to look back at the first start and every six hours; at most ledger.horizon.",
         valueName: "duration"))
     var lookBack = "8d"
 
-    @Option(help: ArgumentHelp("Slices that are fetched at one time.", valueName: "count"))
+    @Option(help: ArgumentHelp("The number of slices to fetch in parallel.", valueName: "count"))
     var parallel = 32
 
-    @Option(help: ArgumentHelp("How long a slice is; without it what suits the time.", valueName: "duration"))
+    @Option(help: ArgumentHelp("The length of a slice; by default chosen from the time range.", valueName: "duration"))
     var slice: String?
 
     @Flag(
       inversion: .prefixedNo,
-      help: "Look in the topics for gaps of version 1 afterwards, for apps with a shared secret.")
+      help: "Afterwards, look for gaps in version 1 in the topics, for apps with a shared secret.")
     var versionOne = true
 
-    @Option(help: ArgumentHelp("Who runs it; the user by default.", valueName: "name"))
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
     var by: String?
 
     @OptionGroup var options: Options
@@ -135,18 +134,18 @@ struct BackfillCommand: AsyncParsableCommand {
     func validate() throws {
       for (name, text) in [("--every", every), ("--look-back", lookBack)] {
         if DurationText.parse(text).map({ $0 >= .seconds(1) }) != true {
-          throw ValidationError("\(name) is a time of at least 1s, such as 5m or 8d.")
+          throw ValidationError("\(name) must be at least 1s, such as 5m or 8d.")
         }
       }
       if run != nil, !flags.isEmpty {
-        throw ValidationError("--run goes on with what the run fetches: leave out the rest.")
+        throw ValidationError("--run uses the stored selection of the run; remove the other flags.")
       }
       if follow, run != nil || from != nil || to != nil || type != nil || subtype != nil || transaction != nil {
-        throw ValidationError("--follow fetches what Apple could not deliver: only --app and --environment choose.")
+        throw ValidationError("--follow accepts only --app and --environment as filters.")
       }
       if !(1...500).contains(parallel) { throw ValidationError("--parallel must be 1 to 500.") }
       if let slice, DurationText.parse(slice).map({ $0 >= .seconds(1) }) != true {
-        throw ValidationError("--slice is a time of at least 1s, such as 10m or 6h.")
+        throw ValidationError("--slice must be at least 1s, such as 10m or 6h.")
       }
     }
 
@@ -160,7 +159,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let configuration = try command.options.shared.load().configuration
         let clock = MillraceClock(configuration.clock)
         let by = command.by ?? CommandingOptions.user
-        // What was typed is judged before anybody is asked.
+        // Check the flags before connecting.
         let selection = command.run == nil ? try command.flags.selection(in: configuration, now: clock.wallTime) : nil
         let log = try await command.options.connect(configuration, telling: console)
         let display = BackfillDisplay(console.out, asJSON: command.options.output.wantsJSON(console))
@@ -175,7 +174,7 @@ struct BackfillCommand: AsyncParsableCommand {
             run = try await operation.start(
               selection, sliceLength: command.slice.flatMap { DurationText.parse($0) }, by: by)
           } else {
-            throw OperationError(.usage, "it is missing", at: "--from", remedy: "say since when")
+            throw OperationError(.usage, "the flag is missing", at: "--from", remedy: "say since when, such as 3d")
           }
           console.err.note("run \(run.id): \(run.selection.sentence)")
           return try await operation.carryOut(run)
@@ -185,7 +184,7 @@ struct BackfillCommand: AsyncParsableCommand {
       }
     }
 
-    /// What cannot be filled is told where the rest was.
+    /// Reports gaps in version 1, which a backfill cannot fill.
     private func tellOfVersionOne(
       _ selection: BackfillSelection, _ configuration: MillraceConfiguration, _ log: BackfillLog, _ console: Console
     ) async throws {
@@ -197,7 +196,7 @@ struct BackfillCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show all runs, the newest at the end.",
+      abstract: "Show all runs, newest last.",
       discussion: """
         Examples:
           millrace backfill list
@@ -232,9 +231,9 @@ extension BackfillCommand.Options: SteeredRuns {
 
   static func meaning(of word: RunVerb) -> String {
     switch word {
-    case .pause: "Hold a run of another terminal."
-    case .resume: "Let a run go on that was held. One whose process is gone goes on with --run."
-    case .stop: "End a run of another terminal for good, also where its process is gone."
+    case .pause: "Pause a run of another process."
+    case .resume: "Resume a paused run. If its process is gone, use --run instead."
+    case .stop: "Stop a run for good, even if its process is gone."
     }
   }
 
@@ -247,7 +246,7 @@ extension BackfillCommand.Options: SteeredRuns {
       pulse: MillraceClock.system.wallTime)
     console.err.note(
       isEnded
-        ? "no process works on run \(run.id); it is ended"
-        : "told run \(run.id); it hears it within seconds, if its process lives")
+        ? "stopped run \(run.id); no process was working on it"
+        : "sent the request to run \(run.id); its process, if alive, reacts within seconds")
   }
 }

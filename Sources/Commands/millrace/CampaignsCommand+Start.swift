@@ -2,7 +2,7 @@
 
 import AppStoreServerAPI
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 import RenewalExtensions
@@ -12,8 +12,9 @@ extension CampaignsCommand {
     static let configuration = CommandConfiguration(
       abstract: "Ask Apple to extend the renewal dates of all subscribers of a product.",
       discussion: """
-        Shows what it is about to do and asks. The campaign is written down before Apple is asked; a start that was \
-        interrupted is resumed with the same identifier, so that it happens once.
+        Shows the request and asks for confirmation. The campaign is stored before the request to Apple. An \
+        interrupted start is resumed with the same identifier, so Apple runs it once. --resume takes the full ID, also \
+        asks for confirmation, and refuses a cancelled campaign.
 
         Reasons: 0 undeclared, 1 customer satisfaction, 2 other, 3 service issue or outage.
 
@@ -23,31 +24,31 @@ extension CampaignsCommand {
           millrace campaigns start --resume 1f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11
         """)
 
-    @Option(help: ArgumentHelp("The product whose subscribers are extended.", valueName: "product id"))
+    @Option(help: ArgumentHelp("The product whose subscribers get the extension.", valueName: "product id"))
     var product: String?
 
-    @Option(help: ArgumentHelp("By how many days, 1 to 90.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of days, 1 to 90.", valueName: "number"))
     var days: Int?
 
-    @Option(help: ArgumentHelp("Why, 0 to 3.", valueName: "number"))
+    @Option(help: ArgumentHelp("The reason, 0 to 3.", valueName: "number"))
     var reason: Int?
 
     @Option(help: ArgumentHelp("Only in this storefront; may be repeated.", valueName: "alpha-3 code"))
     var storefront: [String] = []
 
-    @Flag(help: "Start it although failures could be another campaign's; those wait for millrace campaigns resolve.")
+    @Flag(help: "Send it even if it overlaps another campaign; failures of both then need millrace campaigns resolve.")
     var overlap = false
 
-    @Option(help: ArgumentHelp("Go on with a campaign whose start was interrupted.", valueName: "id"))
+    @Option(help: ArgumentHelp("Resume a campaign whose start was interrupted.", valueName: "full id"))
     var resume: String?
 
-    @Option(help: ArgumentHelp("The app, when the configuration has several.", valueName: "bundle id"))
+    @Option(help: ArgumentHelp("The app, if the configuration has several.", valueName: "bundle id"))
     var app: String?
 
-    @Option(help: ArgumentHelp("Production or Sandbox; production where the app is there.", valueName: "name"))
+    @Option(help: ArgumentHelp("Production or Sandbox; by default Production if the app has it.", valueName: "name"))
     var environment: String?
 
-    @Option(help: ArgumentHelp("Who starts it; by default this user.", valueName: "name"))
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
     var by: String?
 
     @OptionGroup var consent: Consent
@@ -57,10 +58,10 @@ extension CampaignsCommand {
       let given = [product != nil, days != nil, reason != nil]
       if resume != nil {
         if given.contains(true) || !storefront.isEmpty || environment != nil {
-          throw ValidationError("--resume goes on with a campaign as it was asked for; give nothing else of it.")
+          throw ValidationError("--resume uses the stored campaign; remove the other flags.")
         }
       } else if given.contains(false) {
-        throw ValidationError("--product, --days and --reason are needed.")
+        throw ValidationError("--product, --days and --reason are required.")
       }
     }
 
@@ -71,13 +72,31 @@ extension CampaignsCommand {
         let clock = MillraceClock(configuration.clock)
         guard let resumed = command.resume else { return try await command.start(configuration, clock, on: console) }
         let campaigns = try await command.options.connect(configuration, telling: console)
-        let campaign = try await CampaignSurvey(campaigns, configuration.appStore).campaign(resumed)
+        let campaign = try await CampaignStart.resumable(resumed, in: campaigns)
         let app = try CampaignStart.app(of: campaign, named: command.app, in: configuration)
         return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
-          let (campaign, result) = try await CampaignStart(campaigns, client: client, clock: clock).resume(campaign.id)
-          return try command.tell(result, of: campaign, on: console)
+          try await command.goOn(with: campaign, CampaignStart(campaigns, client: client, clock: clock), on: console)
         }
       }
+    }
+
+    private var author: String { by ?? CommandingOptions.user }
+
+    private func goOn(
+      with campaign: Campaign, _ start: CampaignStart, on console: Console
+    ) async throws -> CommandStatus {
+      if let result = try await start.find(campaign, by: author) { return try tell(result, of: campaign, on: console) }
+      let overlapping = try await start.overlapping(campaign)
+      guard try isAgreed(CampaignPlan(campaign, overlapping, isResumed: true), on: console) else { return .failure }
+      let (resumed, result) = try await start.resume(campaign.id, by: author, knowing: overlapping)
+      return try tell(result, of: resumed, on: console)
+    }
+
+    /// Shows the plan and asks for confirmation.
+    private func isAgreed(_ plan: CampaignPlan, on console: Console) throws -> Bool {
+      for line in plan.lines { console.err.note(line) }
+      try plan.check(isAgreed: overlap)
+      return try consent.isGiven("Send this to Apple?", on: console)
     }
 
     private func start(
@@ -85,10 +104,10 @@ extension CampaignsCommand {
     ) async throws -> CommandStatus {
       let command = self
       let app = try APIApp(app: app, environment: environment, in: configuration)
-      // What is wrong with it is said before anybody is asked.
+      // Check the campaign before connecting.
       let campaign = try campaign(of: app, at: clock)
       let campaigns = try await options.connect(configuration, telling: console)
-      // Nobody else calls the two endpoints of mass extensions.
+      // No other process calls the two endpoints of mass extensions.
       return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
         try await command.begin(campaign, CampaignStart(campaigns, client: client, clock: clock), on: console)
       }
@@ -99,20 +118,14 @@ extension CampaignsCommand {
         product: product ?? "", days: days ?? 0, reason: reason ?? -1, storefronts: storefront)
       return try draft.campaign(
         id: CampaignStart.newID(), bundleId: app.settings.bundleId, environment: app.oneEnvironment,
-        at: clock.wallTime, by: by ?? CommandingOptions.user)
+        at: clock.wallTime, by: author)
     }
 
     private func begin(
       _ campaign: Campaign, _ start: CampaignStart, on console: Console
     ) async throws -> CommandStatus {
       let overlapping = try await start.overlapping(campaign)
-      for line in CampaignPlan(campaign, overlapping).lines { console.err.note(line) }
-      guard overlap || overlapping.isEmpty else {
-        throw OperationError(
-          .usage, "its failures could not be told from those of \(overlapping.map(\.id).joined(separator: ", "))",
-          at: "--overlap", remedy: "wait until that one is complete, or pass --overlap and resolve failures yourself")
-      }
-      guard try consent.isGiven("Ask Apple?", on: console) else { return .failure }
+      guard try isAgreed(CampaignPlan(campaign, overlapping), on: console) else { return .failure }
       let result = try await start.start(campaign, knowing: overlapping)
       return try tell(result, of: campaign, on: console)
     }
@@ -121,7 +134,7 @@ extension CampaignsCommand {
       _ result: CampaignStart.Result, of campaign: Campaign, on console: Console
     ) throws -> CommandStatus {
       console.err.note(result.sentence(campaign))
-      // For a script to go on with.
+      // The ID, for scripts.
       try console.out.line(campaign.id)
       return result.status
     }
@@ -129,23 +142,23 @@ extension CampaignsCommand {
 
   struct Resolve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Say that failures belong to a campaign, and have them tried again.",
+      abstract: "Assign failures to a campaign and retry them.",
       discussion: """
-        A failure that fits several campaigns, or none, is a dead letter: nothing is called in doubt. Without ids all \
-        open ones that fit this campaign and another are meant. The worker has to run.
+        A failure that matches several campaigns, or none, becomes a dead letter instead of a call to Apple. Without \
+        IDs, selects all open ones that match this campaign and another. The worker must be running.
 
         Examples:
           millrace campaigns resolve 1f0c --why "the other one was for Austria"
           millrace campaigns resolve 1f0c 3/17 3/18 --why "asked for by hand" --yes
         """)
 
-    @Argument(help: ArgumentHelp("The campaign, or what only its id begins with.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The campaign's ID or a unique prefix of it.", valueName: "id"))
     var id: String
 
-    @Argument(help: ArgumentHelp("Dead letters by their ids.", valueName: "dead letter"))
+    @Argument(help: ArgumentHelp("IDs of dead letters.", valueName: "dead letter"))
     var letters: [String] = []
 
-    @Option(help: ArgumentHelp("The reason; it stays with the records.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason; it is stored with the records.", valueName: "text"))
     var why: String
 
     @OptionGroup var commanding: CommandingOptions
@@ -160,11 +173,11 @@ extension CampaignsCommand {
         let decisions = try CampaignDecisions(campaigns, author: command.commanding.author)
         let (campaign, letters) = try await decisions.candidates(for: command.id, among: ids)
         guard !letters.isEmpty else {
-          console.err.note("No failure waits for a decision about \(campaign.id).")
+          console.err.note("No failure needs a decision about \(campaign.id).")
           return .success
         }
-        console.err.note("\(letters.count) failures are to belong to \(campaign.id): \(CampaignWords.terms(campaign)).")
-        guard try command.consent.isGiven("Try them again?", on: console) else { return .failure }
+        console.err.note("Assigning \(letters.count) failures to \(campaign.id): \(CampaignWords.terms(campaign)).")
+        guard try command.consent.isGiven("Retry them?", on: console) else { return .failure }
         let reporter = Reporter<OperationReport>(console.out, asJSON: command.options.output.wantsJSON(console))
         let summary = try await decisions.resolve(
           letters, to: campaign, why: command.why, patience: command.commanding.patience, report: reporter.report)
@@ -176,19 +189,19 @@ extension CampaignsCommand {
 
   struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Stop the retries of a campaign. Apple's own mass extension goes on.",
+      abstract: "Stop the retries of a campaign. Apple's own mass extension continues.",
       discussion: """
         Examples:
           millrace campaigns cancel 1f0c --why "the wrong product"
         """)
 
-    @Argument(help: ArgumentHelp("The campaign, or what only its id begins with.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The campaign's ID or a unique prefix of it.", valueName: "id"))
     var id: String
 
-    @Option(help: ArgumentHelp("The reason; it is part of events.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason; it is included in events.", valueName: "text"))
     var why: String
 
-    @Option(help: ArgumentHelp("Who cancels; by default this user.", valueName: "name"))
+    @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
     var by: String?
 
     @OptionGroup var consent: Consent
@@ -202,7 +215,7 @@ extension CampaignsCommand {
         console.err.note(CampaignDecisions.cancellationWarning)
         guard try command.consent.isGiven("Stop the retries of \(command.id)?", on: console) else { return .failure }
         let campaign = try await decisions.cancel(command.id, why: command.why)
-        console.err.note("No retries any more for \(campaign.id).")
+        console.err.note("Stopped the retries of \(campaign.id).")
         try console.out.line(campaign.id)
         return .success
       }

@@ -3,8 +3,8 @@
 import AppStore
 import AppStoreServerAPI
 import ArgumentParser
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Operations
 import RenewalExtensions
@@ -12,10 +12,10 @@ import RenewalExtensions
 struct CampaignsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "campaigns",
-    abstract: "Extend the renewal dates of all subscribers of a product, and see it through.",
+    abstract: "Extend the renewal dates of all subscribers of a product, and follow the progress.",
     discussion: """
-      Apple extends everybody it can; the worker renewal-extensions tries the rest again, one by one, with the days and \
-      the reason of the campaign. Extensions cannot be undone, and customers get an e-mail.
+      Apple extends all subscriptions it can. The renewal-extensions worker retries the failures one by one, with the \
+      campaign's days and reason. Extensions cannot be undone, and Apple e-mails the customers.
 
       Examples:
         millrace campaigns start --product com.example.monthly --days 7 --reason 3
@@ -24,7 +24,7 @@ struct CampaignsCommand: AsyncParsableCommand {
       """,
     subcommands: [List.self, Start.self, Show.self, Resolve.self, Cancel.self])
 
-  /// What every subcommand has.
+  /// The options of every subcommand.
   struct Options: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
@@ -35,15 +35,14 @@ struct CampaignsCommand: AsyncParsableCommand {
     }
 
     func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> CampaignLog {
-      let kafka = try configuration.kafka.outsideClient()
-      console.err.note(kafka.connecting)
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       return try await CampaignLog.connect(configuration, kafka)
     }
   }
 
-  /// Asking before something happens that cannot be undone.
+  /// Confirmation before an action that cannot be undone.
   struct Consent: ParsableArguments {
-    @Flag(help: "Do it without asking.")
+    @Flag(help: "Proceed without confirmation.")
     var yes = false
 
     func isGiven(_ question: String, on console: Console) throws -> Bool {
@@ -58,7 +57,7 @@ struct CampaignsCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show all campaigns, the newest at the end.",
+      abstract: "Show all campaigns, newest last.",
       discussion: """
         Examples:
           millrace campaigns list
@@ -86,16 +85,16 @@ struct CampaignsCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show how far a campaign is: Apple's counts, ours, failures by reason, retries that wait.",
+      abstract: "Show a campaign's progress: Apple's counts, Millrace's, failures by reason, pending retries.",
       discussion: """
-        Apple is asked whether it is done, where the app has credentials.
+        Asks Apple whether the campaign is complete, if the app has API credentials.
 
         Examples:
           millrace campaigns show 1f0c
           millrace campaigns show 1f0c --json | jq .progress.refused
         """)
 
-    @Argument(help: ArgumentHelp("The campaign, or what only its id begins with.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The campaign's ID or a unique prefix of it.", valueName: "id"))
     var id: String
 
     @OptionGroup var options: Options
@@ -104,7 +103,7 @@ struct CampaignsCommand: AsyncParsableCommand {
       let (id, options) = (id, options)
       try await conclude(finishesOnSignal: true) { console in
         let (campaigns, configuration) = try await options.connect(telling: console)
-        let survey = CampaignSurvey(campaigns, configuration.appStore)
+        let survey = CampaignSurvey(campaigns, configuration)
         let known = try await survey.campaign(id)
         let campaign = try await Self.refreshed(known, campaigns, configuration, console)
         let report = try await survey.report(on: campaign)
@@ -118,7 +117,7 @@ struct CampaignsCommand: AsyncParsableCommand {
       }
     }
 
-    /// What Kafka knows is worth showing when Apple does not answer.
+    /// Asks Apple for the status. If Apple does not answer, the state in Kafka is still worth showing.
     private static func refreshed(
       _ campaign: Campaign, _ campaigns: CampaignLog, _ configuration: MillraceConfiguration, _ console: Console
     ) async throws -> Campaign {
@@ -133,7 +132,7 @@ struct CampaignsCommand: AsyncParsableCommand {
           try await CampaignStart(campaigns, client: client, clock: clock).refresh(campaign)
         }
       } catch let error as APIError {
-        console.err.note("Apple could not be asked: \(error)")
+        console.err.note("could not get the status from Apple: \(error)")
         return campaign
       }
     }

@@ -2,18 +2,20 @@
 
 import AppStore
 import ArgumentParser
+import MillraceTime
 import Millrace
 import Operations
 
 struct CompareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Compare what another receiver got with what the topics hold.",
+    abstract: "Compare another receiver's notifications with the topics.",
     discussion: """
-      FILE has one notification a line, in the order the receiver got them: the body as posted, the token \
-      (signedPayload), or the notificationUUID alone. Differences are printed one a line, with tabs: missing (in the \
-      topics, not at the receiver), unknown (the other way round), bytes (not the same), order (before one that came \
-      earlier under its key); the sum goes to standard error. Ends with 0 when nothing differs, with 1 when something does.
+      FILE has one notification per line, in the order the receiver got them: the body as posted, the token \
+      (signedPayload), or only the notificationUUID. Prints one difference per line, separated by tabs: missing (in \
+      the topics, not at the receiver), unknown (at the receiver, not in the topics), bytes (different bytes), order \
+      (before an earlier one of the same key). The summary goes to standard error. Exits with 0 if nothing differs, \
+      otherwise with 1.
 
       Examples:
         millrace compare received.jsonl
@@ -22,16 +24,16 @@ struct CompareCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Only what this receiver of `forward` in the configuration is to get.", valueName: "name"))
+    help: ArgumentHelp("Only notifications for this receiver, as configured in `forward`.", valueName: "name"))
   var receiver: String?
 
-  @Option(help: ArgumentHelp("Only what was written to the topics at or after this time.", valueName: "time"))
+  @Option(help: ArgumentHelp("Only records written to the topics at or after this time.", valueName: "time"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Only what was written to the topics before this time.", valueName: "time"))
+  @Option(help: ArgumentHelp("Only records written to the topics before this time.", valueName: "time"))
   var until: String?
 
-  @Argument(help: ArgumentHelp("What the receiver got; - for standard input.", valueName: "file"))
+  @Argument(help: ArgumentHelp("The receiver's notifications; - for standard input.", valueName: "file"))
   var file: String
 
   @OptionGroup var shared: SharedOptions
@@ -50,15 +52,15 @@ struct CompareCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let settings = try command.settings(in: configuration)
       let received = try CompareOperation.received(in: command.file)
-      let kafka = try configuration.kafka.outsideClient()
-      console.err.note(kafka.connecting)
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       let comparison = try await CompareOperation(
-        kafka, catalog: try TopicCatalog.load(configuration), receiver: settings
+        kafka, catalog: try TopicCatalog.load(configuration), receiver: settings,
+        clock: MillraceClock(configuration.clock)
       ).compare(
         received,
         in: CompareOperation.Window(
-          since: command.since.flatMap { Timestamp(rfc3339: $0) }?.millisecondsSince1970,
-          until: command.until.flatMap { Timestamp(rfc3339: $0) }?.millisecondsSince1970))
+          since: command.since.flatMap { Timestamp(rfc3339: $0) },
+          until: command.until.flatMap { Timestamp(rfc3339: $0) }))
       try console.out.lines(comparison.lines)
       console.err.note(comparison.summary)
       return comparison.isEqual ? .success : .failure
@@ -70,7 +72,7 @@ struct CompareCommand: AsyncParsableCommand {
     if let settings = configuration.forward.first(where: { $0.name == receiver }) { return settings }
     let known = configuration.forward.compactMap(\.name).joined(separator: ", ")
     throw OperationError(
-      .usage, "there is no receiver \(receiver)", at: "--receiver",
+      .usage, "unknown receiver \(receiver)", at: "--receiver",
       remedy: known.isEmpty ? "configure one in forward" : "choose one of \(known)")
   }
 }

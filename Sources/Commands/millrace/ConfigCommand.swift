@@ -7,9 +7,9 @@ import Operations
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
-    abstract: "Show the configuration that is in force, and where each value came from.",
+    abstract: "Show the effective configuration and the source of each value.",
     discussion: """
-      Secrets are masked. Ends with 78 when something in it is wrong, and says what.
+      Secrets are masked. Exits with 78 and a description if the configuration is invalid.
 
       Examples:
         millrace config --config millrace.yaml
@@ -17,7 +17,7 @@ struct ConfigCommand: AsyncParsableCommand {
         millrace config --reference > configuration.md
       """)
 
-  @Flag(help: "Print the reference of all keys, as Markdown.")
+  @Flag(help: "Print the reference of all keys as Markdown.")
   var reference = false
 
   @OptionGroup var shared: SharedOptions

@@ -1,15 +1,15 @@
 // `millrace dead-letters …`
 
 import ArgumentParser
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Operations
 
 struct DeadLettersCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dead-letters",
-    abstract: "Look at what workers gave up, have it tried again, or put it aside.",
+    abstract: "List the records that workers gave up on, and requeue or discard them.",
     discussion: """
       Examples:
         millrace dead-letters list
@@ -22,15 +22,17 @@ struct DeadLettersCommand: AsyncParsableCommand {
       ResumeCommand<WorkerOptions>.self, StopCommand<WorkerOptions>.self,
     ])
 
-  /// Which dead letters.
+  /// The selection of dead letters.
   struct Selecting: ParsableArguments {
-    @Option(help: ArgumentHelp("Why it died; may be repeated.", valueName: "code"))
+    @Option(help: ArgumentHelp("The reason for the dead letter; may be repeated.", valueName: "code"))
     var reason: [String] = []
 
     @OptionGroup var selecting: SelectionOptions
 
-    func selection(prefix: String) -> RecordSelection {
-      var selection = selecting.selection(prefix: prefix, now: MillraceClock.system.wallTime)
+    /// The selection from the flags. Times use the worker's clock.
+    func selection(in configuration: MillraceConfiguration) -> RecordSelection {
+      var selection = selecting.selection(
+        prefix: configuration.topics.prefix, now: MillraceClock(configuration.clock).wallTime)
       selection.reasons = reason
       return selection
     }
@@ -38,10 +40,10 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show dead letters: how many of what worker, reason, app and age; with --each one by one.",
+      abstract: "Count dead letters by worker, reason, app and age, or list each.",
       discussion: """
-        A table in a terminal, JSON lines when piped. Times are those at which letters died; topics those they were \
-        first read from.
+        Prints a table on a terminal and JSON lines to a pipe. Times are those at which the worker gave up; topics are \
+        those the records were first read from.
 
         Examples:
           millrace dead-letters list
@@ -49,16 +51,16 @@ struct DeadLettersCommand: AsyncParsableCommand {
           millrace dead-letters list --worker winback --each --json | jq 'select(.reason == "attempts-exhausted")'
         """)
 
-    @Option(help: ArgumentHelp("The worker; without it all that the configuration names.", valueName: "name"))
+    @Option(help: ArgumentHelp("The worker; by default all configured workers.", valueName: "name"))
     var worker: String?
 
-    @Flag(help: "Only those that nobody has done anything about.")
+    @Flag(help: "Only those without a requeue or discard.")
     var open = false
 
-    @Flag(help: "One by one, those that died last at the end.")
+    @Flag(help: "List each dead letter, newest last.")
     var each = false
 
-    @Option(help: ArgumentHelp("With --each, at most so many of a worker.", valueName: "count"))
+    @Option(help: ArgumentHelp("With --each, the maximum number per worker.", valueName: "count"))
     var limit: Int?
 
     @OptionGroup var output: OutputOptions
@@ -67,16 +69,15 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
     func validate() throws {
       if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more, not \(limit).") }
-      if limit != nil, !each { throw ValidationError("--limit goes with --each.") }
+      if limit != nil, !each { throw ValidationError("--limit requires --each.") }
     }
 
     func run() async throws {
       let command = self
       try await conclude { console in
         let configuration = try command.shared.load().configuration
-        let kafka = try configuration.kafka.outsideClient()
-        let selection = command.selecting.selection(prefix: configuration.topics.prefix)
-        console.err.note(kafka.connecting)
+        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+        let selection = command.selecting.selection(in: configuration)
         let workers = try await WorkerOperations.all(
           command.worker.map { [$0] }, configuration, kafka, note: console.noteOnce)
         let (out, asJSON) = (console.out, command.output.wantsJSON(console))
@@ -85,7 +86,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
           for worker in workers {
             groups.add(try await worker.deadLetterGroups(selection, isOpenOnly: command.open))
           }
-          // No line at all would leave open whether it was read.
+          // Report an empty list: no output at all could mean that nothing was read.
           if asJSON, groups.count == 0 { console.err.note(groups.summary) }
           try out.lines(asJSON ? groups.jsonLines : groups.lines(lineWidth: out.width, usesColor: out.usesColor))
           return .success
@@ -107,19 +108,19 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
   struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show one dead letter: what it is, what happened to it, the way back.",
+      abstract: "Show one dead letter: its record, its failures, and how to requeue it.",
       discussion: """
-        Payloads are personal data and shown only with --payload. What is shown was taken apart, not verified.
+        Payloads are personal data and shown only with --payload. They are decoded, not verified.
 
         Examples:
           millrace dead-letters show 3/17 --worker winback
           millrace dead-letters show 3/17 --worker winback --payload --json | jq .record.payload
         """)
 
-    @Argument(help: ArgumentHelp("The dead letter by its id.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The ID of the dead letter.", valueName: "id"))
     var id: String
 
-    @Flag(help: "Also what Apple signed, and whose purchase it is.")
+    @Flag(help: "Also show the signed payload and the IDs of the purchase.")
     var payload = false
 
     @OptionGroup var options: WorkerOptions
@@ -140,15 +141,15 @@ struct DeadLettersCommand: AsyncParsableCommand {
     }
   }
 
-  /// What requeue and discard have in common.
+  /// The options of requeue and discard.
   struct Settling: ParsableArguments {
-    @Argument(help: ArgumentHelp("Dead letters by their ids; without any, what the flags choose.", valueName: "id"))
+    @Argument(help: ArgumentHelp("IDs of dead letters; without any, the flags select.", valueName: "id"))
     var ids: [String] = []
 
-    @Option(help: ArgumentHelp("The reason; it stays in the log of operations.", valueName: "text"))
+    @Option(help: ArgumentHelp("The reason; it is stored in the operations log.", valueName: "text"))
     var why: String
 
-    @Flag(help: "Every open one of the worker, where no flag chooses.")
+    @Flag(help: "All open dead letters of the worker, if no other flag selects.")
     var all = false
 
     @OptionGroup var selecting: Selecting
@@ -157,22 +158,22 @@ struct DeadLettersCommand: AsyncParsableCommand {
     @OptionGroup var options: WorkerOptions
 
     func validate() throws {
-      if why.allSatisfy(\.isWhitespace) { throw ValidationError("--why says why, for whoever asks later.") }
-      let isChosen = selecting.selection(prefix: "") != RecordSelection()
+      if why.allSatisfy(\.isWhitespace) { throw ValidationError("--why must not be empty; it is put on record.") }
+      let isChosen = selecting.selection(in: MillraceConfiguration()) != RecordSelection()
       if !ids.isEmpty, isChosen || all {
-        throw ValidationError("Name dead letters by ids, or choose by flags; not both.")
+        throw ValidationError("Pass either IDs or selection flags, not both.")
       }
       if ids.isEmpty, !isChosen, !all {
-        throw ValidationError("Name dead letters by ids, choose by flags such as --reason, or pass --all.")
+        throw ValidationError("Pass IDs, selection flags such as --reason, or --all.")
       }
     }
 
     func settle(by action: OperationReport.Action, on console: Console) async throws -> CommandStatus {
       let asJSON = options.output.wantsJSON(console)
       var ids = try ids.map { try DeadLetterID($0) }
-      let prefix = try options.shared.load().configuration.topics.prefix
+      let configuration = try options.shared.load().configuration
       let operations = try await options.operations(author: commanding.author, telling: console)
-      let selection = self.ids.isEmpty ? selecting.selection(prefix: prefix) : nil
+      let selection = self.ids.isEmpty ? selecting.selection(in: configuration) : nil
       if let selection {
         let letters = try await operations.deadLetters(selection, isOpenOnly: true, limit: pace.limit)
         ids = letters.map(\.id)
@@ -195,7 +196,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let summary = try await operations.settle(
         ids, by: action, why: why, selection: selection, rate: pace.rate, patience: commanding.patience,
         begun: { run in
-          console.err.note("run \(run); from another terminal: millrace dead-letters stop \(run.prefix(8)) …")
+          console.err.note("run \(run); to stop it: millrace dead-letters stop \(run.prefix(8)) …")
         }, report: reporter.report)
       console.err.note(summary.sentence)
       return summary.status
@@ -204,11 +205,11 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
   struct Requeue: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Have dead letters tried again by the worker that failed, each once: the first command for one wins.",
+      abstract: "Requeue dead letters, each once: the first command for a dead letter wins.",
       discussion: """
-        The worker itself sends the record to its replay topic, so it has to run. A dead letter that dies again is a new \
-        one with a new id and the history of the old one. Ends with 1 when a command failed, came second, or was not \
-        answered in time.
+        The worker itself sends the record to its replay topic, so it must be running. If the record fails again, it \
+        becomes a new dead letter with a new ID and the history of the old one. Exits with 1 if a command failed, was \
+        superseded, or was not answered in time.
 
         Examples:
           millrace dead-letters requeue 3/17 --worker winback --why "the template is fixed"
@@ -228,9 +229,9 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
   struct Discard: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Put dead letters aside for good, each once: the first command for one wins.",
+      abstract: "Discard dead letters for good, each once: the first command for a dead letter wins.",
       discussion: """
-        Nothing is deleted: the letter stays in its topic, and the log of operations says who put it aside and why.
+        Nothing is deleted: the letter stays in its topic, and the operations log records who discarded it and why.
 
         Examples:
           millrace dead-letters discard 3/17 --worker winback --why "a test purchase"

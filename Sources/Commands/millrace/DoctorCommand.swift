@@ -1,20 +1,20 @@
 // `millrace doctor`
 
 public import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Look at the whole way: configuration, files, topics, durability, a record, Apple, a test notification.",
+    abstract: "Check the deployment: configuration, files, topics, durability, a record, Apple, a test notification.",
     discussion: """
-      Each finding says what to do. A table in a terminal, JSON lines when piped. Apple is asked with the key of each app \
-      in each of its environments, and posts a TEST, which has to arrive in Kafka.
+      Each finding says what to do. Prints a table on a terminal and JSON lines to a pipe. Calls Apple with the key of \
+      each app in each of its environments, and has Apple post a TEST, which must arrive in Kafka.
 
-      Ends with 0 where nothing is broken (a warning is nothing broken), 1 where something is, 78 where the configuration \
-      has to be corrected first.
+      Exits with 0 if nothing is broken (warnings do not count), with 1 if something is, and with 78 if the \
+      configuration has to be corrected first.
 
       Examples:
         millrace doctor
@@ -23,16 +23,16 @@ struct DoctorCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Leave out: apple, test-notification or probe; may be given more than once.", valueName: "part"))
+    help: ArgumentHelp("Skip apple, test-notification or probe; may be repeated.", valueName: "part"))
   var skip: [Doctor.Part] = []
 
-  @Option(help: ArgumentHelp("The app, when not all are meant.", valueName: "bundle id"))
+  @Option(help: ArgumentHelp("The app; by default all.", valueName: "bundle id"))
   var app: String?
 
-  @Option(help: ArgumentHelp("Production or Sandbox, when not both are meant.", valueName: "name"))
+  @Option(help: ArgumentHelp("Production or Sandbox; by default both.", valueName: "name"))
   var environment: String?
 
-  @Option(help: ArgumentHelp("How long Apple may take to post.", valueName: "duration"))
+  @Option(help: ArgumentHelp("How long to wait for Apple to post.", valueName: "duration"))
   var wait = "60s"
 
   @OptionGroup var output: OutputOptions
@@ -40,7 +40,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
   func validate() throws {
     if DurationText.parse(wait).map({ $0 >= .seconds(1) }) != true {
-      throw ValidationError("--wait is a time of at least 1s, such as 60s or 5m.")
+      throw ValidationError("--wait must be at least 1s, such as 60s or 5m.")
     }
   }
 
@@ -48,13 +48,15 @@ struct DoctorCommand: AsyncParsableCommand {
     let command = self
     try await conclude(finishesOnSignal: true) { console in
       let printer = DoctorPrinter(console.out, asJSON: command.output.wantsJSON(console))
-      let summary = try await command.summary(printer)
+      let summary = try await command.summary(printer) { console.err.note($0) }
       console.err.note(summary.sentence)
       return summary.status
     }
   }
 
-  private func summary(_ printer: DoctorPrinter) async throws -> DoctorSummary {
+  private func summary(
+    _ printer: DoctorPrinter, telling note: @escaping @Sendable (String) -> Void
+  ) async throws -> DoctorSummary {
     let configuration: MillraceConfiguration
     do {
       configuration = try shared.load().configuration
@@ -67,8 +69,10 @@ struct DoctorCommand: AsyncParsableCommand {
     options.skipped = Set(skip)
     (options.flags.app, options.flags.environment) = (app, environment)
     options.wait = DurationText.parse(wait) ?? options.wait
-    return try await Doctor(configuration, options, clock: MillraceClock(configuration.clock), report: printer.print)
-      .run()
+    return try await Doctor(
+      configuration, options, clock: MillraceClock(configuration.clock), note: note, report: printer.print
+    )
+    .run()
   }
 }
 

@@ -7,10 +7,10 @@ import Operations
 struct EmbeddedClusterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "embedded-cluster",
-    abstract: "Run a small Kafka in this process, with all topics, for development.",
+    abstract: "Run a small Kafka with all topics in this process, for development.",
     discussion: """
-      Prints its address and runs until Ctrl-C or SIGTERM. It keeps about 5 MiB a partition and nothing when it ends, and \
-      has no transactions: not for production.
+      Prints its address and runs until Ctrl-C or SIGTERM. It keeps about 5 MiB per partition, loses everything when \
+      it ends, and has no transactions: not for production.
 
       Examples:
         millrace embedded-cluster
@@ -18,10 +18,10 @@ struct EmbeddedClusterCommand: AsyncParsableCommand {
         MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$(cat bootstrap.txt) millrace listen
       """)
 
-  @Option(help: ArgumentHelp("How many brokers, 1 to \(DevelopmentCluster.brokerLimit).", valueName: "count"))
+  @Option(help: ArgumentHelp("The number of brokers, 1 to \(DevelopmentCluster.brokerLimit).", valueName: "count"))
   var brokers = 1
 
-  @Option(help: ArgumentHelp("Write the address to this file too, once the cluster runs.", valueName: "file"))
+  @Option(help: ArgumentHelp("Also write the address to this file when the cluster is ready.", valueName: "file"))
   var bootstrapFile: String?
 
   @OptionGroup var shared: SharedOptions

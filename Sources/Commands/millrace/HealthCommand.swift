@@ -8,17 +8,17 @@ import Operations
 struct HealthCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "health",
-    abstract: "Ask the process on this machine whether it is well; ends with 1 when it is not.",
+    abstract: "Check the health of the process on this machine; exits with 1 if it is unhealthy.",
     discussion: """
-      For containers without a shell: it asks the admin port that the configuration names, which is that of the process \
-      beside it.
+      For containers without a shell: queries the configured admin port, which belongs to the process in the same \
+      container.
 
       Examples:
         millrace health
         millrace health --ready --config /etc/millrace/millrace.yaml
       """)
 
-  @Flag(help: "Ask whether it can do its work, not only whether it turns.")
+  @Flag(help: "Check readiness instead of liveness.")
   var ready = false
 
   @OptionGroup var shared: SharedOptions

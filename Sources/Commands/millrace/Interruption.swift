@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM: a request to finish, and a way out when that takes too long.
+// Handles Ctrl-C and SIGTERM: the first signal asks the command to finish, the second ends the process.
 
 import UnixSignals
 

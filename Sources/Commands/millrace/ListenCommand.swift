@@ -11,8 +11,8 @@ struct ListenCommand: AsyncParsableCommand {
     commandName: "listen",
     abstract: "Show records as they arrive, decoded.",
     discussion: """
-      Reads all topics that notifications go to, and the quarantine, without a consumer group: nothing is committed and \
-      nobody is disturbed. What is shown was taken apart, not verified. A table in a terminal, JSON lines when piped.
+      Reads all notification topics and the quarantine without a consumer group, so it commits nothing and disturbs no \
+      consumer. Records are decoded, not verified. Prints a table on a terminal and JSON lines to a pipe.
 
       Examples:
         millrace listen
@@ -21,19 +21,19 @@ struct ListenCommand: AsyncParsableCommand {
         millrace listen --json | jq 'select(.type == "REFUND") | .price'
       """)
 
-  @Option(help: ArgumentHelp("A topic by its name in Kafka; may be given more than once.", valueName: "name"))
+  @Option(help: ArgumentHelp("A topic by its name in Kafka; may be repeated.", valueName: "name"))
   var topic: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "A family of notifications, such as refunds for appstore.notifications.refunds; may be given more than once.",
+      "A family of notifications, such as refunds for appstore.notifications.refunds; may be repeated.",
       valueName: "name"))
   var family: [String] = []
 
-  @Option(help: "Where to begin.")
+  @Option(help: "Where to start.")
   var from = Listener.Start.latest
 
-  @Option(help: ArgumentHelp("End after so many records.", valueName: "count"))
+  @Option(help: ArgumentHelp("End after this number of records.", valueName: "count"))
   var limit: Int?
 
   @OptionGroup var output: OutputOptions
@@ -49,12 +49,11 @@ struct ListenCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let selection = TopicSelection(topics: command.topic, families: command.family)
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
-      let kafka = try configuration.kafka.outsideClient()
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       let listener = Listener(
         kafka, topics: try selection.names(in: catalog), start: command.from)
       let printer = RecordPrinter(
         console.out, asJSON: command.output.wantsJSON(console), limit: command.limit)
-      console.err.note(kafka.connecting)
       try await listener.run { reading in
         for topic in reading.missing {
           console.err.note("\(topic) does not exist; create it with millrace topics apply")

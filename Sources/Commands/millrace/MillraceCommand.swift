@@ -1,4 +1,4 @@
-// The command line: which commands there are. What they do is in the module Operations.
+// The list of commands. The module Operations implements them.
 
 import ArgumentParser
 import Millrace
@@ -6,12 +6,12 @@ import Millrace
 struct MillraceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "millrace",
-    abstract: "Look at App Store notifications, and operate the topics they are in.",
+    abstract: "Inspect App Store notifications and operate their topics.",
     discussion: """
-      Commands that need a cluster or topic files read the configuration that --config or MILLRACE_CONFIG names; every \
-      key is an environment variable too, such as MILLRACE_KAFKA_BOOTSTRAP_SERVERS.
+      Commands that need a cluster or topic files read the configuration from --config or MILLRACE_CONFIG. Every key \
+      can also be set by an environment variable, such as MILLRACE_KAFKA_BOOTSTRAP_SERVERS.
 
-      Exit status: 0 done, 1 not done (or not genuine), 64 wrong command line, 78 wrong configuration.
+      Exit status: 0 success, 1 failure (or not genuine), 64 invalid command line, 78 invalid configuration.
       """,
     version: MillraceVersion.current,
     subcommands: [

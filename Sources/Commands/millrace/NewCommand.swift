@@ -7,7 +7,7 @@ import Operations
 struct NewCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "new",
-    abstract: "Write the beginning of something of your own.",
+    abstract: "Create a package of your own.",
     discussion: """
       Examples:
         millrace new consumer winback --millrace-path ../millrace
@@ -16,34 +16,34 @@ struct NewCommand: AsyncParsableCommand {
 
   struct Consumer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write a consumer's package: source, tests, configuration, Dockerfile, chart values.",
+      abstract: "Create a consumer's package: source, tests, configuration, Dockerfile, chart values.",
       discussion: """
-        It builds, its tests pass, and it runs; docs/writing-a-consumer.md goes on from there.
+        The package builds, passes its tests and runs. Continue with docs/writing-a-consumer.md.
 
         Examples:
           millrace new consumer winback --millrace-path ../millrace
           millrace new consumer winback --directory consumers/winback --millrace-path ../../millrace
         """)
 
-    @Argument(help: "Lower-case letters, digits and hyphens. It is the worker's identity: choose it for good.")
+    @Argument(help: "Lower-case letters, digits and hyphens. It identifies the worker and cannot be changed later.")
     var name: String
 
-    @Option(help: ArgumentHelp("Where to; by default a directory of that name, here.", valueName: "path"))
+    @Option(help: ArgumentHelp("The directory; by default one of that name, here.", valueName: "path"))
     var directory: String?
 
     @Option(
       help: ArgumentHelp("A checkout of Millrace, absolute or relative to the package.", valueName: "path"))
     var millracePath: String?
 
-    @Option(help: ArgumentHelp("Millrace's Git repository, taken from this version on.", valueName: "url"))
+    @Option(help: ArgumentHelp("Millrace's Git repository; this version is the minimum.", valueName: "url"))
     var millraceURL: String?
 
     func validate() throws {
       if millracePath != nil, millraceURL != nil {
-        throw ValidationError("Millrace comes from --millrace-path or from --millrace-url; name one.")
+        throw ValidationError("Pass --millrace-path or --millrace-url, not both.")
       }
       if millracePath == nil, millraceURL == nil {
-        throw ValidationError("Say where Millrace comes from: --millrace-path or --millrace-url.")
+        throw ValidationError("Pass the source of Millrace with --millrace-path or --millrace-url.")
       }
     }
 

@@ -1,5 +1,5 @@
-// One program, several names. A static Swift program brings its standard library along, some sixty megabytes: in the image
-// there is one, and every process is a link to it. Started as `millrace-ingress` it is the ingress.
+// One executable with several names. A static Swift executable contains the standard library, some 60 MB, so the image
+// has one, and every process is a link to it. Started as `millrace-ingress`, it runs the ingress.
 
 import ArgumentParser
 import Console

@@ -1,15 +1,15 @@
 // `millrace quarantine list` and `millrace quarantine resubmit`
 
-import Clocks
+import MillraceTime
 import ArgumentParser
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 
 struct QuarantineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "quarantine",
-    abstract: "Look at bodies that the ingress refused though they may be genuine, and admit them.",
+    abstract: "List bodies that the ingress refused but that may be genuine, and resubmit them.",
     discussion: """
       Examples:
         millrace quarantine list
@@ -20,9 +20,9 @@ struct QuarantineCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show what is in the quarantine, each body once.",
+      abstract: "Show the quarantine, each body once.",
       discussion: """
-        A table in a terminal, JSON lines when piped.
+        Prints a table on a terminal and JSON lines to a pipe.
 
         Examples:
           millrace quarantine list
@@ -37,12 +37,12 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude { console in
         let configuration = try shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient()
+        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
         let inventory = try await inventory(
-          of: try QuarantineOperation(kafka, catalog: catalog), at: kafka, telling: console)
+          of: try QuarantineOperation(kafka, catalog: catalog), telling: console)
         let out = console.out
         if output.wantsJSON(console) {
-          // No line at all would leave open whether it was read.
+          // Report an empty quarantine: no output at all could mean that nothing was read.
           if inventory.entries.isEmpty { console.err.note(QuarantineTable.summary(inventory)) }
           try out.lines(QuarantineTable.jsonLines(inventory))
         } else {
@@ -55,32 +55,32 @@ struct QuarantineCommand: AsyncParsableCommand {
 
   struct Resubmit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Judge bodies again by the present configuration, and write those that are admitted now.",
+      abstract: "Verify bodies again with the current configuration, and write those now admitted.",
       discussion: """
-        Records are as the ingress would have written them, with the same ce_id: what was written already does no harm. \
-        The quarantine stays as it is; its retention empties it.
+        Writes the records that the ingress would have written, with the same ce_id, so duplicates are harmless. The \
+        quarantine does not change; its retention empties it.
 
-        Ends with 1 when Kafka did not take a record, or a body named by --id is still refused.
+        Exits with 1 if a record could not be written to Kafka, or if a body named with --id is still refused.
 
         Examples:
           millrace quarantine resubmit --all --dry-run
           millrace quarantine resubmit --id 3b0c44298fc1c149 --id 60303ae22b998861
         """)
 
-    @Flag(help: "Every body.")
+    @Flag(help: "All bodies.")
     var all = false
 
-    @Option(help: ArgumentHelp("A body by its id, or the first 8 or more characters of it.", valueName: "id"))
+    @Option(help: ArgumentHelp("The ID of a body, or at least its first 8 characters.", valueName: "id"))
     var id: [String] = []
 
-    @Flag(help: "Say what would happen, write nothing.")
+    @Flag(help: "Show what would happen, without writing.")
     var dryRun = false
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     func validate() throws {
-      if all == !id.isEmpty { throw ValidationError("Name bodies with --id, or pass --all; one of the two.") }
+      if all == !id.isEmpty { throw ValidationError("Pass either --id or --all.") }
     }
 
     func run() async throws {
@@ -88,10 +88,11 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient()
-        let operation = try QuarantineOperation(kafka, catalog: catalog)
-        let readmission = try Readmission(configuration, clock: MillraceClock(configuration.clock))
-        let inventory = try await inventory(of: operation, at: kafka, telling: console)
+        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+        let clock = MillraceClock(configuration.clock)
+        let operation = try QuarantineOperation(kafka, catalog: catalog, clock: clock)
+        let readmission = try Readmission(configuration, clock: clock)
+        let inventory = try await inventory(of: operation, telling: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
         let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.output.wantsJSON(console))
         let summary = try await operation.resubmit(
@@ -104,8 +105,7 @@ struct QuarantineCommand: AsyncParsableCommand {
 }
 
 private func inventory(
-  of operation: QuarantineOperation, at kafka: KafkaConfiguration, telling console: Console
+  of operation: QuarantineOperation, telling console: Console
 ) async throws -> QuarantineInventory {
-  console.err.note(kafka.connecting)
-  return try await operation.inventory { console.err.note("reading the quarantine") }
+  try await operation.inventory { console.err.note("reading the quarantine") }
 }

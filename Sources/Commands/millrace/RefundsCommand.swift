@@ -3,7 +3,7 @@
 import AppStore
 import AppStoreServerAPI
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 import Refunds
@@ -11,7 +11,7 @@ import Refunds
 struct RefundsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "refunds",
-    abstract: "Find refunds that no notification told.",
+    abstract: "Find refunds without a notification.",
     discussion: """
       Examples:
         millrace refunds check --since 7d
@@ -21,14 +21,14 @@ struct RefundsCommand: AsyncParsableCommand {
 
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Ask Apple about customers' refunds, and publish what no notification told.",
+      abstract: "Ask Apple for customers' refunds, and publish those without a notification.",
       discussion: """
-        Asks Get Refund History about the customers of the transactions in FILE (one a line, - for standard input), or \
-        about every customer that notifications told of since a time. Refunds that appstore.entitlements does not hold \
-        go to appstore.transactions.refunds, which the refunds worker reads.
+        Calls Get Refund History for the customers of the transactions in FILE (one per line, - for standard input), \
+        or for every customer with a notification since a given time. Refunds that are missing in \
+        appstore.entitlements go to appstore.transactions.refunds, which the refunds worker reads.
 
-        How far a customer was read is kept: a run that was ended goes on where it was, and the next one asks for what \
-        is new. Calls take a part of the app's budget.
+        The progress per customer is stored: an interrupted check continues where it ended, and the next one reads \
+        only new refunds. Uses a part of the app's call budget.
 
         Examples:
           millrace refunds check --since 7d
@@ -36,21 +36,21 @@ struct RefundsCommand: AsyncParsableCommand {
           millrace refunds check customers.txt
         """)
 
-    @Argument(help: ArgumentHelp("Transactions, one a line; - reads standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("Transactions, one per line; - for standard input.", valueName: "file"))
     var file: String?
 
     @Option(
       help: ArgumentHelp(
-        "Customers that notifications told of since then: a time ago such as 36h or 7d, or a moment in UTC.",
+        "All customers with a notification since then: an age such as 36h or 7d, or a time in UTC.",
         valueName: "when"))
     var since: String?
 
     @OptionGroup var options: APICommand.Options
 
     func validate() throws {
-      guard (file == nil) != (since == nil) else { throw ValidationError("Name a FILE or --since, and only one.") }
+      guard (file == nil) != (since == nil) else { throw ValidationError("Pass either FILE or --since.") }
       if let since, RefundCustomer.moment(since, now: Timestamp(millisecondsSince1970: 0)) == nil {
-        throw ValidationError("--since is a time ago such as 36h or 7d, or a moment such as 2026-01-01T00:00:00Z.")
+        throw ValidationError("--since must be an age such as 36h or 7d, or a time such as 2026-01-01T00:00:00Z.")
       }
     }
 
@@ -60,8 +60,7 @@ struct RefundsCommand: AsyncParsableCommand {
         let configuration = try command.options.shared.load().configuration
         let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
         let clock = MillraceClock(configuration.clock)
-        let kafka = try configuration.kafka.outsideClient()
-        console.err.note(kafka.connecting)
+        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
         let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
         let prefix = configuration.topics.prefix
         let customers = try await command.customers(of: app, log, prefix, clock)
@@ -82,7 +81,8 @@ struct RefundsCommand: AsyncParsableCommand {
       let bundleId = app.settings.bundleId
       if let since, let time = RefundCustomer.moment(since, now: clock.wallTime) {
         return try await RecentCustomers.load(
-          since: time, bundleId: bundleId, environment: app.environment, from: log, prefix: prefix)
+          since: time, bundleId: bundleId, environment: app.environment, from: log, prefix: prefix,
+          clock: clock)
       }
       let limit = 64 << 20
       let bytes = file == "-" ? try StandardInput.readAll(limit: limit) : try Files.read(file ?? "", limit: limit)

@@ -1,20 +1,20 @@
 // `millrace replay …`
 
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Send records to one worker again, or copy them to a topic.",
+    abstract: "Replay records to one worker, or copy them to a topic.",
     discussion: """
-      A worker sends records to itself, behind live traffic, so it has to run; its group does not move. What it has \
-      handled is skipped. With --reapply handlers run again: only events that differ are published, under new ids that \
-      name the old ones, and no effect is caused twice. Copies to a topic are written by this command.
+      The worker sends the records to itself, after live traffic, so it must be running; its group's offsets do not \
+      change. Handled records are skipped. With --reapply, handlers run again: only events that differ are published, \
+      under new IDs that name the old ones, and no effect is repeated. Copies to a topic are written by this command.
 
-      Copies say so: ce_origin is replay, ce_replayid names the run. Every run is in the audit trail.
+      Copies are marked: ce_origin is replay, and ce_replayid names the run. Every run is in the audit trail.
 
       Examples:
         millrace replay --worker winback --family subscriptions --since 2h --type EXPIRED --dry-run
@@ -27,15 +27,14 @@ struct ReplayCommand: AsyncParsableCommand {
       Start.self, List.self, PauseCommand<Options>.self, Resume.self, StopCommand<Options>.self,
     ], defaultSubcommand: Start.self)
 
-  /// What every subcommand has.
+  /// The options of every subcommand.
   struct Options: ParsableArguments {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
     func connect(author: String = "", telling console: Console) async throws -> (ReplayOperation, prefix: String) {
       let configuration = try shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient()
-      console.err.note(kafka.connecting)
+      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
       let replay = try await ReplayOperation.connect(
         configuration, kafka, author: author, note: console.noteOnce)
       return (replay, configuration.topics.prefix)
@@ -44,24 +43,25 @@ struct ReplayCommand: AsyncParsableCommand {
 
   struct Start: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Begin a run and follow it.",
+      abstract: "Start a run and follow it.",
       discussion: """
-        Ends when all records are sent, which is before all are handled: millrace_worker_lag_records of the replay topic \
-        says how far that is. Ends with 1 when it failed or the worker was silent for too long; the run goes on when the \
-        worker does. Ctrl-C leaves a run to a worker going; one to a topic stands until `millrace replay resume RUN --here`.
+        Ends when all records are sent, which is before all are handled: millrace_worker_lag_records of the replay \
+        topic shows the rest. Exits with 1 if the run failed or the worker was silent for too long; the run continues \
+        with the worker. Ctrl-C does not affect a run to a worker. It interrupts a run to a topic, which continues with \
+        `millrace replay resume RUN --here`.
 
         Examples:
           millrace replay --worker winback --topic appstore.notifications.subscriptions --partition 3 --from 100 --to 200
           millrace replay --worker winback --family subscriptions --transaction 2000000123456789 --dry-run
         """)
 
-    @Option(help: ArgumentHelp("The worker that the records are sent to.", valueName: "name"))
+    @Option(help: ArgumentHelp("The worker to send the records to.", valueName: "name"))
     var worker: String?
 
-    @Option(help: ArgumentHelp("The topic that the records are copied to, by its name in Kafka.", valueName: "name"))
+    @Option(help: ArgumentHelp("The topic to copy the records to, by its name in Kafka.", valueName: "name"))
     var toTopic: String?
 
-    @Option(help: ArgumentHelp("Run handlers again for what is done, and why.", valueName: "why"))
+    @Option(help: ArgumentHelp("Run handlers again on handled records, for this reason.", valueName: "why"))
     var reapply: String?
 
     @OptionGroup var selecting: SelectionOptions
@@ -71,10 +71,10 @@ struct ReplayCommand: AsyncParsableCommand {
 
     func validate() throws {
       if let reapply, reapply.allSatisfy(\.isWhitespace) {
-        throw ValidationError("--reapply says why, for whoever asks later.")
+        throw ValidationError("--reapply needs a reason; it is kept in the audit trail.")
       }
       guard (worker == nil) != (toTopic == nil) else {
-        throw ValidationError("Name a worker with --worker, or a topic with --to-topic; one of the two.")
+        throw ValidationError("Pass either --worker or --to-topic.")
       }
     }
 
@@ -86,7 +86,7 @@ struct ReplayCommand: AsyncParsableCommand {
         let target: ReplayRequest.Target =
           command.worker.map { .worker($0) } ?? .topic(command.toTopic ?? "")
         let request = ReplayRequest(
-          command.selecting.selection(prefix: prefix, now: MillraceClock.system.wallTime), to: target,
+          command.selecting.selection(prefix: prefix, now: replay.wallTime), to: target,
           reapply: command.reapply, rate: command.pace.rate, limit: command.pace.limit)
         let plan = try await replay.plan(request)
         let asJSON = command.options.output.wantsJSON(console)
@@ -97,10 +97,10 @@ struct ReplayCommand: AsyncParsableCommand {
           return .success
         }
         guard let run = try await replay.begin(plan) else {
-          console.err.note("Nothing is chosen; nothing was sent.")
+          console.err.note("No records match; nothing was sent.")
           return .success
         }
-        console.err.note("run \(run.id); from another terminal: millrace replay pause \(run.id.prefix(8))")
+        console.err.note("run \(run.id); to pause it: millrace replay pause \(run.id.prefix(8))")
         return try await follow(
           run, of: replay, carryingOut: command.toTopic != nil, patience: command.commanding.patience, asJSON: asJSON,
           on: console)
@@ -110,14 +110,14 @@ struct ReplayCommand: AsyncParsableCommand {
 
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show runs, those that began last at the end.",
+      abstract: "Show runs, newest last.",
       discussion: """
         Examples:
           millrace replay list
           millrace replay list --open --json | jq .run
         """)
 
-    @Flag(help: "Only those that are not over.")
+    @Flag(help: "Only runs that are not over.")
     var open = false
 
     @OptionGroup var options: Options
@@ -144,25 +144,25 @@ struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: Options.meaning(of: .resume),
       discussion: """
-        A run to a topic whose command has died is carried out here with --here: it goes on where it was, and does no \
-        record twice. Where that command still runs, this one takes over.
+        If the command of a run to a topic has died, --here continues the run in this process, without sending any \
+        record twice. If that command is still running, this one takes over.
 
         Examples:
           millrace replay resume 1f0c
           millrace replay resume 1f0c --here
         """)
 
-    @Flag(help: "Carry the rest of a run to a topic out here.")
+    @Flag(help: "Continue a run to a topic in this process.")
     var here = false
 
-    @Option(help: ArgumentHelp("With --here, how long nothing may be heard of it.", valueName: "duration"))
+    @Option(help: ArgumentHelp("With --here, the maximum time without progress.", valueName: "duration"))
     var wait = "30s"
 
     @OptionGroup var steering: SteeringOptions<Options>
 
     func validate() throws {
       guard let wait = DurationText.parse(wait), wait > .zero else {
-        throw ValidationError("--wait is a duration above 0, such as 30s or 5m.")
+        throw ValidationError("--wait must be a duration above 0, such as 30s or 5m.")
       }
     }
 
@@ -178,7 +178,7 @@ struct ReplayCommand: AsyncParsableCommand {
         guard let run = try await replay.control(name, .resume) else { return .failure }
         guard case .topic = run.target else {
           throw OperationError(
-            .usage, "the worker \(run.target) sends this run itself", at: "--here", remedy: "leave the flag out")
+            .usage, "the worker \(run.target) sends this run itself", at: "--here", remedy: "remove the flag")
         }
         return try await follow(
           run, of: replay, carryingOut: true, patience: DurationText.parse(command.wait) ?? .seconds(30),
@@ -194,29 +194,29 @@ extension ReplayCommand.Options: SteeredRuns {
 
   static func meaning(of word: RunVerb) -> String {
     switch word {
-    case .pause: "Let a run wait."
-    case .resume: "Let a run go on."
-    case .stop: "End a run where it stands, for good."
+    case .pause: "Pause a run."
+    case .resume: "Resume a run."
+    case .stop: "Stop a run for good."
     }
   }
 
   func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
     let (replay, _) = try await connect(author: author, telling: console)
     guard let run = try await replay.control(name, word) else {
-      return console.err.note("the command that began it died first: nothing was sent, and the audit trail says so now")
+      return console.err.note("ended the run in the audit trail: its command had died before anything was sent")
     }
     switch word {
     case .pause:
-      console.err.note("run \(run.id) waits; millrace replay resume \(run.id.prefix(8)) lets it go on")
-    case .resume: console.err.note("run \(run.id) goes on")
+      console.err.note("paused run \(run.id); resume it with millrace replay resume \(run.id.prefix(8))")
+    case .resume: console.err.note("resumed run \(run.id)")
     case .stop:
-      console.err.note("run \(run.id) ends")
+      console.err.note("stopping run \(run.id)")
       try await replay.concludeStop(of: run)
     }
   }
 }
 
-/// Shows a run until it is over, and carries it out where nobody else does.
+/// Shows a run until it is over, and carries it out if no other process does.
 private func follow(
   _ run: ReplayRun, of replay: ReplayOperation, carryingOut: Bool, patience: Duration, asJSON: Bool,
   on console: Console

@@ -1,8 +1,8 @@
-// The flags that choose records: the same for replay and dead letters.
+// The flags that select records, for replays and dead letters.
 
 import AppStore
 import ArgumentParser
-import Clocks
+import MillraceTime
 import Millrace
 import Operations
 
@@ -22,22 +22,22 @@ struct SelectionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The first offset of one partition.", valueName: "offset"))
   var from: Int64?
 
-  @Option(help: ArgumentHelp("The offset behind the last.", valueName: "offset"))
+  @Option(help: ArgumentHelp("The end offset, exclusive.", valueName: "offset"))
   var to: Int64?
 
   @Option(
-    help: ArgumentHelp("Written then or later: RFC 3339, or a duration before now such as 2h.", valueName: "time"))
+    help: ArgumentHelp("Written at or after this time: RFC 3339, or an age such as 2h.", valueName: "time"))
   var since: String?
 
-  @Option(help: ArgumentHelp("Written before: RFC 3339, or a duration before now.", valueName: "time"))
+  @Option(help: ArgumentHelp("Written before this time: RFC 3339, or an age such as 2h.", valueName: "time"))
   var until: String?
 
-  @Option(help: ArgumentHelp("A record key, as a rule an original transaction; may be repeated.", valueName: "key"))
+  @Option(help: ArgumentHelp("A record key, usually an original transaction ID; may be repeated.", valueName: "key"))
   var key: [String] = []
 
   @Option(
     help: ArgumentHelp(
-      "A transaction or original transaction; may be repeated. Decodes what everything else chose.", valueName: "id"))
+      "A transaction or original transaction ID; may be repeated. Decodes what the rest selected.", valueName: "id"))
   var transaction: [String] = []
 
   @Option(help: ArgumentHelp("A notification type as Apple writes it; may be repeated.", valueName: "TYPE"))
@@ -46,7 +46,7 @@ struct SelectionOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A subtype as Apple writes it; may be repeated.", valueName: "SUBTYPE"))
   var subtype: [String] = []
 
-  @Option(help: ArgumentHelp("An app by its bundle id; may be repeated.", valueName: "bundle id"))
+  @Option(help: ArgumentHelp("An app's bundle ID; may be repeated.", valueName: "bundle id"))
   var app: [String] = []
 
   @Option(help: ArgumentHelp("Production or Sandbox; may be repeated.", valueName: "name"))
@@ -55,13 +55,13 @@ struct SelectionOptions: ParsableArguments {
   func validate() throws {
     for (flag, value) in [("--since", since), ("--until", until)] {
       guard let value, Self.moment(value, now: Timestamp(millisecondsSince1970: 0)) == nil else { continue }
-      throw ValidationError("\(flag) is a time such as 2026-03-01T12:00:00Z, or a duration before now such as 2h.")
+      throw ValidationError("\(flag) must be a time such as 2026-03-01T12:00:00Z, or an age such as 2h.")
     }
     for (flag, offset) in [("--from", from), ("--to", to)] {
-      if let offset, offset < 0 { throw ValidationError("\(flag) is an offset, 0 or more, not \(offset).") }
+      if let offset, offset < 0 { throw ValidationError("\(flag) must be 0 or more, not \(offset).") }
     }
     if let wrong = partition.first(where: { $0 < 0 }) {
-      throw ValidationError("--partition is 0 or more, not \(wrong).")
+      throw ValidationError("--partition must be 0 or more, not \(wrong).")
     }
   }
 
@@ -69,8 +69,8 @@ struct SelectionOptions: ParsableArguments {
     Timestamp(rfc3339: text) ?? DurationText.parse(text).map { now - $0 }
   }
 
-  /// What the flags choose.
-  /// - Parameter prefix: Put before the names of families' topics.
+  /// The selection from the flags.
+  /// - Parameter prefix: The prefix of the families' topic names.
   func selection(prefix: String = "", now: Timestamp) -> RecordSelection {
     var selection = RecordSelection()
     selection.topics = topic + family.map { prefix + TopicSelection.familyPrefix + $0 }
@@ -85,15 +85,15 @@ struct SelectionOptions: ParsableArguments {
   }
 }
 
-/// How fast and how many.
+/// The flags for the rate and the number of records.
 struct PaceOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Records a second at most.", valueName: "count"))
+  @Option(help: ArgumentHelp("The maximum number of records per second.", valueName: "count"))
   var rate: Int?
 
-  @Option(help: ArgumentHelp("Records at most, the first ones by topic, partition and offset.", valueName: "count"))
+  @Option(help: ArgumentHelp("The maximum number of records, by topic, partition and offset.", valueName: "count"))
   var limit: Int?
 
-  @Flag(help: "Count and show samples, do nothing.")
+  @Flag(help: "Only count the records and show samples.")
   var dryRun = false
 
   func validate() throws {

@@ -1,4 +1,4 @@
-// What every command has: the configuration, and one way to end.
+// The options and the exit path of every command.
 
 import ArgumentParser
 import Millrace
@@ -16,7 +16,7 @@ import Synchronization
 struct SharedOptions: ParsableArguments {
   @Option(
     name: .long,
-    help: ArgumentHelp("The configuration file; without it, the one that MILLRACE_CONFIG names.", valueName: "file"))
+    help: ArgumentHelp("The configuration file; by default the one in MILLRACE_CONFIG.", valueName: "file"))
   var config: String?
 
   /// The configuration of this command.
@@ -24,16 +24,16 @@ struct SharedOptions: ParsableArguments {
     try EffectiveConfiguration.load(option: config, environment: ProcessEnvironment.current)
   }
 
-  /// The configuration where a file was named; nil where none was.
+  /// The configuration, or nil if no file is named.
   func loadIfNamed() throws(MillraceError) -> MillraceConfiguration? {
     let file = EffectiveConfiguration.file(option: config, environment: ProcessEnvironment.current)
     return file == nil ? nil : try load().configuration
   }
 }
 
-/// How results are printed.
+/// The output format.
 struct OutputOptions: ParsableArguments {
-  @Flag(inversion: .prefixedNo, help: "JSON lines, or text for people; by default what suits the output.")
+  @Flag(inversion: .prefixedNo, help: "JSON lines, or text for people; by default text on a terminal.")
   var json: Bool?
 
   func wantsJSON(_ console: Console) -> Bool { json ?? !console.out.isTerminal }
@@ -43,27 +43,27 @@ struct OutputOptions: ParsableArguments {
 struct Console: Sendable {
   let out = Output.standardOutput(environment: ProcessEnvironment.current)
   let err = Output.standardError(environment: ProcessEnvironment.current)
-  private let told = Told()
+  private let warningsShown = WarningsShown()
 
-  private final class Told: Sendable {
+  private final class WarningsShown: Sendable {
     let notes = Mutex<Set<String>>([])
   }
 
-  /// Says something on standard error, however often it is to be said.
+  /// Prints a message on standard error once, however often this is called with it.
   @Sendable func noteOnce(_ text: String) {
-    if told.notes.withLock({ $0.insert(text).inserted }) { err.note(text) }
+    if warningsShown.notes.withLock({ $0.insert(text).inserted }) { err.note(text) }
   }
 }
 
 extension AsyncParsableCommand {
-  /// Runs a command's work and ends the process by what it returns or throws.
+  /// Runs a command and ends the process with the status that it returns or throws.
   ///
-  /// - Parameter finishesOnSignal: SIGINT and SIGTERM cancel the work, which then ends by itself. For commands that run
-  ///   for long; others simply end, wherever they wait.
+  /// - Parameter finishesOnSignal: Whether SIGINT and SIGTERM cancel the work, which then ends by itself. For
+  ///   long-running commands; others end immediately.
   func conclude(
     finishesOnSignal: Bool = false, _ work: @escaping @Sendable (Console) async throws -> CommandStatus
   ) async throws {
-    // A reader that leaves shows as an error of `write`, not as a signal that kills us half-way.
+    // With SIGPIPE ignored, a closed reader shows as a write error.
     signal(SIGPIPE, SIG_IGN)
     let console = Console()
     let status: CommandStatus

@@ -1,25 +1,25 @@
-// One terminal steers what another one runs: `pause`, `resume` and `stop` are the same for every kind of run.
+// The commands `pause`, `resume` and `stop`, which control a run of another process. They are the same for all runs.
 
 import ArgumentParser
 import Operations
 
-/// Runs of one kind, as far as another terminal may steer them; its flags say where they are.
+/// A kind of run that another terminal can control, with the flags to find it.
 protocol SteeredRuns: ParsableArguments, Sendable {
-  /// The command that begins them.
+  /// The command that starts such a run.
   static var command: String { get }
-  /// A run, as one might type it, and what has to follow.
+  /// Example arguments: a run and the flags that follow it.
   static var example: String { get }
-  /// What a word does to a run, in a sentence.
+  /// A sentence that describes a request.
   static func meaning(of word: RunVerb) -> String
-  /// Says it, and tells what comes of it.
+  /// Sends a request to a run and prints the result.
   func steer(_ run: String, _ word: RunVerb, by author: String, on console: Console) async throws
 }
 
 struct SteeringOptions<Runs: SteeredRuns>: ParsableArguments {
-  @Argument(help: ArgumentHelp("The run, or what only its id begins with.", valueName: "run"))
+  @Argument(help: ArgumentHelp("The run's ID or a unique prefix of it.", valueName: "run"))
   var run: String
 
-  @Option(help: ArgumentHelp("Who asks; by default this user.", valueName: "name"))
+  @Option(help: ArgumentHelp("The operator; by default this user.", valueName: "name"))
   var by: String?
 
   @OptionGroup var runs: Runs
@@ -27,7 +27,7 @@ struct SteeringOptions<Runs: SteeredRuns>: ParsableArguments {
   var author: String { by ?? CommandingOptions.user }
 }
 
-/// A command that says one word about one run.
+/// A command that sends one request to one run.
 protocol SteeringCommand: AsyncParsableCommand {
   associatedtype Runs: SteeredRuns
   static var word: RunVerb { get }

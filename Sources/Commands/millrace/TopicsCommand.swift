@@ -1,7 +1,7 @@
 // `millrace topics plan` and `millrace topics apply`
 
 import ArgumentParser
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 
@@ -10,7 +10,7 @@ struct TopicsCommand: AsyncParsableCommand {
     commandName: "topics",
     abstract: "Compare the topic files with a cluster, and create or alter topics.",
     discussion: """
-      Never deletes a topic, and never changes the partition count of a topic with keys: that would tear their order.
+      Never deletes a topic, and never changes the partition count of a topic with keys, which would break their order.
 
       Examples:
         millrace topics plan --config millrace.yaml
@@ -22,14 +22,14 @@ struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show what apply would do.",
       discussion: """
-        Ends with 1 when the cluster has something that apply would refuse to change.
+        Exits with 1 if the cluster differs in a way that apply refuses to change.
 
         Examples:
           millrace topics plan
           millrace topics plan --json | jq 'select(.action != "keep")'
         """)
 
-    @Flag(help: "One JSON object for each step.")
+    @Flag(help: "One JSON object per step.")
     var json = false
 
     @OptionGroup var shared: SharedOptions
@@ -49,14 +49,14 @@ struct TopicsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Show the difference, ask, then create and alter topics.",
       discussion: """
-        Ends with 1 when a step was refused or failed; the others are done all the same.
+        Exits with 1 if a step was refused or failed. The other steps are applied anyway.
 
         Examples:
           millrace topics apply
           millrace topics apply --yes
         """)
 
-    @Flag(help: "Apply without asking, for scripts.")
+    @Flag(help: "Apply without confirmation, for scripts.")
     var yes = false
 
     @OptionGroup var shared: SharedOptions
@@ -90,10 +90,9 @@ struct TopicsCommand: AsyncParsableCommand {
 
 extension TopicsOperation {
   fileprivate init(_ configuration: MillraceConfiguration, telling console: Console) throws(MillraceError) {
-    let kafka = try configuration.kafka.outsideClient()
-    self.init(
-      kafka, catalog: try TopicCatalog.load(configuration), durability: configuration.kafka.durability)
-    console.err.note(kafka.connecting)
+    let catalog = try TopicCatalog.load(configuration)
+    let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+    self.init(kafka, catalog: catalog, durability: configuration.kafka.durability)
   }
 }
 
@@ -103,4 +102,5 @@ private func show(_ survey: TopicsSurvey, asJSON: Bool, on console: Console) thr
   } else {
     try console.out.text(survey.plan.table())
   }
+  for problem in survey.replicas.problems { console.err.note("\(problem)") }
 }

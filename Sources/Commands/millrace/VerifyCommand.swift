@@ -1,6 +1,6 @@
 // `millrace verify`
 
-import Clocks
+import MillraceTime
 public import ArgumentParser
 import Millrace
 import Operations
@@ -10,16 +10,17 @@ extension SignedDataKind: ExpressibleByArgument {}
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Tell whether Apple signed a notification, a transaction, renewal info or an app transaction.",
+    abstract: "Check that Apple signed a notification, a transaction, renewal info or an app transaction.",
     discussion: """
       Prints one JSON object: {"valid": true, "inner": "verified", …} with the decoded payload, or \
-      {"valid": false, "reason": "chain", "message": …}. Ends with 0 when it is valid, with 1 when it is not.
+      {"valid": false, "reason": "chain", "message": …}. Exits with 0 if it is valid, otherwise with 1.
 
-      The outer token decides. "inner" says what the tokens inside a notification turned out to be: verified, mismatch \
+      The outer token decides. "inner" is the result for the tokens inside a notification: verified, mismatch \
       (genuine, but of another app, environment or subscription) or forged. Millrace admits only verified.
 
-      Without --bundle-id, --app-apple-id and --environment the apps of the configuration count, without a configuration \
-      file any app. Without --root its trust.roots count, else Apple Root CA - G3.
+      Without --bundle-id, --app-apple-id and --environment, the configured apps are accepted; without a configuration \
+      file, any app. Without --root, trust.roots applies, else Apple Root CA - G3. If trust.revocation is enabled, \
+      checks certificates at their OCSP responder as the ingress does; without a configuration file, does not.
 
       Examples:
         millrace verify notification.jws
@@ -29,19 +30,19 @@ struct VerifyCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("A root certificate to trust, DER or PEM; may be given more than once.", valueName: "file"))
+    help: ArgumentHelp("A root certificate to trust, DER or PEM; may be repeated.", valueName: "file"))
   var root: [String] = []
 
-  @Option(help: ArgumentHelp("The bundle identifier it must be for.", valueName: "id"))
+  @Option(help: ArgumentHelp("The expected bundle ID.", valueName: "id"))
   var bundleId: String?
 
-  @Option(help: ArgumentHelp("The app's Apple ID it must be for; judged in Production only.", valueName: "number"))
+  @Option(help: ArgumentHelp("The expected Apple ID of the app; checked in Production only.", valueName: "number"))
   var appAppleId: Int64?
 
-  @Option(help: ArgumentHelp("The environment it must be for: Production or Sandbox.", valueName: "name"))
+  @Option(help: ArgumentHelp("The expected environment: Production or Sandbox.", valueName: "name"))
   var environment: String?
 
-  @Option(help: "What it is.")
+  @Option(help: "The kind of the token.")
   var kind = SignedDataKind.notification
 
   @Argument(

@@ -1,8 +1,8 @@
-// What the commands that speak to a worker have in common.
+// The options of the commands that send requests to a worker.
 
 import ArgumentParser
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Operations
 
@@ -15,8 +15,7 @@ struct WorkerOptions: ParsableArguments {
 
   func operations(author: String = "", telling console: Console) async throws -> WorkerOperations {
     let configuration = try shared.load().configuration
-    let kafka = try configuration.kafka.outsideClient()
-    console.err.note(kafka.connecting)
+    let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
     return try await WorkerOperations.connect(
       worker: worker, configuration, kafka, author: author, note: console.noteOnce)
   }
@@ -28,9 +27,9 @@ extension WorkerOptions: SteeredRuns {
 
   static func meaning(of word: RunVerb) -> String {
     switch word {
-    case .pause: "Let a requeue or discard of many wait."
-    case .resume: "Let a requeue or discard of many go on."
-    case .stop: "End a requeue or discard of many: what was not asked for yet stays open."
+    case .pause: "Pause a requeue or discard run."
+    case .resume: "Resume a requeue or discard run."
+    case .stop: "Stop a requeue or discard run; commands not sent yet are dropped."
     }
   }
 
@@ -38,8 +37,8 @@ extension WorkerOptions: SteeredRuns {
     let isEnded = try await operations(author: author, telling: console).control(run, word)
     let words =
       switch word {
-      case .stop where isEnded: "its process is gone: it is ended, and what it had asked for stands"
-      case .stop: "stop: said; where its process is gone, say it again in a minute"
+      case .stop where isEnded: "ended the run: its process is gone; commands it had sent remain in effect"
+      case .stop: "sent the stop; if the run's process is gone, repeat this in a minute"
       case .pause, .resume: "\(word.rawValue): said"
       }
     console.err.note(words)
@@ -49,17 +48,17 @@ extension WorkerOptions: SteeredRuns {
 struct CommandingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How long the worker may be silent before this gives up waiting; the command stands all the same.",
+      "How long to wait without an answer from the worker; commands remain in effect.",
       valueName: "duration"))
   var wait = "30s"
 
   @Option(
-    help: ArgumentHelp("Who asks; by default this user. Others read it when they come second.", valueName: "name"))
+    help: ArgumentHelp("The operator, shown to others; by default this user.", valueName: "name"))
   var by: String?
 
   func validate() throws {
     guard let wait = DurationText.parse(wait), wait > .zero else {
-      throw ValidationError("--wait is a duration above 0, such as 30s or 5m.")
+      throw ValidationError("--wait must be a duration above 0, such as 30s or 5m.")
     }
   }
 
@@ -67,7 +66,7 @@ struct CommandingOptions: ParsableArguments {
 
   var author: String { by ?? Self.user }
 
-  /// Who runs this process.
+  /// The user of this process.
   static var user: String {
     let environment = ProcessEnvironment.current
     return environment["USER"] ?? environment["LOGNAME"] ?? "unknown"

@@ -1,19 +1,17 @@
-// Markup as a value that is safe by how it is made: literals in the source are markup, whatever is put into them is text
-// and comes out escaped. There is no way to turn a string from outside into markup; see docs/adr.
+// A type for HTML that cannot be injected into. Literals in the source are markup; values interpolated into them are
+// text and are escaped. No initializer turns a run-time string into markup; see docs/adr.
 
 internal import Operations
 
 /// A piece of an HTML document.
 ///
-/// Attribute values stand in double quotes in the literal: `"<a href=\"\(link)\">\(name)</a>"`.
+/// Put attribute values in double quotes: `"<a href=\"\(link)\">\(name)</a>"`.
 struct HTML: Sendable, Hashable {
-  /// The markup.
   private(set) var text: String
 
-  /// Nothing.
   init() { text = "" }
 
-  /// Text, escaped.
+  /// Creates markup that shows a text, which is escaped.
   init(text: String) {
     self.text = ""
     Self.escape(text, into: &self.text)
@@ -23,12 +21,12 @@ struct HTML: Sendable, Hashable {
 }
 
 extension HTML: ExpressibleByStringInterpolation {
-  /// Only a literal in the source can be one: a string made at run time cannot.
+  /// Creates markup from a literal. A string made at run time does not compile here.
   init(stringLiteral literal: StaticString) { text = literal.description }
 
   init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 
-  /// Pieces of a literal as they are, values between them escaped.
+  /// Copies the pieces of a literal unchanged and escapes the values between them.
   struct Interpolation: StringInterpolationProtocol {
     fileprivate var text = ""
 
@@ -47,8 +45,8 @@ extension HTML: ExpressibleByStringInterpolation {
 }
 
 extension HTML {
-  /// Escapes for text and for attribute values in quotes. Characters that a page must not hold, and those that turn the
-  /// direction of writing so that a line reads as something else, become the replacement character.
+  /// Escapes for text and for quoted attribute values. Replaces characters that HTML does not allow, and those that
+  /// change the writing direction and could disguise a line, with the replacement character.
   private static func escape(_ value: String, into text: inout String) {
     for scalar in value.unicodeScalars {
       switch scalar {

@@ -1,6 +1,6 @@
-// Addresses inside the console.
+// Builds links inside the console.
 
-/// A path with a query; percent-encoded as RFC 3986 says. Interpolated into an attribute it is escaped once more.
+/// Builds a path with a query, percent-encoded (RFC 3986). Interpolation into an attribute also escapes it.
 enum Link {
   static func to(_ path: [String], _ query: [(String, String)] = []) -> String {
     let parts = query.filter { !$0.1.isEmpty }.map { "\(encoded($0.0))=\(encoded($0.1))" }

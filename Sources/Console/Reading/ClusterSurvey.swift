@@ -1,12 +1,12 @@
-// Asks the cluster what topics hold and what groups have committed. It is in no group itself: asking for a group's commits
-// needs no membership.
+// Reads watermarks of topics and committed offsets of consumer groups. Reading committed offsets needs no membership,
+// so the console joins no group.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 
-/// The questions, with the clients that ask them.
+/// Collects the state of topics and consumer groups from the cluster.
 struct ClusterSurvey: Sendable {
   private let configuration: KafkaConfiguration
   private let topics: ConsoleTopics
@@ -15,7 +15,7 @@ struct ClusterSurvey: Sendable {
   private let clock: MillraceClock
 
   static let timeout = Duration.seconds(15)
-  /// Partitions whose oldest record is looked up in one survey; the rest in the next ones.
+  /// The number of partitions whose oldest record one survey looks up. Later surveys look up the rest.
   static let maximumProbes = 200
 
   init(_ configuration: KafkaConfiguration, _ topics: ConsoleTopics, clock: MillraceClock = .system) throws {
@@ -26,14 +26,14 @@ struct ClusterSurvey: Sendable {
     var groups: [String: KafkaConsumer] = [:]
     for worker in topics.workers {
       let names = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: topics.prefix)
-      // Never run, so that it never joins.
+      // This consumer is never run, so it never joins the group.
       groups[worker] = try KafkaConsumer(configuration, subscription: .group(names.group, topics: []))
     }
     self.groups = groups
   }
 
-  /// What holds now.
-  /// - Parameter before: The last survey; what it looked up is not looked up again.
+  /// Returns the present state of the cluster.
+  /// - Parameter before: The last survey. Its timestamps are reused.
   func facts(after before: ClusterFacts) async throws -> ClusterFacts {
     var facts = ClusterFacts()
     let described = try await admin.describeTopics(
@@ -42,7 +42,7 @@ struct ClusterSurvey: Sendable {
     let partitions = described.flatMap { topic in
       (0..<Int32(clamping: topic.partitionCount)).map { TopicPartition(topic: topic.name, partition: $0) }
     }
-    // Before the ends, so that no lag is negative.
+    // Read committed offsets before high watermarks, so that no lag is negative.
     for (worker, consumer) in groups {
       let inputs = Set(topics.inputs(of: worker) + topics.tiers(of: worker).map(\.topic))
       let own = partitions.filter { inputs.contains($0.topic) }
@@ -58,7 +58,7 @@ struct ClusterSurvey: Sendable {
     return facts
   }
 
-  /// When the first records behind commits were written.
+  /// Returns the timestamp of the first uncommitted record of each partition.
   private func oldest(
     _ facts: ClusterFacts, known: [TopicPartition: [Int64: Timestamp?]]
   ) async throws -> [TopicPartition: [Int64: Timestamp?]] {
@@ -70,7 +70,7 @@ struct ClusterSurvey: Sendable {
         guard let range = facts.ranges[partition] else { continue }
         let position = max(committed, range.lowerBound)
         guard position < range.upperBound else { continue }
-        // A commit that stays has the same record behind it; that there was none may have changed.
+        // If the commit has not moved, the record after it is the same. If there was none, there may be one now.
         if case .some(.some(let time)) = known[partition]?[position] {
           found[partition, default: [:]][position] = .some(time)
         } else if !wanted.contains(where: { $0.partition == partition && $0.offset == position }) {
@@ -79,7 +79,7 @@ struct ClusterSurvey: Sendable {
       }
     }
     wanted.sort { ($1.behind, $0.partition) < ($0.behind, $1.partition) }
-    // Several groups may stand at different places of one partition: one place of each in one reading.
+    // Groups may have committed different offsets of one partition. Each pass reads one offset of each partition.
     var rest = wanted.prefix(Self.maximumProbes)[...]
     while !rest.isEmpty {
       var starts: [TopicPartition: Int64] = [:]
@@ -96,20 +96,20 @@ struct ClusterSurvey: Sendable {
   }
 }
 
-/// Looks at the first record behind places of many partitions, with one client.
+/// Reads the first record after an offset in each of many partitions, with one client.
 struct FirstRecords: Sendable {
   private let configuration: KafkaConfiguration
-  /// How long the cluster may take for all of them; what has no answer by then stays unknown.
+  /// The time limit for all partitions together. Timestamps that are not read by then stay unknown.
   private static let patience = Duration.seconds(5)
 
   init(_ configuration: KafkaConfiguration) {
     var reader = configuration.reading(kilobytes: 32, messages: 1)
-    // Nothing more than the first record is waited for.
+    // Only the first record is needed, so do not wait for a larger fetch.
     reader.properties["fetch.wait.max.ms"] = "20"
     self.configuration = reader
   }
 
-  /// - Returns: when each was written; nil where a partition ends without one. Absent: not known.
+  /// - Returns: The timestamp by partition: nil if the partition ends without a record, absent if unknown.
   func times(from starts: [TopicPartition: Int64]) async throws -> [TopicPartition: Timestamp?] {
     let consumer = try KafkaConsumer(configuration, subscription: .partitions(starts.mapValues { .offset($0) }))
     return try await withThrowingTaskGroup(of: [TopicPartition: Timestamp?]?.self) { group in
@@ -119,10 +119,10 @@ struct FirstRecords: Sendable {
       }
       group.addTask {
         do {
-          // So long partitions are waited for that have no leader.
+          // This limits the wait for partitions without a leader.
           try await MillraceClock.system.sleep(for: Self.patience)
         } catch {
-          // Called off: all have answered, or nobody wants to know any more.
+          // Cancelled: all partitions have answered, or the caller was cancelled.
         }
         consumer.shutDown()
         return nil
@@ -147,7 +147,7 @@ struct FirstRecords: Sendable {
         return await withTaskGroup(of: (TopicPartition, Timestamp?)?.self) { group in
           for queue in queues {
             group.addTask {
-              // What cannot be read is not known: the page shows its lag in records, and no seconds.
+              // If the read fails, the timestamp stays unknown: the page then shows the lag in records only.
               guard let page = try? await queue.nextPage(upTo: 1) else { return nil }
               return (
                 queue.partition,
@@ -166,10 +166,10 @@ struct FirstRecords: Sendable {
 }
 
 extension KafkaConfiguration {
-  /// A reader of many partitions in little memory, which is told where they end.
+  /// Returns a configuration for reading many partitions in little memory, with events at their ends.
   /// - Parameters:
-  ///   - kilobytes: What is fetched ahead of each partition.
-  ///   - messages: So many fetched ahead are enough.
+  ///   - kilobytes: The largest amount to fetch ahead for each partition, in KiB.
+  ///   - messages: The number of records to fetch ahead.
   func reading(kilobytes: Int, messages: Int) -> KafkaConfiguration {
     var reader = self
     let own = [

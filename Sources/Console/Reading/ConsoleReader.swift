@@ -1,23 +1,23 @@
-// The background of the console: surveys, the follower, and what the ledgers say of campaigns. What fails is told on the
-// page and tried again; a page is served meanwhile.
+// The background work of the console: cluster surveys, following topics, and campaign progress from the ledgers. It
+// retries what fails and reports the error on the page. Pages are served meanwhile.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 internal import ServiceLifecycle
 
-/// Keeps the store up to date until the process leaves.
+/// Keeps the store up to date until graceful shutdown.
 struct ConsoleReader: Service {
   let configuration: MillraceConfiguration
   let kafka: KafkaConfiguration
   let topics: ConsoleTopics
   let store: ConsoleStore
   let logger: Logger
-  /// Kafka's time is real.
+  /// Real time, like Kafka's.
   var clock = MillraceClock.system
   var surveyInterval = Duration.seconds(3)
   var campaignInterval = Duration.seconds(30)
@@ -41,18 +41,18 @@ struct ConsoleReader: Service {
       } catch is CancellationError {
         return
       } catch {
-        logger.warning("reading failed; tried again", metadata: ["part": "\(part)", "error": "\(error)"])
+        logger.warning("reading from Kafka failed; retrying", metadata: ["part": "\(part)", "error": "\(error)"])
         await store.report("\(error)", of: part)
       }
       do { try await clock.sleep(for: interval) } catch { return }
     }
   }
 
-  /// Surveys again and again, with a follower beside it for as long as the partitions are the same.
+  /// Repeats the survey and follows the topics until the partitions change.
   private func survey() async throws {
     let log = try await KafkaLog.connect(kafka, timeout: ClusterSurvey.timeout)
     var own = kafka
-    // The embedded cluster does not wake a waiting fetch when data arrives.
+    // The embedded cluster does not complete a waiting fetch when data arrives.
     let isEmbedded = log.description.capabilities.isEmpty
     if isEmbedded { own.properties["fetch.wait.max.ms"] = own.properties["fetch.wait.max.ms"] ?? "50" }
     let survey = try ClusterSurvey(own, topics)
@@ -76,7 +76,7 @@ struct ConsoleReader: Service {
           try await clock.sleep(for: surveyInterval)
           last = try await survey.facts(after: last)
           await store.learn(last)
-          // New topics, or more partitions: begin anew with them.
+          // Topics or partitions were added: return, and start again with them.
           if last.topics != first.topics { return }
         }
       }
@@ -85,7 +85,7 @@ struct ConsoleReader: Service {
     }
   }
 
-  /// Progress of campaigns that go on, and of the newest ones.
+  /// Reads the progress of the newest campaigns from the ledgers.
   private func askLedgers() async throws {
     while await !store.isCaughtUp { try await clock.sleep(for: surveyInterval) }
     let facts = await store.facts
@@ -96,7 +96,7 @@ struct ConsoleReader: Service {
     let campaigns = await store.campaigns.suffix(10)
     guard !campaigns.isEmpty else { return }
     let log = try await KafkaLog.connect(kafka, timeout: ClusterSurvey.timeout)
-    let survey = CampaignSurvey(CampaignLog(on: log, prefix: topics.prefix), configuration.appStore)
+    let survey = CampaignSurvey(CampaignLog(on: log, prefix: topics.prefix), configuration)
     var reports: [CampaignReport] = []
     for campaign in campaigns { reports.append(try await survey.report(on: campaign)) }
     await store.learn(reports)

@@ -1,13 +1,12 @@
-// The tables behind an actor: readers of topics write to it, pages ask it.
+// An actor around the tables: the readers of topics write to it, and pages read from it.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 
-/// What the console knows now.
 actor ConsoleStore {
   private var tables: ConsoleTables
   private let clock: MillraceClock
@@ -16,9 +15,9 @@ actor ConsoleStore {
   private var shown: (version: Int, second: Int64, overview: Overview)?
 
   /// - Parameters:
-  ///   - clock: The time that workers live in.
-  ///   - real: The time that records are stamped with.
-  ///   - onChange: Called when something was read.
+  ///   - clock: The workers' clock, which may run faster in a rehearsal.
+  ///   - real: Real time, which record timestamps use.
+  ///   - onChange: Called after each change.
   init(
     _ topics: ConsoleTopics, deadLetters: Int, clock: MillraceClock, real: MillraceClock = .system,
     onChange: @escaping @Sendable () -> Void = {}
@@ -48,7 +47,7 @@ actor ConsoleStore {
   var campaigns: [Campaign] { tables.campaigns.campaigns }
   var isCaughtUp: Bool { tables.isCaughtUp }
 
-  /// The first page. What has not changed in this second is not made again.
+  /// Returns the state for the first page, cached for up to a second while nothing changes.
   func overview() -> Overview {
     let now = real.wallTime
     let second = now.millisecondsSince1970 / 1_000
@@ -58,7 +57,7 @@ actor ConsoleStore {
     return overview
   }
 
-  /// A page of dead letters, and what can be chosen from.
+  /// Returns a page of dead letters and the values that its filters offer.
   func deadLetters(_ query: DeadLetterQuery, from start: Int, count: Int) -> DeadLetterListing {
     let page = tables.deadLetters.page(query, from: start, count: count)
     return DeadLetterListing(
@@ -72,15 +71,15 @@ actor ConsoleStore {
 
   func deadLetter(_ key: DeadLetterSummary.Key) -> DeadLetterSummary? { tables.deadLetters[key] }
 
-  /// What was said about a letter, also about one that is not kept.
+  /// Returns the status of a dead letter, even of one that is not kept in memory.
   func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? { tables.deadLetters.standing(of: key) }
 }
 
-/// A list of dead letters as its page shows it.
+/// A page of dead letters with the choices of its filters.
 struct DeadLetterListing: Sendable {
   var query: DeadLetterQuery
   var start: Int
-  var page: DeadLetterShelf.Page
+  var page: DeadLetterIndex.Page
   var workers: [String]
   var reasons: [String]
   var apps: [String]

@@ -1,14 +1,14 @@
-// One record by its place.
+// Reads one record at a given position.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
-/// Looks a record up.
+/// Reads a single record.
 struct SingleRecord: Sendable {
   let log: any RecordLog
 
-  /// - Returns: nil where the partition does not hold it.
+  /// - Returns: The record, or nil if the partition does not hold it.
   func read(_ partition: TopicPartition, at offset: Int64) async throws -> ConsumerRecord? {
     let counts = try await log.partitionCounts(of: [partition.topic], timeout: .seconds(10))
     guard (0..<(counts[partition.topic] ?? 0)).contains(Int(partition.partition)) else { return nil }

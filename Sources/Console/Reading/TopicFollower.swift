@@ -1,24 +1,24 @@
-// Reads the topics in the background, all with one client, into the store. Nothing is committed: the console is in no
-// group and disturbs none.
+// Reads the topics into the store with one client. It joins no consumer group and commits nothing.
 
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 
-/// Follows topics for as long as the partitions stay the same.
+/// Follows a fixed set of partitions.
 struct TopicFollower: Sendable {
   let configuration: KafkaConfiguration
   let topics: ConsoleTopics
   let store: ConsoleStore
-  /// Records read of a partition whose past does not matter, before what comes.
+  /// The number of existing records to read from a partition whose history is not needed.
   static let tail: Int64 = 200
 
-  /// Where each partition is read from, and which of them are read whole.
+  /// The start offset of each partition, and the partitions to read from the beginning.
   struct Plan: Sendable {
     var starts: [TopicPartition: StartOffset] = [:]
     var whole: Set<TopicPartition> = []
 
-    /// - Parameter recent: The first offsets of what is recent enough, where the cluster can look them up.
+    /// - Parameter recent: The first offset within ``horizon`` by partition; nil if the cluster cannot look up offsets
+    ///   by time.
     init(_ topics: ConsoleTopics, facts: ClusterFacts, recent: [TopicPartition: Int64]?) {
       for (topic, kind) in topics.kinds {
         for number in 0..<Int32(clamping: facts.topics[topic] ?? 0) {
@@ -39,7 +39,8 @@ struct TopicFollower: Sendable {
       }
     }
 
-    /// How far back topics of unfinished things are read: the longest retry, and what Apple may still ask about.
+    /// How far back to read topics whose records can still be pending. Covers the longest retry delay and consumption
+    /// requests that Apple may repeat.
     static let horizon = Duration.seconds(3 * 86_400)
 
     private static func recent(
@@ -49,7 +50,7 @@ struct TopicFollower: Sendable {
       return .offset(recent[partition] ?? range.upperBound)
     }
 
-    /// The partitions whose start depends on time.
+    /// Returns the partitions whose start offset depends on time.
     static func timed(_ topics: ConsoleTopics, facts: ClusterFacts) -> [TopicPartition] {
       let names = topics.names { kind in
         switch kind {
@@ -63,7 +64,7 @@ struct TopicFollower: Sendable {
     }
   }
 
-  /// Reads until cancelled.
+  /// Reads until the task is cancelled.
   func run(_ plan: Plan) async throws {
     await store.begin(reading: plan.whole)
     let consumer = try KafkaConsumer(

@@ -1,10 +1,10 @@
-// Keeps the first page up to date. Without it everything can be read all the same: reload.
+// Keeps the first page up to date. The pages also work without JavaScript: reload them.
 "use strict";
 (() => {
   const main = document.querySelector("main[data-live]");
   if (!main || !window.EventSource) return;
 
-  // What somebody is at is not taken away under their hands; it is put in when they leave it.
+  // A section that has the focus or a selection is not replaced until the user leaves it.
   const waiting = new Map();
   const isBusy = (section) => section.contains(document.activeElement) && document.activeElement !== section;
 
@@ -42,7 +42,7 @@
     source.onopen = () => main.removeAttribute("data-stale");
     source.onerror = () => main.setAttribute("data-stale", "");
   };
-  // A page that nobody sees costs nobody anything.
+  // A hidden page receives no updates.
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) source.close();
     else listen();

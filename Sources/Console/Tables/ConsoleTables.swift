@@ -1,48 +1,48 @@
-// Everything the console knows: records and facts in, what a page shows out. A value; time is a parameter.
+// The state of the console: updated from records and cluster surveys, and read by pages. A value; time is a parameter.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 
-/// The console's tables, each bounded.
+/// Tables of bounded size.
 struct ConsoleTables: Sendable {
-  /// Replays that are kept.
+  /// The number of replays to keep.
   static let runLimit = 500
 
   let topics: ConsoleTopics
   var flow = FlowTable()
   var retries = RetryTable()
   var deadlines = DeadlineTable()
-  var deadLetters: DeadLetterShelf
+  var deadLetters: DeadLetterIndex
   var campaigns = CampaignTable()
   var audit = AuditTrail()
   var replays = RunBook(limit: Self.runLimit)
   var backfills = BackfillTable()
-  var pulse = RunPulse()
+  var pulse = RunHeartbeat()
   var facts = ClusterFacts()
-  /// What the ledgers say of campaigns, by their ids.
+  /// Campaign progress from the ledgers, by campaign id.
   var reports: [String: CampaignReport] = [:]
-  /// Since when what flows is counted.
+  /// When counting of throughput began.
   var countedSince: Timestamp?
-  /// Partitions that are read from the beginning, and whether their end was seen.
+  /// Partitions that are read from the beginning and whose end is not reached yet.
   private var pending: Set<TopicPartition> = []
-  /// What is wrong, by the part of the console that says so.
+  /// Present errors, by the part of the console that reported them.
   private(set) var problems: [String: String] = [:]
-  /// Grows with every change.
+  /// Increases with every change.
   private(set) var version = 0
 
   init(_ topics: ConsoleTopics, deadLetters: Int) {
     self.topics = topics
-    self.deadLetters = DeadLetterShelf(capacity: deadLetters)
+    self.deadLetters = DeadLetterIndex(capacity: deadLetters)
   }
 
-  /// Whether everything that was there when reading began has been read.
+  /// Whether all records that existed when reading began have been read.
   var isCaughtUp: Bool { countedSince != nil && pending.isEmpty }
 
-  /// Reading begins anew: what was read from the beginning is forgotten.
+  /// Clears the tables because reading starts again.
   mutating func begin(reading whole: Set<TopicPartition>, at time: Timestamp) {
     retries = RetryTable()
     deadlines = DeadlineTable()
@@ -51,19 +51,19 @@ struct ConsoleTables: Sendable {
     audit = AuditTrail()
     replays = RunBook(limit: Self.runLimit)
     backfills = BackfillTable()
-    pulse = RunPulse()
+    pulse = RunHeartbeat()
     flow = FlowTable()
     pending = whole
     countedSince = time
     version += 1
   }
 
-  /// The end of a partition was seen.
+  /// Notes that reading reached the end of a partition.
   mutating func reach(_ partition: TopicPartition) {
     if pending.remove(partition) != nil { version += 1 }
   }
 
-  /// Something is wrong, or not any more.
+  /// Sets the error of a part of the console, or clears it if `problem` is nil.
   mutating func report(_ problem: String?, of part: String) {
     guard problems[part] != problem else { return }
     problems[part] = problem
@@ -86,11 +86,11 @@ struct ConsoleTables: Sendable {
     version += 1
   }
 
-  /// Takes records of one partition in.
+  /// Applies records of one partition.
   ///
   /// - Parameters:
-  ///   - now: Real time, which records are stamped with.
-  ///   - wallTime: The time that workers live in.
+  ///   - now: Real time, which record timestamps use.
+  ///   - wallTime: The workers' time, which may run faster in a rehearsal.
   mutating func take(_ records: [ConsumerRecord], now: Timestamp, wallTime: Timestamp) {
     for record in records {
       guard let kind = topics.kinds[record.topic] else { continue }
@@ -119,17 +119,18 @@ struct ConsoleTables: Sendable {
       }
     case .retry(let worker, let delay):
       count(.parked, worker, "retry \(DurationText.text(delay))", written, now)
-      let due = Provenance(record).due ?? written + delay
+      let due = DeliveryHistory(record).due ?? written + delay
       retries.add(
         TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due)
-    case .replay(let worker): count(.replayed, worker, Provenance(record).replay?.mode.rawValue ?? "", written, now)
+    case .replay(let worker):
+      count(.replayed, worker, DeliveryHistory(record).replay?.mode.rawValue ?? "", written, now)
     case .deadLetters(let worker):
       guard let letter = DeadLetterSummary(record, worker: worker) else { return }
       count(.dead, worker, letter.reason, written, now)
       deadLetters.add(letter)
     case .operations:
       guard let operation = OperationsRecord(record) else {
-        report("\(record.topic), offset \(record.offset): no command, result or word about a run", of: "operations")
+        report("\(record.topic), offset \(record.offset): not a command, a result or a run's report", of: "operations")
         return
       }
       deadLetters.fold(operation)
@@ -165,7 +166,7 @@ extension NotificationEnvelope {
 }
 
 extension ConsumerRecord {
-  /// A header as text.
+  /// Returns the value of a header as text; nil if it is absent or not UTF-8.
   func text(_ name: String) -> String? {
     headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
   }

@@ -1,15 +1,13 @@
-// Which topic means what to the console. Pure.
+// Classifies topics by the kind of records that the console reads from them. Pure.
 
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 
-/// The topics of a deployment by what the console reads of them.
+/// The topics of a deployment and their kinds.
 struct ConsoleTopics: Sendable {
-  /// What is read of a topic.
   enum Kind: Sendable, Hashable {
-    /// Notifications of a family.
     case notifications(family: String)
     case quarantine
     case events(worker: String)
@@ -22,11 +20,11 @@ struct ConsoleTopics: Sendable {
     case audit
   }
 
-  /// By name in Kafka.
+  /// The kind of each topic, by its name in Kafka.
   let kinds: [String: Kind]
-  /// The workers that the configuration names, sorted.
+  /// The workers in the configuration, sorted by name.
   let workers: [String]
-  /// Put before every topic's name.
+  /// The prefix of every topic's name.
   let prefix: String
 
   init(_ catalog: TopicCatalog, _ configuration: MillraceConfiguration) {
@@ -63,12 +61,12 @@ struct ConsoleTopics: Sendable {
     return nil
   }
 
-  /// The names of topics whose kind is wanted, sorted.
+  /// Returns the names of topics whose kind matches, sorted.
   func names(where isWanted: (Kind) -> Bool) -> [String] {
     kinds.filter { isWanted($0.value) }.map(\.key).sorted()
   }
 
-  /// The topics that a worker may read besides its own tiers.
+  /// Returns the topics that a worker may read besides its retry topics.
   func inputs(of worker: String) -> [String] {
     names { kind in
       switch kind {
@@ -79,21 +77,21 @@ struct ConsoleTopics: Sendable {
     }
   }
 
-  /// A worker's tiers, the shortest first.
+  /// Returns a worker's retry topics, the shortest delay first.
   func tiers(of worker: String) -> [(topic: String, delay: Duration)] {
     kinds.compactMap { topic, kind -> (topic: String, delay: Duration)? in
       if case .retry(worker, let delay) = kind { (topic, delay) } else { nil }
     }.sorted { $0.delay < $1.delay }
   }
 
-  /// The topic as people call it: the family, or what is behind the worker's name.
+  /// Returns a topic's name for pages: its family, or the part after the worker's name.
   func shortName(_ topic: String) -> String {
     switch kinds[topic] {
     case .notifications(let family)?: family
     case .quarantine?: "quarantine"
     case .events(let worker)?: "events of \(worker)"
     case .retry(_, let delay)?: "retry \(DurationText.text(delay))"
-    case .replay?: "sent again"
+    case .replay?: "replay"
     case .deadLetters?: "dead letters"
     case .operations?, .campaigns?, .backfills?, .audit?, nil: topic
     }

@@ -1,16 +1,15 @@
-// Consumption requests that wait for an answer: Apple takes it for twelve hours. A value: time is a parameter.
+// Consumption requests that wait for an answer, which Apple accepts for twelve hours. A value: time is a parameter.
 
 internal import AppStore
 
-/// Requests that came, less those that an event ended.
+/// Consumption requests without an event that ends them.
 struct DeadlineTable: Sendable {
-  /// One request.
   struct Request: Sendable, Hashable {
     var notification: String
     /// The purchase's first transaction.
     var subject: String
     var bundleId: String?
-    /// When Apple stops taking an answer, as planned: twelve hours after it signed the request.
+    /// The planned deadline: twelve hours after Apple signed the request.
     var due: Timestamp
   }
 
@@ -19,17 +18,17 @@ struct DeadlineTable: Sendable {
   static let limit = 20_000
 
   private var open: [String: Request] = [:]
-  /// Requests that an event ended, until they are too old to come again.
+  /// Requests that an event ended, kept for twelve hours to recognize Apple's retries.
   private var ended: [String: Timestamp] = [:]
   private(set) var outcomes: [String: Int] = [:]
 
-  /// A request came; retries of Apple's are the same one.
+  /// Adds a request. Apple's retries of a notification count as the same request.
   mutating func add(_ request: Request, now: Timestamp) {
     guard ended[request.notification] == nil, request.due > now - Self.window, open.count < Self.limit else { return }
     open[request.notification] = request
   }
 
-  /// A worker said how one ended: `consumption.sent` and the like. What only warns ends nothing.
+  /// Ends a request because of an event such as `consumption.sent`. The warning `consumption.at-risk` ends nothing.
   mutating func end(_ notification: String, event: String, now: Timestamp) {
     guard event != "consumption.at-risk", ended[notification] == nil else { return }
     open[notification] = nil
@@ -38,6 +37,6 @@ struct DeadlineTable: Sendable {
     if ended.count < Self.limit { ended[notification] = now }
   }
 
-  /// What is open, the next to be due first.
+  /// The open requests, the earliest deadline first.
   var requests: [Request] { open.values.sorted { ($0.due, $0.notification) < ($1.due, $1.notification) } }
 }

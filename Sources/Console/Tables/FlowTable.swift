@@ -1,50 +1,50 @@
-// What is written, counted by the minute. A value: time is a parameter.
+// Counts records by the minute. A value: time is a parameter.
 
 internal import AppStore
 
-/// Records of the last hour by where they went and what they are.
+/// Counts of the last hour's records by outcome, place and label.
 struct FlowTable: Sendable {
-  /// What a record means to an operator.
+  /// The kind of a counted record.
   enum Outcome: String, Sendable, Hashable, CaseIterable {
-    /// A notification came in.
+    /// The ingress accepted a notification.
     case received
-    /// The ingress refused a body and kept it.
+    /// The ingress refused a body and quarantined it.
     case quarantined
-    /// A worker said something.
+    /// A worker published an event.
     case event
-    /// A worker put a record aside until later.
+    /// A worker wrote a record to a retry topic.
     case parked
-    /// An operator sent a record again.
+    /// A record was written to a replay topic.
     case replayed
-    /// A worker gave a record up.
+    /// A worker gave up on a record.
     case dead
   }
 
-  /// What is counted apart.
+  /// The fields that distinguish counts.
   struct Key: Sendable, Hashable {
     var outcome: Outcome
     /// The family, or the worker.
     var place: String
-    /// The notification's type, the event's name, the reason.
+    /// The notification's type, the event's name or the reason.
     var label: String
   }
 
   /// One row of the page.
   struct Row: Sendable, Hashable {
     var key: Key
-    /// Counts of the last sixty minutes, the present one last.
+    /// Counts of the last 60 minutes, the present minute last.
     var minutes: [Int]
 
     func total(ofLast count: Int) -> Int { minutes.suffix(count).reduce(0, +) }
   }
 
   static let span = 60
-  /// Names come from records, and records are data of others: beyond so many the rest counts as one.
+  /// The largest number of distinct keys, because their names come from untrusted records. Further keys count as
+  /// `other`.
   static let maximumKeys = 400
 
   private var counts: [Key: [Int64: Int]] = [:]
 
-  /// Counts one record.
   mutating func count(_ key: Key, at time: Timestamp, now: Timestamp) {
     let (minute, present) = (Self.minute(time), Self.minute(now))
     guard minute > present - Int64(Self.span), minute <= present + 1 else { return }
@@ -55,7 +55,7 @@ struct FlowTable: Sendable {
     counts[key, default: [:]][min(minute, present), default: 0] += 1
   }
 
-  /// Forgets what is older than an hour.
+  /// Removes counts that are older than an hour.
   mutating func prune(now: Timestamp) {
     let oldest = Self.minute(now) - Int64(Self.span)
     counts = counts.compactMapValues { minutes in
@@ -64,7 +64,7 @@ struct FlowTable: Sendable {
     }
   }
 
-  /// Rows, those with most in the last hour first within an outcome.
+  /// Returns the rows by outcome, and within an outcome by the last hour's count in descending order.
   func rows(now: Timestamp) -> [Row] {
     let present = Self.minute(now)
     return counts.map { key, minutes in

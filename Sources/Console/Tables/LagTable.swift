@@ -1,54 +1,53 @@
-// How far each worker is behind, from what its group has committed and what its topics hold. A value.
+// Computes each worker's consumer lag from committed offsets and high watermarks. A value.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 
-/// What the cluster said the last time it was asked.
+/// The result of a cluster survey.
 struct ClusterFacts: Sendable {
   /// Partition counts of the topics that exist.
   var topics: [String: Int] = [:]
-  /// The oldest offset, and the one behind the newest.
+  /// Each partition's offsets, from the oldest up to the high watermark.
   var ranges: [TopicPartition: Range<Int64>] = [:]
-  /// What each worker's group has committed.
+  /// Committed offsets by worker.
   var committed: [String: [TopicPartition: Int64]] = [:]
-  /// When the first record behind a commit was written; nil where there is none although offsets are missing: those are
-  /// ends of transactions.
+  /// The timestamp of the first record at or after a committed offset. It is nil if only transaction markers follow.
   var oldest: [TopicPartition: [Int64: Timestamp?]] = [:]
-  /// When it was asked.
+  /// When the survey ended; nil before the first one.
   var at: Timestamp?
 }
 
-/// How far one worker is behind.
+/// The lag of one worker.
 struct WorkerLag: Sendable, Hashable {
-  /// One lane, all topics that the worker reads live.
+  /// The lag of one lane over the worker's input topics, without its retry topics.
   struct Lane: Sendable, Hashable {
     var lane: Int32
-    /// Offsets that are not committed.
+    /// The number of offsets that are not committed.
     var records: Int64
-    /// When the oldest of their records was written.
+    /// The timestamp of the oldest uncommitted record.
     var oldest: Timestamp?
-    /// The topic that is most behind, by its family.
+    /// The topic that holds the oldest uncommitted record.
     var worst: String?
   }
 
   var worker: String
-  /// Whether its topics are in the cluster.
+  /// Whether the worker's topics exist.
   var hasTopics = true
-  /// Whether its group has committed anything.
+  /// Whether the worker's group has committed any offset.
   var hasRun = false
   var lanes: [Lane] = []
 
   var records: Int64 { lanes.reduce(0) { $0 + $1.records } }
   var oldest: Timestamp? { lanes.compactMap(\.oldest).min() }
 
-  /// The lag of a worker.
+  /// Computes the lag of a worker.
   /// - Parameters:
-  ///   - inputs: Topics it may read: notifications, and what is sent to it again.
-  ///   - name: How a topic is called on the page.
+  ///   - inputs: Topics that the worker may read: notifications and its replay topic.
+  ///   - name: Returns a topic's name for the page.
   init(_ worker: String, inputs: [String], facts: ClusterFacts, name: (String) -> String) {
     self.worker = worker
     let committed = facts.committed[worker] ?? [:]
-    // Which of them it reads is known by its commits: a subscription is code, not configuration.
+    // The commits show which topics the worker reads. A subscription is in code, not in the configuration.
     let read = Set(committed.keys.map(\.topic)).intersection(inputs)
     hasRun = !committed.isEmpty
     var lanes: [Int32: Lane] = [:]

@@ -1,11 +1,11 @@
-// What waits on retry tiers, by when it is due. A value: time is a parameter.
+// Counts the records on retry topics by the time when they are due. A value: time is a parameter.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 
-/// Records that workers put aside.
+/// Records that wait on retry topics.
 struct RetryTable: Sendable {
-  /// When something is due, seen from now.
+  /// Ranges of the time until a record is due.
   enum Due: String, Sendable, Hashable, CaseIterable {
     case overdue = "overdue"
     case minute = "≤ 1 min"
@@ -14,7 +14,7 @@ struct RetryTable: Sendable {
     case sixHours = "≤ 6 h"
     case later = "later"
 
-    /// A commit is seen some seconds after what it commits was done.
+    /// The age at which a record counts as overdue: the console sees a commit some seconds late.
     static let grace = Duration.seconds(-10)
 
     init(in wait: Duration) {
@@ -30,14 +30,14 @@ struct RetryTable: Sendable {
     }
   }
 
-  /// One tier of one worker.
+  /// One retry topic of one worker.
   struct Tier: Sendable, Hashable {
     var worker: String
-    /// Its delay as the topic says it: `5m`.
+    /// The delay as in the topic's name, such as `5m`.
     var delay: String
     var waiting: Int
     var due: [Due: Int]
-    /// When the first of them is due.
+    /// When the next record is due.
     var next: Timestamp?
   }
 
@@ -46,20 +46,20 @@ struct RetryTable: Sendable {
     var due: Timestamp
   }
 
-  /// Kept in memory at most, over all tiers; what comes beyond is counted with the offsets that are not committed.
+  /// The largest number of records to keep in memory, for all retry topics together. Further records are not counted.
   static let limit = 100_000
 
   private var waiting: [TopicPartition: [Waiting]] = [:]
   private var count = 0
 
-  /// Takes a record of a tier in.
+  /// Adds a record of a retry topic.
   mutating func add(_ partition: TopicPartition, offset: Int64, due: Timestamp) {
     guard count < Self.limit else { return }
     waiting[partition, default: []].append(Waiting(offset: offset, due: due))
     count += 1
   }
 
-  /// Forgets what the worker has finished.
+  /// Removes the records below a committed offset.
   mutating func commit(_ partition: TopicPartition, _ offset: Int64) {
     guard var list = waiting[partition], let first = list.first, first.offset < offset else { return }
     let before = list.count
@@ -68,7 +68,7 @@ struct RetryTable: Sendable {
     waiting[partition] = list.isEmpty ? nil : list
   }
 
-  /// A tier as the page shows it.
+  /// Returns the counts of one retry topic.
   func tier(of topic: String, worker: String, delay: String, partitions: Int, now: Timestamp) -> Tier {
     var tier = Tier(worker: worker, delay: delay, waiting: 0, due: [:], next: nil)
     for number in 0..<Int32(clamping: partitions) {

@@ -1,13 +1,12 @@
-// Replays and backfills alike, as a page shows them. Pure.
+// A common summary of replays and backfills for pages. Pure.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Operations
 
-/// One run.
+/// A replay or a backfill.
 struct RunSummary: Sendable, Hashable {
-  /// Whose run it is.
   enum Kind: Sendable, Hashable {
     case replay
     case backfill
@@ -15,21 +14,21 @@ struct RunSummary: Sendable, Hashable {
 
   var kind: Kind
   var id: String
-  /// What it does, in a line.
+  /// A one-line description of the run.
   var title: String
-  /// What is done, of how many.
+  /// Progress, counted in ``unit``.
   var done: Int64
   var total: Int64
-  /// What is counted.
+  /// The unit of ``done`` and ``total``, such as `slices`.
   var unit: String
   var state: String
   var tone: Tone
   var by: String
   var startedAt: Timestamp
   var heardAt: Timestamp
-  /// What else there is to say.
-  var facts: [StoryEntry.Fact]
-  /// What an operator may want of it now.
+  /// Further details.
+  var facts: [TimelineEntry.Fact]
+  /// The actions that an operator can take now.
   var wishes: [RunVerb]
 
   var link: String { Link.to(["runs", id]) }
@@ -41,7 +40,7 @@ struct RunSummary: Sendable, Hashable {
     (done, total, unit) = (run.offsetsDone, run.offsets, "offsets")
     (state, tone) =
       switch run.state {
-      case .running: ("going on", .plain)
+      case .running: ("running", .plain)
       case .paused: ("paused", .warn)
       case .stopping: ("stopping", .warn)
       case .stopped: ("stopped", .plain)
@@ -55,9 +54,9 @@ struct RunSummary: Sendable, Hashable {
       .init(name: "from", value: Set(partitions.map(\.topic)).sorted().joined(separator: ", ")),
       .init(
         name: "partitions",
-        value: run.missing > 0 ? "\(partitions.count); \(run.missing) were never asked for" : "\(partitions.count)"),
+        value: run.missing > 0 ? "\(partitions.count); \(run.missing) were never requested" : "\(partitions.count)"),
       .init(name: "selection", value: String(decoding: JSON.object(run.selection.json).serialized(), as: UTF8.self)),
-      .init(name: "rate", value: run.rate.map { "\($0) a second at most" } ?? ""),
+      .init(name: "rate", value: run.rate.map { "at most \($0) records per second" } ?? ""),
       .init(name: "failures", value: run.failures.joined(separator: "; ")),
     ]
     wishes =
@@ -77,8 +76,8 @@ struct RunSummary: Sendable, Hashable {
     let isAlive = run.isAlive(at: now)
     (state, tone) =
       switch run.state {
-      case .running where !isAlive: ("nobody works on it", .warn)
-      case .running: ("going on", .plain)
+      case .running where !isAlive: ("no process", .warn)
+      case .running: ("running", .plain)
       case .paused: ("paused", .warn)
       case .done: ("done", .good)
       case .stopped: ("stopped", .plain)
@@ -95,7 +94,7 @@ struct RunSummary: Sendable, Hashable {
 }
 
 extension ConsoleTables {
-  /// All runs, the newest first.
+  /// Returns all runs, the newest first.
   func runSummaries(at now: Timestamp) -> [RunSummary] {
     let all = replays.runs.map { RunSummary($0) } + backfills.runs.map { RunSummary($0, at: now) }
     return all.sorted { ($0.startedAt, $0.id) > ($1.startedAt, $1.id) }

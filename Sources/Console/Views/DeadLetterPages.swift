@@ -1,11 +1,10 @@
-// Lists of dead letters, one in detail, and the page that asks before something is done.
+// The pages for dead letters: the list, the details of one, the confirmation of a decision and its result.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Operations
 
-/// A list with its search.
 struct DeadLetterListView: Sendable {
   let listing: DeadLetterListing
   let context: PageContext
@@ -18,9 +17,9 @@ struct DeadLetterListView: Sendable {
       """
       <h1>Dead letters</h1>
       \(search)
-      \(listing.isCaughtUp ? nil : "<p class=\"banner\" role=\"status\">Still reading: there may be more.</p>")
+      \(listing.isCaughtUp ? nil : "<p class=\"banner\" role=\"status\">Still reading: the list is incomplete.</p>")
       <p class="count" role="status">\(Words.count(listing.page.count)) found\(listing.dropped > 0 ? "; \(Words.count(listing.dropped)) older ones are not kept in memory" : "")</p>
-      \(listing.page.letters.isEmpty ? Layout.nothing("No dead letter fits.") : list)
+      \(listing.page.letters.isEmpty ? Layout.nothing("No dead letter matches.") : list)
       """)
   }
 
@@ -53,7 +52,7 @@ struct DeadLetterListView: Sendable {
       let box: HTML =
         context.visitor.mayAct
         ? """
-        <td><input type="checkbox" name="item" value="\(letter.key.worker)/\(letter.key.id)" aria-label="Choose \(letter.key.worker) \(letter.key.id)"\(letter.isOpen ? nil : " disabled" as HTML?)></td>
+        <td><input type="checkbox" name="item" value="\(letter.key.worker)/\(letter.key.id)" aria-label="Select \(letter.key.worker) \(letter.key.id)"\(letter.isOpen ? nil : " disabled" as HTML?)></td>
         """ : ""
       return """
         <tr>\(box)<td>\(Words.relative(letter.diedAt, now: listing.now))</td>
@@ -63,7 +62,7 @@ struct DeadLetterListView: Sendable {
         """
     }
     let columns: [Layout.Column] =
-      (context.visitor.mayAct ? [.init("Choose")] : [])
+      (context.visitor.mayAct ? [.init("Select")] : [])
       + [
         .init("Died"), .init("Reason"), .init("Type", isExtra: true), .init("Worker", isExtra: true),
         .init("Purchase", isExtra: true), .init("State"),
@@ -76,17 +75,17 @@ struct DeadLetterListView: Sendable {
     }
     return """
       <form method="get" action="/dead-letters/decide" aria-label="Decide">\(hidden)\(table)
-      <p class="actions"><button name="do" value="requeue">Requeue chosen …</button>
-      <button name="do" value="discard" class="quiet">Discard chosen …</button>
+      <p class="actions"><button name="do" value="requeue">Requeue selected …</button>
+      <button name="do" value="discard" class="quiet">Discard selected …</button>
       <label><input type="checkbox" name="all" value="1"> \(everything)</label></p></form>
       \(pages)
       """
   }
 
-  /// What a decision about everything that was found is about.
+  /// The label of the checkbox that selects all matches.
   private var everything: HTML {
-    let (count, limit) = (listing.page.count, DeadLetterDesk.limit)
-    if listing.query.standing != .open { return "all open ones found, the newest \(Words.count(limit)) at most" }
+    let (count, limit) = (listing.page.count, DeadLetterService.limit)
+    if listing.query.standing != .open { return "all open ones found, at most the newest \(Words.count(limit))" }
     return count > limit
       ? "the newest \(Words.count(limit)) of \(Words.count(count)) found" : "all \(Words.count(count)) found"
   }
@@ -107,21 +106,19 @@ struct DeadLetterListView: Sendable {
 }
 
 extension DeadLetterSummary.Key {
-  /// Where its page is.
   var link: String { Link.to(["dead-letters", worker, "\(id.lane)", "\(id.offset)"]) }
 }
 
-/// One dead letter with its history.
 struct DeadLetterView: Sendable {
   let entry: DeadLetterEntry
   let worker: String
   let record: RecordView
   let attempts: Int
-  /// Whether it is among those that the console keeps in memory.
+  /// Whether the console keeps it in memory, so that it can be selected.
   let isKept: Bool
-  /// What orders the notification.
+  /// The notification's key.
   let subject: String?
-  /// nil unless payloads are shown.
+  /// The payload; nil unless the console shows payloads.
   let payload: String?
   let now: Timestamp
   let context: PageContext
@@ -136,10 +133,10 @@ struct DeadLetterView: Sendable {
       <h1><span class="code">\(entry.reason)</span> <span class="state \(entry.isOpen ? "warn" : "plain")">\(entry.state)\(entry.by.map { " by \($0)" } ?? "")</span></h1>
       <p class="lead">\(entry.detail)</p>
       <p class="remedy"><strong>What to do:</strong> \(entry.remedy)</p>
-      \(entry.failure.map { "<p class=\"remedy\"><strong>Last try:</strong> \($0)</p>" as HTML })
+      \(entry.failure.map { "<p class=\"remedy\"><strong>Last command:</strong> \($0)</p>" as HTML })
       \(actions)
-      <h2>What it is</h2><dl class="facts">\(facts)</dl>
-      <h2>What happened before</h2>\(causes)
+      <h2>Details</h2><dl class="facts">\(facts)</dl>
+      <h2>Earlier attempts</h2>\(causes)
       <h2>Payload</h2>\(content)
       """)
   }
@@ -147,9 +144,10 @@ struct DeadLetterView: Sendable {
   private var actions: HTML {
     guard entry.isOpen else { return "" }
     guard context.visitor.mayAct, isKept else {
-      let why = context.visitor.mayAct ? "Older than what this console keeps in memory" : "Read-only"
+      let why =
+        context.visitor.mayAct ? "This dead letter is older than those that the console keeps in memory" : "Read-only"
       return """
-        <p class="nothing">\(why). On a terminal: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
+        <p class="nothing">\(why). Use the command line: <code>millrace dead-letters requeue \(entry.id) --worker \(worker) --why …</code></p>
         """
     }
     return """
@@ -166,36 +164,36 @@ struct DeadLetterView: Sendable {
       ("Purchase", story), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
       ("Signed", record.signedDate.map { Words.exact($0) }),
       ("Died", "\(Words.exact(entry.diedAt)), \(Words.relative(entry.diedAt, now: now))"),
-      ("Attempts", "\(attempts)"), ("First read", "<span class=\"code\">\(first)</span>"),
+      ("Attempts", "\(attempts)"), ("First read from", "<span class=\"code\">\(first)</span>"),
       (
-        "Stands at",
+        "Position",
         "<span class=\"code\">\(record.topic), partition \(record.partition), offset \(record.offset)</span>"
       ),
-      ("Odd", record.problems.isEmpty ? nil : "\(record.problems.joined(separator: "; "))"),
+      ("Problems", record.problems.isEmpty ? nil : "\(record.problems.joined(separator: "; "))"),
     ]
     return all.compactMap { name, value in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
   }
 
   private var causes: HTML {
-    guard !entry.causes.isEmpty else { return Layout.nothing("It died at its first run.") }
+    guard !entry.causes.isEmpty else { return Layout.nothing("There were none.") }
     return "<ol class=\"causes\">\(entry.causes.map { "<li>\($0)</li>" as HTML })</ol>"
   }
 
   private var content: HTML {
     guard context.showsPayloads else {
       return Layout.nothing(
-        "Not shown: payloads are personal data. A console that was started with <code>--show-payloads</code> shows them."
+        "Not shown, because payloads are personal data. Start the console with <code>--show-payloads</code> to see them."
       )
     }
-    return payload.map { "<pre tabindex=\"0\">\($0)</pre>" } ?? Layout.nothing("It has none.")
+    return payload.map { "<pre tabindex=\"0\">\($0)</pre>" } ?? Layout.nothing("The record has no payload.")
   }
 }
 
-/// Asks before something is done.
+/// Asks the user to confirm a decision.
 struct DecisionView: Sendable {
   let decision: Decision
   let letters: [DeadLetterSummary]
-  /// How many were chosen besides.
+  /// The number of matches beyond the limit of one decision.
   let rest: Int
   let token: String
   let now: Timestamp
@@ -221,14 +219,14 @@ struct DecisionView: Sendable {
       <p class="crumbs"><a href="/dead-letters">Dead letters</a> › \(decision.rawValue)</p>
       <h1>\(decision.verb) \(Words.count(count)) dead \(count == 1 ? "letter" : "letters")?</h1>
       <p class="lead">\(meaning)</p>
-      \(Layout.table("What it is about", [.init("Reason"), .init("Type"), .init("Purchase", isExtra: true), .init("Died")], Array(rows)))
-      \(rest > 0 ? "<p class=\"banner\" role=\"status\">\(Words.count(rest)) more were found and stay as they are: \(Words.count(DeadLetterDesk.limit)) are decided about at a time, the newest first.</p>" : nil as HTML?)
+      \(Layout.table("Selected dead letters", [.init("Reason"), .init("Type"), .init("Purchase", isExtra: true), .init("Died")], Array(rows)))
+      \(rest > 0 ? "<p class=\"banner\" role=\"status\">\(Words.count(rest)) more were found and are not included: one decision covers the newest \(Words.count(DeadLetterService.limit)) at most.</p>" : nil as HTML?)
       \(count > Self.shown ? "<p>and \(Words.count(count - Self.shown)) more</p>" : nil as HTML?)
       <form class="decide" method="post" action="/dead-letters/\(decision.rawValue)" aria-label="\(decision.verb)">
       <input type="hidden" name="token" value="\(token)">\(items)
       <p><label for="why">Why</label><input id="why" name="why" required maxlength="500" aria-describedby="why-note" autocomplete="off"></p>
-      <p id="why-note" class="sub">Stays with the records and in the audit trail, with your name: \(context.visitor.name).</p>
-      <p class="actions"><button class="\(decision == .discard ? "danger" : "go")">\(decision.verb)</button> <a href="/dead-letters">Leave them</a></p>
+      <p id="why-note" class="sub">Stored with the commands and in the audit trail, under your name: \(context.visitor.name).</p>
+      <p class="actions"><button class="\(decision == .discard ? "danger" : "go")">\(decision.verb)</button> <a href="/dead-letters">Cancel</a></p>
       </form>
       """)
   }
@@ -236,13 +234,13 @@ struct DecisionView: Sendable {
   private var meaning: HTML {
     switch decision {
     case .requeue:
-      "They go back to the worker that gave them up, and to no other; live traffic keeps its priority. One that fails again comes back with its history."
-    case .discard: "They stay in the topic, and nobody can requeue them any more."
+      "The worker that gave up on them processes them again; no other worker does. Live traffic keeps its priority. A record that fails again becomes a dead letter with its whole history."
+    case .discard: "They stay in the topic, but they can no longer be requeued."
     }
   }
 }
 
-/// What came of it.
+/// Shows the result of a decision.
 struct DecisionOutcomeView: Sendable {
   let decision: Decision
   let outcomes: [DecisionOutcome]

@@ -1,22 +1,22 @@
-// The frame of every page.
+// The common layout of all pages.
 
 internal import Millrace
 
-/// What a page needs to know besides its content.
+/// The visitor and the options that affect every page.
 struct PageContext: Sendable {
   var visitor: Visitor
-  /// Whether anybody may act here.
+  /// Whether the console allows actions.
   var allowsActions: Bool
   var showsPayloads: Bool
-  /// Names the release, so that a new one's files are not the old one's.
+  /// The release, which is part of asset URLs so that a new release does not use cached files of an old one.
   static let release = MillraceVersion.current
 }
 
-/// Pages from their content.
+/// Builds pages from their content.
 enum Layout {
-  /// The places of the first page, in its order.
+  /// The sections of the first page, in order.
   static let sections: [(id: String, name: String)] = [
-    ("flow", "Flow"), ("lag", "Lag"), ("retries", "Retries"), ("dead-letters", "Dead letters"),
+    ("flow", "Throughput"), ("lag", "Lag"), ("retries", "Retries"), ("dead-letters", "Dead letters"),
     ("campaigns", "Campaigns"), ("deadlines", "Deadlines"), ("runs", "Runs"), ("audit", "Audit"),
   ]
 
@@ -24,7 +24,7 @@ enum Layout {
     "\(top(title, context, isLive: isLive))\(content)\(bottom)"
   }
 
-  /// Everything before the content; a page that is streamed writes it first.
+  /// Everything before the content. A streamed page writes it first.
   static func top(_ title: String, _ context: PageContext, isLive: Bool = false) -> HTML {
     let live: HTML = isLive ? " data-live=\"/live\"" : ""
     let mode: HTML =
@@ -63,7 +63,7 @@ enum Layout {
 
   static let bottom: HTML = """
     </main>
-    <footer class="inner"><p>Millrace console \(PageContext.release) · times are UTC · everything here is read from Kafka</p></footer>
+    <footer class="inner"><p>Millrace console \(PageContext.release) · times are UTC · all data is read from Kafka</p></footer>
     </body>
     </html>
 
@@ -84,10 +84,10 @@ enum Layout {
     """
   }
 
-  /// What stands where there is nothing to show.
+  /// A note in place of a list that is empty.
   static func nothing(_ words: HTML) -> HTML { "<p class=\"nothing\">\(words)</p>" }
 
-  /// A table that scrolls by itself where the screen is narrow.
+  /// A table that scrolls horizontally on a narrow screen.
   static func table(_ caption: String, _ columns: [Column], _ rows: [HTML]) -> HTML {
     let heads = columns.map { column -> HTML in "<th scope=\"col\"\(column.attributes)>\(column.name)</th>" }
     return """
@@ -98,11 +98,10 @@ enum Layout {
       """
   }
 
-  /// A column of a table.
   struct Column: Sendable {
     var name: String
     var isNumber = false
-    /// Left out on a phone.
+    /// Hidden on a phone.
     var isExtra = false
 
     init(_ name: String, isNumber: Bool = false, isExtra: Bool = false) {
@@ -119,10 +118,11 @@ enum Layout {
     }
   }
 
-  /// A refusal, or whatever else went wrong.
+  /// A page that reports a refusal or an error.
   static func problem(_ title: String, _ words: HTML, _ context: PageContext) -> HTML {
     page(
       title, context,
-      "<section class=\"problem\"><h1>\(title)</h1><p>\(words)</p><p><a href=\"/\">To the first page</a></p></section>")
+      "<section class=\"problem\"><h1>\(title)</h1><p>\(words)</p><p><a href=\"/\">Back to the overview</a></p></section>"
+    )
   }
 }

@@ -1,16 +1,15 @@
-// What the first page shows: everything, in sections. A value made of the tables, so that views are functions of it.
+// The state that the first page shows. A value made from the tables, so that views are functions of it.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 internal import Operations
 internal import RenewalExtensions
 
-/// The state of a deployment.
 struct Overview: Sendable {
-  /// Dead letters that are open.
+  /// Open dead letters by cause, and counts.
   struct DeadLetters: Sendable {
-    var groups: [DeadLetterShelf.Group]
+    var groups: [DeadLetterIndex.Group]
     var open: Int
     var kept: Int
     var dropped: Int
@@ -19,14 +18,14 @@ struct Overview: Sendable {
   /// Consumption requests without an answer.
   struct Deadlines: Sendable {
     var open: Int
-    /// The next to be due.
+    /// The requests with the earliest deadlines.
     var next: [DeadlineTable.Request]
     var outcomes: [String: Int]
   }
 
-  /// Real time, which records are stamped with.
+  /// Real time, which record timestamps use.
   var now: Timestamp
-  /// The time that workers live in.
+  /// The workers' time, which may run faster in a rehearsal.
   var wallTime: Timestamp
   var surveyedAt: Timestamp?
   var countedSince: Timestamp?
@@ -36,7 +35,7 @@ struct Overview: Sendable {
   var workers: [WorkerLag]
   var tiers: [RetryTable.Tier]
   var deadLetters: DeadLetters
-  /// nil where the topic is not in the cluster.
+  /// nil if the topic does not exist, as for the optional properties below.
   var campaigns: [Campaign]?
   var reports: [String: CampaignReport]
   var deadlines: Deadlines?
@@ -85,7 +84,7 @@ extension ConsoleTables {
       audit: exists { $0 == .audit } ? Array(auditLines(at: now).suffix(Self.shownAudit).reversed()) : nil)
   }
 
-  /// The audit trail, what began last at the end.
+  /// Returns the audit trail, the newest action last.
   func auditLines(at now: Timestamp) -> [AuditSurvey.Line] {
     var pulse = pulse
     pulse.fold(backfills)

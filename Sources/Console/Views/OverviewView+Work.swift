@@ -1,4 +1,4 @@
-// The parts of the first page that tell of people's decisions: dead letters, campaigns, deadlines, runs, the audit trail.
+// The sections of the first page about operators' work: dead letters, campaigns, deadlines, runs and the audit trail.
 
 internal import AppStore
 internal import Millrace
@@ -43,7 +43,7 @@ extension OverviewView {
         <li class="card"><h3>\(campaign.productId) <span class="state \(tone(campaign).name)">\(CampaignWords.state(campaign))</span></h3>
         <p>\(CampaignWords.terms(campaign)) · \(campaign.bundleId), \(campaign.environment.rawValue)</p>
         <p>started \(Words.relative(campaign.requestedAt, now: state.wallTime)) by \(campaign.by) · <span class="code">\(campaign.id)</span></p>
-        \(report.map(progress) ?? "<p class=\"nothing\">No progress known yet: the worker renewal-extensions has counted nothing.</p>")</li>
+        \(report.map(progress) ?? "<p class=\"nothing\">No progress yet: the worker renewal-extensions has not counted any notification.</p>")</li>
 
         """
     }
@@ -70,18 +70,18 @@ extension OverviewView {
       if let completion = report.campaign.completion {
         "Apple: \(Words.count(completion.succeeded)) extended, \(Words.count(completion.failed)) failed"
       } else {
-        "Apple is at it, or was not heard of"
+        "Apple has not reported the completion"
       }
     let parts: [HTML] = [
-      "<p>\(apple). \(Words.count(progress.extended)) told of.</p>", bar,
+      "<p>\(apple). \(Words.count(progress.extended)) extensions reported by notifications.</p>", bar,
       total > 0
         ? """
         <p>\(Words.count(ended)) of \(Words.count(total)) failures ended: \(Words.count(progress.applied)) extended, \
         \(Words.count(refused)) refused, \(Words.count(progress.unclear)) unclear, \(Words.count(progress.withheld)) withheld; \
-        \(Words.count(report.waiting)) wait</p>
+        \(Words.count(report.waiting)) waiting</p>
         """ : "",
       report.undecided > 0
-        ? "<p class=\"state warn\">\(report.undecided) wait for a decision: <code>millrace campaigns resolve</code></p>"
+        ? "<p class=\"state warn\">\(report.undecided) need a decision: <code>millrace campaigns resolve</code></p>"
         : "",
     ]
     return "\(parts)"
@@ -106,7 +106,7 @@ extension OverviewView {
       "deadlines", "Consumption deadlines",
       "\(Words.count(deadlines.open)) open\(ended.isEmpty ? "" : " · \(ended.joined(separator: ", "))")",
       rows.isEmpty
-        ? Layout.nothing("Every request has its answer.")
+        ? Layout.nothing("Every request is answered.")
         : Layout.table(
           "Requests by time left",
           [.init("Purchase"), .init("App", isExtra: true), .init("Due"), .init("At", isExtra: true)], rows))
@@ -127,10 +127,13 @@ extension OverviewView {
     return Layout.section(
       "runs", "Replays and backfills", "",
       rows.isEmpty
-        ? Layout.nothing("Nothing was sent again, and no gap was filled.")
+        ? Layout.nothing("No replays or backfills.")
         : Layout.table(
           "Runs, the newest first",
-          [.init("Run"), .init("Done"), .init("State"), .init("By", isExtra: true), .init("Begun", isExtra: true)], rows
+          [
+            .init("Run"), .init("Progress"), .init("State"), .init("By", isExtra: true),
+            .init("Started", isExtra: true),
+          ], rows
         ))
   }
 
@@ -146,10 +149,10 @@ extension OverviewView {
         switch line.standing {
         case .over(let result):
           "<span class=\"state \(result == .done ? "good" : "warn")\">\(result.rawValue)</span> \(result.detail ?? "")"
-        case .goingOn: "<span class=\"state\">going on</span>"
+        case .goingOn: "<span class=\"state\">running</span>"
         case .paused: "<span class=\"state warn\">paused</span>"
         case .silent(let since):
-          "<span class=\"state warn\">no word since</span> \(Words.relative(since, now: state.now))"
+          "<span class=\"state warn\">silent since</span> \(Words.relative(since, now: state.now))"
         }
       return """
         <tr><td>\(Words.relative(entry.startedAt, now: state.wallTime))</td><th scope="row">\(entry.action.rawValue)</th>
@@ -158,13 +161,14 @@ extension OverviewView {
         """
     }
     return Layout.section(
-      "audit", "Audit trail", "who did what, the newest first",
+      "audit", "Audit trail", "operators' actions, the newest first",
       rows.isEmpty
-        ? Layout.nothing("Nobody has done anything.")
+        ? Layout.nothing("No actions yet.")
         : Layout.table(
           "Actions",
           [
-            .init("When"), .init("What"), .init("Who"), .init("To", isExtra: true), .init("Result"), .init("How much"),
+            .init("When"), .init("Action"), .init("By"), .init("Target", isExtra: true), .init("Result"),
+            .init("Counts"),
             .init("Why", isExtra: true),
           ], rows))
   }

@@ -1,9 +1,8 @@
-// The first page: how things are at a glance, then each part.
+// The first page: an overview in tiles, then the sections.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// Views of a deployment's state.
 struct OverviewView: Sendable {
   let state: Overview
   let context: PageContext
@@ -12,7 +11,7 @@ struct OverviewView: Sendable {
     Layout.page("Overview", context, isLive: true, "<h1 class=\"hidden\">Overview</h1>\(sections.map(\.html))")
   }
 
-  /// What is pushed when it changes; ids are unique on the page.
+  /// The sections that are pushed when they change. Ids are unique on the page.
   var sections: [(id: String, html: HTML)] {
     [
       ("glance", glance), ("flow", flow), ("lag", lag), ("retries", retries), ("dead-letters", deadLetters),
@@ -48,7 +47,8 @@ extension OverviewView {
     guard problems.isEmpty else { return "\(problems)" }
     if state.surveyedAt == nil { return "<p class=\"banner\" role=\"status\">Kafka has not answered yet.</p>" }
     guard !state.isCaughtUp else { return "" }
-    return "<p class=\"banner\" role=\"status\">Still reading: counts of dead letters, campaigns and actions grow.</p>"
+    return
+      "<p class=\"banner\" role=\"status\">Still reading: the counts of dead letters, campaigns and actions are incomplete.</p>"
   }
 
   private func total(_ outcome: FlowTable.Outcome, ofLast minutes: Int) -> Int {
@@ -58,8 +58,8 @@ extension OverviewView {
   private var incoming: Tile {
     let refused = total(.quarantined, ofLast: 5)
     return Tile(
-      title: "Notifications a minute", value: Words.perMinute(total(.received, ofLast: 5), minutes: 5),
-      note: refused > 0 ? "\(Words.count(refused)) quarantined in 5 min" : "mean of 5 minutes",
+      title: "Notifications per minute", value: Words.perMinute(total(.received, ofLast: 5), minutes: 5),
+      note: refused > 0 ? "\(Words.count(refused)) quarantined in 5 min" : "average of 5 minutes",
       tone: refused > 0 ? .warn : .plain, link: "#flow")
   }
 
@@ -86,7 +86,7 @@ extension OverviewView {
     let open = state.deadLetters.open
     return Tile(
       title: "Open dead letters", value: Words.count(open),
-      note: open == 0 ? "nothing to decide" : "somebody has to look", tone: open == 0 ? .good : .bad,
+      note: open == 0 ? "none to decide about" : "needs attention", tone: open == 0 ? .good : .bad,
       link: "#dead-letters")
   }
 
@@ -95,16 +95,16 @@ extension OverviewView {
       return Tile(title: "Next deadline", value: "–", note: "no consumption worker", link: "#deadlines")
     }
     guard let first = deadlines.next.first else {
-      return Tile(title: "Next deadline", value: "–", note: "no request waits", tone: .good, link: "#deadlines")
+      return Tile(title: "Next deadline", value: "–", note: "no open requests", tone: .good, link: "#deadlines")
     }
     let left = first.due - state.wallTime
     return Tile(
       title: "Next deadline", value: left < .zero ? "missed" : Words.span(left),
-      note: "\(Words.count(deadlines.open)) requests wait", tone: Tone(deadline: left), link: "#deadlines")
+      note: "\(Words.count(deadlines.open)) open requests", tone: Tone(deadline: left), link: "#deadlines")
   }
 }
 
-/// How something is meant: never by colour alone, the words say it too.
+/// The severity of a value. Pages show it in colour and always in words, too.
 enum Tone: Sendable {
   case plain
   case good
@@ -126,13 +126,13 @@ enum Tone: Sendable {
   }
 }
 
-// What flows.
+// Throughput.
 extension OverviewView {
-  /// Rows that are shown at once; the rest is folded.
+  /// The number of rows that are visible at once. Further rows are collapsed.
   static let flowRows = 6
 
   private var flow: HTML {
-    // What went wrong is never folded.
+    // Only rows of received notifications are collapsed.
     let (first, rest) = state.flow.reduce(into: ([FlowTable.Row](), [FlowTable.Row]())) { parts, row in
       if row.key.outcome != .received || parts.0.count < Self.flowRows {
         parts.0.append(row)
@@ -141,19 +141,19 @@ extension OverviewView {
       }
     }
     let since = state.countedSince.map { since -> HTML in
-      state.now - since < .seconds(3_600) ? "counted since \(Words.exact(since))" : "by the minute they were written"
+      state.now - since < .seconds(3_600) ? "counted since \(Words.exact(since))" : "by the minute of writing"
     }
     guard !first.isEmpty else {
-      return Layout.section("flow", "What flows", since ?? "", Layout.nothing("Nothing was written in the last hour."))
+      return Layout.section("flow", "Throughput", since ?? "", Layout.nothing("No records in the last hour."))
     }
     let more: HTML? =
       rest.isEmpty
       ? nil
       : """
-      <details id="flow-more" class="more"><summary>\(Words.count(rest.count)) more types</summary>\(flowTable("Rarer notifications", rest))</details>
+      <details id="flow-more" class="more"><summary>\(Words.count(rest.count)) more types</summary>\(flowTable("Other notifications", rest))</details>
       """
     return Layout.section(
-      "flow", "What flows", since ?? "", "\(flowTable("Records by outcome and type", first))\(more)")
+      "flow", "Throughput", since ?? "", "\(flowTable("Records by outcome and type", first))\(more)")
   }
 
   private func flowTable(_ caption: String, _ rows: [FlowTable.Row]) -> HTML {
@@ -168,7 +168,7 @@ extension OverviewView {
     return Layout.table(
       caption,
       [
-        .init("What"), .init("A minute", isNumber: true), .init("Last hour", isNumber: true),
+        .init("Record"), .init("Per minute", isNumber: true), .init("Last hour", isNumber: true),
         .init("Trend", isExtra: true),
       ], rows)
   }
@@ -180,14 +180,14 @@ extension FlowTable.Outcome {
     case .received: "received"
     case .quarantined: "quarantined"
     case .event: "event"
-    case .parked: "put aside"
-    case .replayed: "sent again"
+    case .parked: "delayed"
+    case .replayed: "replayed"
     case .dead: "dead letter"
     }
   }
 }
 
-/// Sixty minutes in a line.
+/// A line chart of 60 minutes.
 enum Sparkline {
   static func svg(_ minutes: [Int]) -> HTML {
     let top = max(1, minutes.max() ?? 1)
@@ -214,7 +214,7 @@ extension OverviewView {
         } else if let oldest = worker.oldest {
           "<span class=\"state \(Tone(lag: state.now - oldest).name)\">\(Words.span(state.now - oldest)) behind</span>"
         } else if worker.records > 0 {
-          "<span class=\"state warn\">behind, not known since when</span>"
+          "<span class=\"state warn\">behind, age unknown</span>"
         } else {
           "<span class=\"state good\">up to date</span>"
         }
@@ -226,9 +226,9 @@ extension OverviewView {
         """
     }
     return Layout.section(
-      "lag", "Lag by worker and lane", state.surveyedAt.map { "asked \(Words.exact($0))" } ?? "",
+      "lag", "Lag by worker and lane", state.surveyedAt.map { "as of \(Words.exact($0))" } ?? "",
       state.workers.isEmpty
-        ? Layout.nothing("The configuration names no worker: list them under <code>workers</code>.")
+        ? Layout.nothing("The configuration has no workers. List them under <code>workers</code>.")
         : "<div class=\"stack\">\(workers)</div>")
   }
 
@@ -236,7 +236,8 @@ extension OverviewView {
     guard !worker.lanes.isEmpty else {
       return Layout.nothing(
         worker.hasTopics
-          ? "Its group has committed nothing yet." : "Create them with <code>millrace topics apply</code>.")
+          ? "Its consumer group has not committed any offset yet."
+          : "Create them with <code>millrace topics apply</code>.")
     }
     let rows = worker.lanes.map { lane -> HTML in
       let age: HTML = lane.oldest.map { "\(Words.span(state.now - $0))" } ?? "–"
@@ -249,7 +250,7 @@ extension OverviewView {
       "Lanes of \(worker.worker)",
       [
         .init("Lane", isNumber: true), .init("Records behind", isNumber: true), .init("Time behind", isNumber: true),
-        .init("Oldest in"),
+        .init("Oldest record in"),
       ], rows)
   }
 
@@ -267,12 +268,12 @@ extension OverviewView {
         """
     }
     return Layout.section(
-      "retries", "Retries waiting", "by tier and when they are due",
+      "retries", "Retries waiting", "by delay and due time",
       rows.isEmpty
-        ? Layout.nothing("Nothing waits to be tried again.")
+        ? Layout.nothing("No retries are waiting.")
         : Layout.table(
-          "Retries by tier and time due",
-          [.init("Worker"), .init("Tier"), .init("Waiting", isNumber: true)]
+          "Retries by delay and due time",
+          [.init("Worker"), .init("Delay"), .init("Waiting", isNumber: true)]
             + RetryTable.Due.allCases.map { .init($0.rawValue, isNumber: true) } + [.init("Next")], rows))
   }
 }

@@ -1,15 +1,14 @@
-// One run in detail, and what may be wished of it.
+// The page of one run, with its controls.
 
 internal import AppStore
 internal import Operations
 
-/// The page of a run.
 struct RunView: Sendable {
   let run: RunSummary
   let token: String
   let now: Timestamp
   let context: PageContext
-  /// What was just asked for.
+  /// The action that the user has just requested.
   var asked: RunVerb?
 
   var page: HTML {
@@ -20,11 +19,11 @@ struct RunView: Sendable {
       """
       <p class="crumbs"><a href="/#runs">Replays and backfills</a></p>
       <h1>\(run.title) <span class="state \(run.tone.name)">\(run.state)</span></h1>
-      \(asked.map { "<p class=\"banner\" role=\"status\">Asked to \($0.rawValue); the process that works on it hears of it within seconds.</p>" as HTML })
-      <p><progress max="\(max(1, run.total))" value="\(min(run.done, run.total))" aria-label="Done"></progress> \(run.progressWords)</p>
+      \(asked.map { "<p class=\"banner\" role=\"status\">Requested: \($0.rawValue). The process that carries out the run reacts within seconds.</p>" as HTML })
+      <p><progress max="\(max(1, run.total))" value="\(min(run.done, run.total))" aria-label="Progress"></progress> \(run.progressWords)</p>
       \(actions)
-      <dl class="facts"><dt>begun</dt><dd>\(Words.exact(run.startedAt)), \(Words.relative(run.startedAt, now: now))</dd>
-      <dt>heard of</dt><dd>\(Words.exact(run.heardAt)), \(Words.relative(run.heardAt, now: now))</dd>\(facts)</dl>
+      <dl class="facts"><dt>started</dt><dd>\(Words.exact(run.startedAt)), \(Words.relative(run.startedAt, now: now))</dd>
+      <dt>last report</dt><dd>\(Words.exact(run.heardAt)), \(Words.relative(run.heardAt, now: now))</dd>\(facts)</dl>
       """)
   }
 
@@ -43,8 +42,8 @@ extension RunVerb {
   fileprivate var words: String {
     switch self {
     case .pause: "Pause"
-    case .resume: "Go on"
-    case .stop: "Stop for good"
+    case .resume: "Resume"
+    case .stop: "Stop permanently"
     }
   }
 }

@@ -1,9 +1,9 @@
-// Times and numbers as the console writes them.
+// Formats times and numbers for pages.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// A moment seen from another: how long ago, with the exact time behind it.
+/// Formatting of durations, times, names and counts.
 enum Words {
   /// `12 s`, `4 min`, `3 h`, `5 d`: one unit, rounded down.
   static func span(_ duration: Duration) -> String {
@@ -22,19 +22,18 @@ enum Words {
     String(time.rfc3339.prefix(19)).replacing("T", with: " ")
   }
 
-  /// How long ago, or in how long; the exact time shows on hovering and to machines.
+  /// A time relative to `now`, such as `4 min ago` or `in 3 h`, with the exact time in its attributes.
   static func relative(_ time: Timestamp, now: Timestamp) -> HTML {
     let distance = now - time
     let words = distance >= .zero ? "\(span(distance)) ago" : "in \(span(.zero - distance))"
     return "<time datetime=\"\(time.rfc3339)\" title=\"\(moment(time)) UTC\">\(words)</time>"
   }
 
-  /// The exact time.
   static func exact(_ time: Timestamp) -> HTML {
     "<time datetime=\"\(time.rfc3339)\">\(moment(time))</time>"
   }
 
-  /// Names such as `OFFER_REDEEMED/UPGRADE` may be broken behind their signs, where there is no room.
+  /// A name such as `OFFER_REDEEMED/UPGRADE` that may wrap after its separators.
   static func breakable(_ name: String) -> HTML {
     var html = HTML()
     for part in name.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "_" || $0 == "/" }) {
@@ -56,7 +55,7 @@ enum Words {
     return (number < 0 ? "\u{2212}" : "") + text
   }
 
-  /// A rate in units a minute: `0`, `0.4`, `12`, `1 234`.
+  /// A rate per minute: `0`, `0.4`, `12`, `1 234`.
   static func perMinute(_ count: Int, minutes: Int) -> String {
     let tenths = count * 10 / max(1, minutes)
     if tenths == 0 { return count == 0 ? "0" : "< 0.1" }

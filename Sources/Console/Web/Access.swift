@@ -1,54 +1,70 @@
-// Who may do what. Values: headers in, a verdict out.
+// Decides who may do what, from the headers of a request. Values without I/O.
 
 internal import Crypto
 internal import HTTPTypes
 internal import Millrace
 
-/// Who asks.
+/// The user who sent a request.
 struct Visitor: Sendable, Hashable {
-  /// As the proxy names them; without a proxy, whoever started the process.
+  /// The name from the proxy; without a proxy, the user who started the process.
   var name: String
-  /// Whether they may act.
   var mayAct: Bool
 }
 
-/// Why a request is refused. Says nothing that helps whoever should not be here.
+/// Why a request is refused. The texts reveal nothing that helps an attacker.
 enum Denial: Error, Sendable, Hashable {
-  /// No proxy named a user.
+  /// The request does not name exactly one user in the header.
   case noUser(header: String)
-  /// Another name than this machine's own was asked for: a page elsewhere may be behind it.
+  /// The request is for a host other than this machine, as in DNS rebinding.
   case foreignHost
-  /// Actions are switched off.
+  /// The console does not allow actions.
   case readOnly
-  /// The form is not from this console, or too old.
+  /// The form is not from this console, or it is too old.
   case foreignForm
+  /// A page of another site loads this without a navigation.
+  case foreignLoad
+  /// The limit of concurrent requests of this kind is reached.
+  case busy
   case notFound
   case wrongMethod
   case tooLarge
-  /// The request makes no sense; says what.
+  /// The request is invalid, with the reason.
   case malformed(String)
 }
 
-/// Decides about requests.
+/// The source of a browser's request.
+enum RequestOrigin: Sendable, Hashable {
+  /// A page of this console.
+  case console
+  /// The user typed the address or opened a bookmark.
+  case user
+  /// The user followed a link on another site.
+  case foreignLink
+  /// A page of another site loads it without a navigation: as an image, a frame or a script.
+  case foreignLoad
+  /// The request does not say. It comes from a script, or from a browser over plain HTTP.
+  case unknown
+}
+
+/// Decides whether to answer a request.
 struct AccessPolicy: Sendable {
   let settings: ConsoleSettings
   let allowsActions: Bool
-  /// The name of whoever started the process, for a console without a proxy.
+  /// The user who started the process, for a console without a proxy.
   let localUser: String
   let tokens: FormTokens
 
   static let longestName = 200
 
-  /// Who asks.
   func visitor(_ request: HTTPRequest) throws(Denial) -> Visitor {
     switch settings.proxy {
     case .none:
-      // A name that leads here and is not ours is how a foreign page would read this one (DNS rebinding).
+      // Another host name that resolves to this machine could let a foreign page read this one (DNS rebinding).
       guard Self.isLoopback(authority: request.authority ?? "") else { throw .foreignHost }
       return Visitor(name: localUser, mayAct: allowsActions)
     case .required:
       let names = HTTPField.Name(settings.userHeader).map { request.headerFields[values: $0] } ?? []
-      // Two of them: one may be the client's own.
+      // With two values, one may come from the client.
       guard names.count == 1, let name = names.first, !name.isEmpty, name.utf8.count <= Self.longestName,
         name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 })
       else { throw .noUser(header: settings.userHeader) }
@@ -56,20 +72,33 @@ struct AccessPolicy: Sendable {
     }
   }
 
-  /// Whether a form that wants something done comes from a page of this console.
+  /// Throws unless the user may act and the form comes from a page of this console.
   func check(_ request: HTTPRequest, token: String, of visitor: Visitor) throws(Denial) {
     guard visitor.mayAct else { throw .readOnly }
     guard isSameOrigin(request), tokens.isValid(token, for: visitor.name) else { throw .foreignForm }
   }
 
-  /// By what browsers say themselves; scripts cannot forge these fields.
+  /// Returns the source of a request from the headers that browsers set (W3C, Fetch Metadata Request Headers).
+  func origin(of request: HTTPRequest) -> RequestOrigin {
+    if isSameOrigin(request) { return .console }
+    let headers = request.headerFields
+    switch headers[.init("Sec-Fetch-Site")] {
+    case "none": return .user
+    case nil: return headers[.init("Origin")] == nil && headers[.init("Referer")] == nil ? .unknown : .foreignLink
+    default:
+      let isLink = headers[.init("Sec-Fetch-Mode")] == "navigate" && headers[.init("Sec-Fetch-Dest")] == "document"
+      return isLink ? .foreignLink : .foreignLoad
+    }
+  }
+
+  /// Whether the request comes from this console, by headers that scripts in a browser cannot forge.
   func isSameOrigin(_ request: HTTPRequest) -> Bool {
     let headers = request.headerFields
     if let site = headers[.init("Sec-Fetch-Site")] { return site == "same-origin" }
     guard let origin = headers[.init("Origin")] ?? headers[.init("Referer")],
       let authority = origin.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first
     else { return false }
-    // The field `Host` is the request's authority.
+    // The library exposes the `Host` field as the authority.
     return [request.authority, headers[.init("X-Forwarded-Host")]].contains { $0.map { $0 == authority } ?? false }
   }
 
@@ -82,14 +111,14 @@ extension HTTPFields {
   fileprivate subscript(name: HTTPField.Name?) -> String? { name.flatMap { self[$0] } }
 }
 
-/// Marks forms as ours: for one user, for half a day to a day, until the process ends.
+/// Tokens that authenticate forms. A token is valid for one user and for 12 to 24 hours, until the process ends.
 struct FormTokens: Sendable {
   private let key: SymmetricKey
   private let window: @Sendable () -> Int64
 
   static let windowSeconds: Int64 = 12 * 3_600
 
-  /// - Parameter seconds: Seconds since 1970.
+  /// - Parameter seconds: Returns the time in seconds since 1970.
   init(key: SymmetricKey = SymmetricKey(size: .bits256), seconds: @escaping @Sendable () -> Int64) {
     self.key = key
     window = { seconds() / Self.windowSeconds }
@@ -103,7 +132,7 @@ struct FormTokens: Sendable {
     guard parts.count == 2, let issued = Int64(parts[0]), issued == now || issued == now - 1,
       let code = Hex.bytes(parts[1].utf8)
     else { return false }
-    // In constant time.
+    // Compares in constant time.
     return HMAC<SHA256>.isValidAuthenticationCode(code, authenticating: Self.message(user, issued), using: key)
   }
 

@@ -1,12 +1,11 @@
-// Answers with the headers that every page of the console has.
+// Builds responses with the security headers of every page.
 
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// Makes responses.
 enum Answers {
-  /// Nothing from elsewhere, nothing inline, in no frame: whatever a record might smuggle into a page has nowhere to run.
+  /// Allows no external or inline content and no framing, so that markup injected through a record could not run.
   static let contentSecurityPolicy = [
     "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'",
     "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
@@ -31,23 +30,22 @@ enum Answers {
       body: ResponseBody(byteBuffer: ByteBuffer(string: html.text)))
   }
 
-  /// A file that changes with the release only; its address says which.
+  /// A static file. Browsers may cache it because its address contains the release.
   static func file(_ bytes: [UInt8], type: String) -> Response {
     Response(
       status: .ok, headers: headers(type, cache: "max-age=86400"),
       body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
   }
 
-  /// A body that is written piece by piece, and ended when its reader is gone.
+  /// A response whose body is streamed. Writing is cancelled if the client disconnects.
   static func stream(
     _ type: String, of request: Request,
     _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
   ) -> Response {
     var headers = headers(type)
-    // The connection is watched for its end and is of no more use: a client that is not told would send the next request
-    // over it.
+    // Watching for the disconnection makes the connection unusable for another request.
     headers[.connection] = "close"
-    // What stands in front must pass on what it gets.
+    // Tells a reverse proxy not to buffer the response.
     if let buffering = HTTPField.Name("X-Accel-Buffering") { headers[buffering] = "no" }
     return Response(
       status: .ok, headers: headers,

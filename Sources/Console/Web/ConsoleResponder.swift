@@ -1,18 +1,17 @@
-// HTTP in front of the views: who asks, then what, then the answer. Reading is GET; whatever changes something is POST, with
-// a form of ours.
+// The HTTP handler of the console: it identifies the user, routes the request and renders a view. Pages are read with
+// GET; actions need POST with a form of this console.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import HTTPTypes
 internal import Hummingbird
-internal import Kafka
+internal import KafkaClient
 internal import Logging
 internal import Millrace
 internal import NIOCore
 internal import Operations
 internal import ServiceLifecycle
 
-/// Answers requests.
 struct ConsoleResponder: HTTPResponder {
   typealias Context = BasicRequestContext
 
@@ -21,17 +20,26 @@ struct ConsoleResponder: HTTPResponder {
   let topics: ConsoleTopics
   let settings: ConsoleSettings
   let showsPayloads: Bool
-  /// Reaches the log; asked for each use, so that a cluster that was away at the start is found later.
+  /// Connects to Kafka. Called for each use, so that the console recovers if the cluster was unavailable at first.
   let log: @Sendable () async throws -> any RecordLog
-  /// The time that workers live in.
+  /// The workers' clock, which may run faster in a rehearsal.
   let clock: MillraceClock
-  /// The time that records are stamped with and pages are pushed by.
+  /// Real time, for record timestamps and live updates.
   var real = MillraceClock.system
-  /// How long the owners of lanes may be silent before a page says so.
+  /// How long an action waits for the results from the workers.
   var patience = Duration.seconds(5)
   let logger: Logger
-  let places = LivePlaces()
+  /// Limits live pages. Each is rendered once a second.
+  let livePages = AdmissionQuota(limit: 64)
+  /// Limits concurrent stories. Each reads from Kafka with its own clients for seconds or minutes.
+  let stories = AdmissionQuota(limit: 4)
+  /// Limits concurrent lookups of single records. Each uses its own client for a moment.
+  let lookups = AdmissionQuota(limit: 8)
 
+  /// The value of `Retry-After`, in seconds, if a limit is reached.
+  static let retryAfterSeconds = 5
+  /// The time limit for looking up a record.
+  static let lookupLimit = Duration.seconds(20)
   static let largestForm = 256 << 10
 
   func respond(to request: Request, context: Context) async throws -> Response {
@@ -40,17 +48,19 @@ struct ConsoleResponder: HTTPResponder {
       page = PageContext(
         visitor: try policy.visitor(request.head), allowsActions: policy.allowsActions, showsPayloads: showsPayloads)
     } catch {
-      // Nothing of the console is shown to nobody, not even its name.
+      // An unidentified client learns nothing about the console, not even its name.
       return Answers.refused(error)
     }
     do {
       return try await answer(request, page)
     } catch let refusal as Denial {
-      return Answers.page(refusal.page(page), status: refusal.status)
+      var answer = Answers.page(refusal.page(page), status: refusal.status)
+      if case .busy = refusal { answer.headers[.retryAfter] = "\(Self.retryAfterSeconds)" }
+      return answer
     } catch {
-      logger.warning("a page failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+      logger.warning("could not serve a page", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
       return Answers.page(
-        Layout.problem("That did not work", "\("\(error)")", page), status: .serviceUnavailable)
+        Layout.problem("Request failed", "\("\(error)")", page), status: .serviceUnavailable)
     }
   }
 
@@ -59,6 +69,9 @@ struct ConsoleResponder: HTTPResponder {
     let query = FormFields(request.uri.query ?? "")
     if request.method == .post { return try await act(path, request, page) }
     guard request.method == .get else { throw Denial.wrongMethod }
+    let origin = policy.origin(of: request.head)
+    // Another site may link here, but it may not load anything from the console into its own pages.
+    guard origin != .foreignLoad else { throw Denial.foreignLoad }
     switch path {
     case []: return Answers.page(OverviewView(state: await store.overview(), context: page).page)
     case ["console.css"]: return Answers.file(PackageResources.console_css, type: "text/css; charset=utf-8")
@@ -67,7 +80,7 @@ struct ConsoleResponder: HTTPResponder {
     case ["live"]: return live(request, page)
     case ["dead-letters"]: return await list(query, page)
     case ["dead-letters", "decide"]: return try await decide(query, page)
-    case ["story"]: return try story(query, request, page)
+    case ["story"]: return try story(query, request, page, origin)
     case let path where path.count == 2 && path[0] == "runs": return try await run(path[1], page)
     default:
       guard path.count == 4, path[0] == "dead-letters", let id = try? DeadLetterID("\(path[2])/\(path[3])") else {
@@ -90,23 +103,38 @@ struct ConsoleResponder: HTTPResponder {
     guard topics.workers.contains(key.worker) else { throw Denial.notFound }
     let names = WorkerTopics(worker: key.worker, inputs: [], delays: [], prefix: topics.prefix)
     let partition = TopicPartition(topic: names.deadLetters, partition: key.id.lane)
-    guard let record = try await SingleRecord(log: try await log()).read(partition, at: key.id.offset),
-      var entry = DeadLetterEntry(record)
-    else { throw Denial.notFound }
+    guard let record = try await lookUp(partition, at: key.id.offset), var entry = DeadLetterEntry(record) else {
+      throw Denial.notFound
+    }
     let isKept = await store.deadLetter(key) != nil
     if let standing = await store.standing(of: key) {
       (entry.state, entry.by, entry.failure) = standing.ofDeadLetter
     } else if await !store.isCaughtUp, !isKept {
-      // What was done about it may be in what is not read yet.
+      // Records that are not read yet may change the state.
       entry.state = "state not known yet"
     }
     let view = RecordView(record)
     return Answers.page(
       DeadLetterView(
-        entry: entry, worker: key.worker, record: view, attempts: Provenance(record).attempt, isKept: isKept,
+        entry: entry, worker: key.worker, record: view, attempts: DeliveryHistory(record).attempt, isKept: isKept,
         subject: view.subject ?? view.key, payload: showsPayloads ? Payload.text(record) : nil, now: clock.wallTime,
         context: page
       ).page)
+  }
+
+  private func lookUp(_ partition: TopicPartition, at offset: Int64) async throws -> ConsumerRecord? {
+    guard let admission = lookups.admit() else { throw Denial.busy }
+    let found = try await real.result(within: Self.lookupLimit) { [log] in
+      // A lookup that ignores its time limit keeps its place in the quota until it ends.
+      defer { admission.end() }
+      return try await SingleRecord(log: try await log()).read(partition, at: offset)
+    }
+    guard let found else {
+      throw KafkaError(
+        code: .timedOut, operation: "read offset \(offset) of \(partition)",
+        reason: "no answer within \(DurationText.text(Self.lookupLimit))", isRetriable: true)
+    }
+    return found
   }
 
   private func run(_ id: String, _ page: PageContext, asked: RunVerb? = nil) async throws -> Response {
@@ -118,25 +146,32 @@ struct ConsoleResponder: HTTPResponder {
   }
 
   private func live(_ request: Request, _ page: PageContext) -> Response {
-    let updates = LiveUpdates(clock: real, places: places) { [store] in
+    let updates = LiveUpdates(clock: real, quota: livePages) { [store] in
       OverviewView(state: await store.overview(), context: page).sections
     }
     return Answers.stream("text/event-stream", of: request) { writer in try await updates.write(to: &writer) }
   }
 
-  private func story(_ query: FormFields, _ request: Request, _ page: PageContext) throws(Denial) -> Response {
+  private func story(
+    _ query: FormFields, _ request: Request, _ page: PageContext, _ origin: RequestOrigin
+  ) throws(Denial) -> Response {
     let usual = Int(settings.storyHorizon.components.seconds / 86_400)
     let days = min(max(1, Int(query["days"]) ?? usual), 3_650)
-    let view = StoryView(subject: query["id"], days: days, context: page)
+    let view = TimelineView(subject: query["id"], days: days, context: page)
     guard !view.subject.isEmpty else { return Answers.page(view.question) }
-    guard view.subject.utf8.count <= 256 else { throw .malformed("that is longer than any key") }
-    let teller = StoryTeller(topics: topics, subject: view.subject, showsPayloads: showsPayloads)
+    guard view.subject.utf8.count <= 256 else { throw .malformed("the id is longer than 256 bytes") }
+    // Reading starts only after a click in this console or a typed address. Links from other sites show the form,
+    // filled in.
+    guard origin == .console || origin == .user else { return Answers.page(view.question) }
+    guard let admission = stories.admit() else { throw .busy }
+    let teller = TimelineBuilder(topics: topics, subject: view.subject, showsPayloads: showsPayloads)
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
     return Answers.stream("text/html; charset=utf-8", of: request) { [log, logger] writer in
+      defer { admission.end() }
       try await writer.write(view.beginning.text)
       var (told, scanned) = (0, Int64(0))
       do {
-        let reader = StoryReader(log: try await log(), teller: teller)
+        let reader = TimelineReader(log: try await log(), teller: teller)
         let isWhole = try await reader.tell(since: since) { news in
           if Task.isShuttingDownGracefully { throw CancellationError() }
           switch news {
@@ -145,7 +180,7 @@ struct ConsoleResponder: HTTPResponder {
             try await writer.write(view.line(entry).text)
           case .progress(let count, let left):
             scanned = count
-            // Also how a reader that is gone is noticed while nothing is found.
+            // Writing also detects a closed connection while no entries are found.
             try await writer.write(view.progress(count, left).text)
           }
         }
@@ -153,7 +188,7 @@ struct ConsoleResponder: HTTPResponder {
       } catch let error as CancellationError {
         throw error
       } catch let error as KafkaError {
-        logger.warning("a story could not be read", metadata: ["error": "\(error)"])
+        logger.warning("could not read a story", metadata: ["error": "\(error)"])
         try await writer.write(view.broken("\(error)").text)
       }
     }
@@ -161,24 +196,24 @@ struct ConsoleResponder: HTTPResponder {
 
   // MARK: - Acting
 
-  /// The letters that a form or a link chooses, and how many it chooses besides that are too many at a time.
+  /// Returns the dead letters that a form selects, and the number of matches beyond the limit.
   private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterSummary], rest: Int) {
     if !fields["all"].isEmpty {
       var query = DeadLetterQuery(fields)
       query.standing = .open
-      let page = await store.deadLetters(query, from: 0, count: DeadLetterDesk.limit).page
+      let page = await store.deadLetters(query, from: 0, count: DeadLetterService.limit).page
       return (page.letters, page.count - page.letters.count)
     }
     var letters: [DeadLetterSummary] = []
     let items = fields.all("item")
-    guard items.count <= DeadLetterDesk.limit else {
-      throw .malformed("at most \(DeadLetterDesk.limit) dead letters at a time")
+    guard items.count <= DeadLetterService.limit else {
+      throw .malformed("more than \(DeadLetterService.limit) dead letters are selected")
     }
     for item in items {
       let parts = item.split(separator: "/", maxSplits: 1).map(String.init)
       guard parts.count == 2, let id = try? DeadLetterID(parts[1]),
         let letter = await store.deadLetter(.init(worker: parts[0], id: id))
-      else { throw .malformed("a dead letter that is not known here; reload the list") }
+      else { throw .malformed("a selected dead letter is no longer in the list; reload the list") }
       letters.append(letter)
     }
     return (letters, 0)
@@ -189,7 +224,7 @@ struct ConsoleResponder: HTTPResponder {
     guard let decision = Decision(rawValue: query["do"]) else { throw Denial.notFound }
     let (chosen, rest) = try await chosen(query)
     let letters = chosen.filter(\.isOpen)
-    guard !letters.isEmpty else { throw Denial.malformed("no open dead letter was chosen") }
+    guard !letters.isEmpty else { throw Denial.malformed("no open dead letter is selected") }
     return Answers.page(
       DecisionView(
         decision: decision, letters: letters, rest: rest, token: policy.tokens.token(for: page.visitor.name),
@@ -205,13 +240,15 @@ struct ConsoleResponder: HTTPResponder {
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     let why = fields["why"]
-    guard !why.isEmpty, why.utf8.count <= 2_000 else { throw Denial.malformed("say why, in at most 500 characters") }
+    guard !why.isEmpty, why.utf8.count <= 2_000 else {
+      throw Denial.malformed("the reason is missing or longer than 500 characters")
+    }
     let letters = try await chosen(fields).letters
-    guard !letters.isEmpty else { throw Denial.malformed("no dead letter was chosen") }
-    let desk = DeadLetterDesk(log: try await log(), prefix: topics.prefix, clock: clock, patience: patience)
-    let outcomes = try await desk.settle(decision, letters.map(\.key), why: why, by: page.visitor.name)
+    guard !letters.isEmpty else { throw Denial.malformed("no dead letter is selected") }
+    let service = DeadLetterService(log: try await log(), prefix: topics.prefix, clock: clock, patience: patience)
+    let outcomes = try await service.settle(decision, letters.map(\.key), why: why, by: page.visitor.name)
     logger.info(
-      "dead letters settled",
+      "dead letters requeued or discarded",
       metadata: [
         "action": "\(decision.rawValue)", "count": "\(letters.count)", "user": "\(page.visitor.name)",
       ])
@@ -222,23 +259,24 @@ struct ConsoleResponder: HTTPResponder {
     let fields = try await form(request)
     try policy.check(request.head, token: fields["token"], of: page.visitor)
     guard let run = await store.run(id) else { throw Denial.notFound }
-    guard let wish = RunVerb(rawValue: fields["wish"]) else { throw Denial.malformed("a wish that is none") }
-    let desk = RunDesk(log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
+    guard let wish = RunVerb(rawValue: fields["wish"]) else { throw Denial.malformed("the action is unknown") }
+    let service = RunService(
+      log: try await log(), prefix: topics.prefix, clock: clock, real: real, user: page.visitor.name)
     switch run.kind {
-    case .replay: try await desk.wish(wish, forReplay: id)
+    case .replay: try await service.wish(wish, forReplay: id)
     case .backfill:
       guard let run = await store.backfill(id) else { throw Denial.notFound }
-      try await desk.wish(wish, for: run)
+      try await service.wish(wish, for: run)
     }
     logger.info(
-      "a run was controlled",
+      "control command sent to a run",
       metadata: ["run": "\(id)", "wish": "\(wish.rawValue)", "user": "\(page.visitor.name)"])
     return try await self.run(id, page, asked: wish)
   }
 
   private func form(_ request: Request) async throws -> FormFields {
     guard request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") ?? false else {
-      throw Denial.malformed("a form is sent as application/x-www-form-urlencoded")
+      throw Denial.malformed("the content type is not application/x-www-form-urlencoded")
     }
     do {
       return FormFields(String(buffer: try await request.body.collect(upTo: Self.largestForm)))
@@ -251,7 +289,8 @@ struct ConsoleResponder: HTTPResponder {
 extension Denial {
   var status: HTTPResponse.Status {
     switch self {
-    case .noUser, .foreignHost, .readOnly, .foreignForm: .forbidden
+    case .noUser, .foreignHost, .readOnly, .foreignForm, .foreignLoad: .forbidden
+    case .busy: .serviceUnavailable
     case .notFound: .notFound
     case .wrongMethod: .methodNotAllowed
     case .tooLarge: .contentTooLarge
@@ -267,24 +306,30 @@ extension Denial {
   var text: (title: String, words: String) {
     switch self {
     case .noUser(let header):
-      ("Nobody is named", "This page stands behind a proxy that names the user in \(header). Come through it.")
-    case .foreignHost: ("Not here", "Ask for this page by localhost or 127.0.0.1.")
-    case .readOnly: ("Read-only", "This console was started without --allow-actions: it shows and does nothing.")
+      ("No user name", "The request does not name one user in \(header). Open this page through the proxy.")
+    case .foreignHost: ("Wrong host", "Open this page at localhost or 127.0.0.1.")
+    case .readOnly: ("Read-only", "This console was started without --allow-actions, so it is read-only.")
     case .foreignForm:
       (
-        "The form is not ours",
-        "It was opened before the console was started, too long ago, or elsewhere. Open it again."
+        "Form not accepted",
+        "The form was opened too long ago, before the console started, or on another site. Open the page again."
       )
-    case .notFound: ("Not found", "There is nothing here.")
-    case .wrongMethod: ("Not so", "Pages are read with GET; forms are posted.")
-    case .tooLarge: ("Too large", "A form has at most \(ConsoleResponder.largestForm / 1024) KiB.")
-    case .malformed(let what): ("That makes no sense", "The request cannot be carried out: \(what).")
+    case .foreignLoad: ("Request from another site", "A page of another site requested this. Open it in its own tab.")
+    case .busy:
+      (
+        "Busy",
+        "Too many pages are reading from Kafka. Try again in \(ConsoleResponder.retryAfterSeconds) seconds."
+      )
+    case .notFound: ("Not found", "This page does not exist.")
+    case .wrongMethod: ("Method not allowed", "Use GET for pages and POST for forms.")
+    case .tooLarge: ("Too large", "A form can have at most \(ConsoleResponder.largestForm / 1024) KiB.")
+    case .malformed(let what): ("Invalid request", "The request is invalid: \(what).")
     }
   }
 }
 
 extension Answers {
-  /// The answer to somebody whom nobody named.
+  /// The response to an unidentified client.
   static func refused(_ refusal: Denial) -> Response {
     Response(
       status: refusal.status, headers: headers("text/plain; charset=utf-8"),

@@ -1,6 +1,6 @@
-// `application/x-www-form-urlencoded`, as queries and forms have it: hostile bytes are data.
+// Decodes `application/x-www-form-urlencoded` queries and forms, and tolerates malformed input.
 
-/// Names and values in their order.
+/// Names and values, in order.
 struct FormFields: Sendable, Hashable {
   private var fields: [(name: String, value: String)] = []
 
@@ -10,7 +10,7 @@ struct FormFields: Sendable, Hashable {
 
   func hash(into hasher: inout Hasher) { for field in fields { hasher.combine(field.name) } }
 
-  /// Reads the text of a query or of a form's body. What is no UTF-8 becomes the replacement character.
+  /// Decodes a query or a form's body. Invalid UTF-8 becomes the replacement character.
   init(_ text: some StringProtocol) {
     for pair in text.split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -18,12 +18,12 @@ struct FormFields: Sendable, Hashable {
     }
   }
 
-  /// The first value of that name, without white space around it; empty where there is none.
+  /// The first value of a name, trimmed of white space; empty if there is none.
   subscript(name: String) -> String {
     fields.first { $0.name == name }.map { Self.trimmed($0.value) } ?? ""
   }
 
-  /// Every value of that name.
+  /// Returns all values of a name.
   func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
   private static func trimmed(_ text: String) -> String {

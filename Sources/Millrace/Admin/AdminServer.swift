@@ -1,12 +1,10 @@
-// The second HTTP port of every process: metrics and probes. It decides nothing; reports come from elsewhere.
-
 internal import HTTPTypes
 internal import Hummingbird
 public import Logging
 internal import NIOCore
 public import ServiceLifecycle
 
-/// Serves `/metrics`, `/livez` and `/readyz`.
+/// Serves `/metrics`, `/livez` and `/readyz` on the admin port of every process.
 public struct AdminServer: Service {
   private let settings: AdminSettings
   private let registry: PrometheusRegistry
@@ -15,11 +13,11 @@ public struct AdminServer: Service {
   private let logger: Logger
   private let onListening: @Sendable (Int) async -> Void
 
-  /// A server of these.
+  /// Creates a server.
   ///
   /// - Parameters:
-  ///   - settings: Where to listen.
-  ///   - onListening: Told the port as soon as connections are accepted; with port 0 the system chose it.
+  ///   - settings: The address and port to listen on.
+  ///   - onListening: Called with the port once the server accepts connections. With port 0 the system chose it.
   public init(
     _ settings: AdminSettings, registry: PrometheusRegistry, heartbeat: Heartbeat, readiness: ReadinessBoard,
     logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -32,7 +30,7 @@ public struct AdminServer: Service {
     self.onListening = onListening
   }
 
-  /// Serves until the process leaves.
+  /// Serves until the process shuts down.
   public func run() async throws {
     let logger = logger
     let onListening = onListening

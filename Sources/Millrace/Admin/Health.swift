@@ -1,53 +1,53 @@
-// Health as values: what a check found, what a report says. No I/O, no clock.
+// Health checks and reports as values: no I/O, no clock.
 
 internal import AppStore
 
-/// What one check found.
+/// The result of one check.
 public struct CheckOutcome: Sendable, Hashable {
-  /// Whether all is well.
+  /// Whether the check passed.
   public var isHealthy: Bool
-  /// What was found, in one sentence without secrets.
+  /// The finding, in one sentence without secrets.
   public var detail: String
-  /// What to do now; `nil` when all is well.
+  /// The action for the operator; `nil` if the check passed.
   public var remedy: String?
 
-  /// All is well.
+  /// Creates the result of a check that passed.
   public static func healthy(_ detail: String) -> CheckOutcome {
     CheckOutcome(isHealthy: true, detail: detail, remedy: nil)
   }
 
-  /// Something is wrong.
+  /// Creates the result of a check that failed.
   public static func unhealthy(_ detail: String, remedy: String) -> CheckOutcome {
     CheckOutcome(isHealthy: false, detail: detail, remedy: remedy)
   }
 }
 
-/// What a probe is answered.
+/// The answer to a probe.
 public struct HealthReport: Sendable, Hashable {
-  /// One check by name.
+  /// The result of a named check.
   public struct Entry: Sendable, Hashable {
     /// The check's name.
     public var name: String
-    /// What it found.
+    /// The check's result.
     public var outcome: CheckOutcome
 
-    /// An entry.
+    /// Creates an entry.
     public init(name: String, outcome: CheckOutcome) {
       self.name = name
       self.outcome = outcome
     }
   }
 
-  /// In the order in which the checks were given.
+  /// The results, in the order in which the checks were given.
   public var entries: [Entry]
 
-  /// A report of these entries.
+  /// Creates a report.
   public init(_ entries: [Entry]) { self.entries = entries }
 
-  /// Whether every check is healthy; a report of no checks is.
+  /// Whether every check passed; true for a report without checks.
   public var isHealthy: Bool { entries.allSatisfy(\.outcome.isHealthy) }
 
-  /// The answer's body: `{"status": "ready", "checks": [{"name", "ok", "detail", "do"}]}`, newline at the end.
+  /// Returns the response body: `{"status": "ready", "checks": [{"name", "ok", "detail", "do"}]}` and a newline.
   public func json(good: String, bad: String) -> [UInt8] {
     let checks = entries.map { entry in
       var members: [JSONObject.Member] = [

@@ -1,43 +1,44 @@
-// Liveness: does the process still turn? A task on the shared executor beats; how late its beats are tells whether
-// anything blocks the threads that all work runs on. Pumps that serve Kafka tell when they turned last. A constant 200
-// would prove that the HTTP server works, no more.
+// Liveness: a task on the shared executor beats every second. If its last beat is old, something blocks the threads
+// that all work runs on. The poll loops of Kafka clients report when they last ran. A constant 200 would only prove
+// that the HTTP server works.
 
-public import Clocks
+public import MillraceTime
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Beats on the shared executor, and judges by the last beat and by the last turn of each pump.
+/// A heartbeat on the shared executor. Liveness depends on the last beat and on the last iteration of each poll loop.
 public final class Heartbeat: Service {
   private struct State {
     var last: MillraceClock.Instant
     var longestGap = Duration.zero
   }
 
-  /// How often it beats.
+  /// The time between two beats.
   public static let interval = Duration.seconds(1)
-  /// A beat this old means that the process hangs.
+  /// The age of a beat beyond which the process counts as hung.
   public static let limit = Duration.seconds(15)
 
-  /// Names a pump, and tells how long ago it turned: nil while it does not run, which is for readiness to judge.
+  /// A poll loop's name and the time since its last iteration. The time is nil while the loop does not run, which is a
+  /// matter of readiness, not liveness.
   public typealias Pump = (name: String, age: @Sendable () -> Duration?)
 
   private let clock: MillraceClock
   private let pumps: [Pump]
   private let state: Mutex<State>
 
-  /// A heart whose first beat is now.
+  /// Creates a heartbeat whose first beat is now.
   ///
   /// - Parameters:
-  ///   - clock: ``MillraceClock/system`` outside of tests: whoever probes has real patience, and compressed time would
-  ///     take a short pause for death.
-  ///   - pumps: What has to turn besides.
+  ///   - clock: ``MillraceClock/system`` outside tests. Probes use real time, and in compressed time a short pause
+  ///     would look like a hang.
+  ///   - pumps: The poll loops to watch.
   public init(clock: MillraceClock, pumps: [Pump] = []) {
     self.clock = clock
     self.pumps = pumps
     state = Mutex(State(last: clock.now))
   }
 
-  /// Beats until the process leaves.
+  /// Beats until the process shuts down.
   public func run() async throws {
     try await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
@@ -51,7 +52,7 @@ public final class Heartbeat: Service {
     }
   }
 
-  /// Notes one beat.
+  /// Records one beat.
   func beat() {
     let now = clock.now
     state.withLock { state in
@@ -60,7 +61,7 @@ public final class Heartbeat: Service {
     }
   }
 
-  /// What `/livez` answers.
+  /// Returns the answer to `/livez`.
   public func report() -> HealthReport {
     let last = state.withLock(\.last)
     var entries = [
@@ -73,27 +74,27 @@ public final class Heartbeat: Service {
     return HealthReport(entries)
   }
 
-  /// Whether a pump whose last turn is so long ago still turns.
+  /// Judges a poll loop by the time since its last iteration.
   static func judge(sinceLastTurn age: Duration) -> CheckOutcome {
-    guard age > limit else { return .healthy("the last turn was \(DurationText.text(age)) ago") }
+    guard age > limit else { return .healthy("the poll loop last ran \(DurationText.text(age)) ago") }
     return .unhealthy(
-      "no turn for \(DurationText.text(age)): the group is not served, and its records are not read",
-      remedy: "restart the process and keep a stack trace of it")
+      "the poll loop has not run for \(DurationText.text(age)): the worker does not serve its group or read records",
+      remedy: "save a stack trace of the process, then restart it")
   }
 
-  /// Whether a process whose last beat is so long ago still turns.
+  /// Judges the executor by the time since the last beat.
   static func judge(sinceLastBeat age: Duration) -> CheckOutcome {
-    guard age > limit else { return .healthy("the last beat was \(DurationText.text(age)) ago") }
+    guard age > limit else { return .healthy("the last heartbeat was \(DurationText.text(age)) ago") }
     return .unhealthy(
-      "no beat for \(DurationText.text(age)): the executor's threads are blocked",
-      remedy: "restart the process and keep a stack trace of it")
+      "no heartbeat for \(DurationText.text(age)): the executor's threads are blocked",
+      remedy: "save a stack trace of the process, then restart it")
   }
 
   /// The longest time between two beats so far, as a metric.
   public var collector: MetricCollector {
     MetricCollector(
       "millrace_heartbeat_longest_gap_seconds", .gauge,
-      help: "Longest time between two beats of a task that beats every second, in seconds."
+      help: "Longest gap between two heartbeats, which are due every second, in seconds."
     ) { [weak self] in
       guard let self else { return [] }
       return [.init(self.state.withLock(\.longestGap).seconds)]

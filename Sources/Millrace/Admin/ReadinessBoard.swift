@@ -1,18 +1,18 @@
-// Readiness: several checks, each with a time limit, asked at most once at a time and not again while the last answer is
-// young. However many probes come, the cluster sees one question.
+// Readiness: several checks, each with a time limit. Concurrent probes share one run of the checks and reuse a recent
+// result, so the number of probes does not affect the load on the cluster.
 
-public import Clocks
+public import MillraceTime
 
-/// One question whose answer decides whether the process can do its work.
+/// One condition of the process's readiness.
 public struct ReadinessCheck: Sendable {
-  /// Shown in the report.
+  /// The check's name in the report.
   public var name: String
-  /// What an operator does when the check does not answer in time.
+  /// The action for the operator if the check does not finish in time.
   public var remedy: String
-  /// Asks. Errors are reported, not fatal.
+  /// Runs the check. A thrown error is reported as a failed check.
   public var run: @Sendable () async throws -> CheckOutcome
 
-  /// A check.
+  /// Creates a check.
   public init(_ name: String, remedy: String, run: @escaping @Sendable () async throws -> CheckOutcome) {
     self.name = name
     self.remedy = remedy
@@ -20,7 +20,7 @@ public struct ReadinessCheck: Sendable {
   }
 }
 
-/// Asks the checks of a process and remembers what they found.
+/// Runs the readiness checks of a process and keeps the last result.
 public actor ReadinessBoard {
   private let checks: [ReadinessCheck]
   private let clock: MillraceClock
@@ -28,17 +28,17 @@ public actor ReadinessBoard {
   private let maxAge: Duration
   private var last: (report: HealthReport, at: MillraceClock.Instant)?
   private var flight: Task<HealthReport, Never>?
-  /// Checks that outlived their time limit and have not ended yet, by name.
+  /// The names of checks that are running, including those that exceeded their time limit.
   private var overdue: Set<String> = []
   private var isDraining = false
 
-  /// A board of these checks.
+  /// Creates a board.
   ///
   /// - Parameters:
-  ///   - checks: Names must differ.
-  ///   - clock: ``MillraceClock/system`` outside of tests: the cluster and whoever probes live in real time.
-  ///   - timeout: How long each may take; they run at the same time.
-  ///   - maxAge: How long a report is answered again.
+  ///   - checks: The checks; their names must differ.
+  ///   - clock: ``MillraceClock/system`` outside tests: the cluster and the probes use real time.
+  ///   - timeout: The time limit for each check. The checks run concurrently.
+  ///   - maxAge: How long a report is reused.
   public init(_ checks: [ReadinessCheck], clock: MillraceClock, timeout: Duration, maxAge: Duration) {
     self.checks = checks
     self.clock = clock
@@ -46,14 +46,14 @@ public actor ReadinessBoard {
     self.maxAge = maxAge
   }
 
-  /// From now on every report says that the process is leaving, so that no new work is sent to it.
+  /// Reports the process as not ready from now on, so that it receives no new work.
   public func beginDraining() { isDraining = true }
 
-  /// The present report: a young one again, the one that is being made, or a new one.
+  /// Returns the last report if it is recent, otherwise the result of the current or a new run.
   public func report() async -> HealthReport {
     if isDraining {
       return HealthReport([
-        .init(name: "draining", outcome: .unhealthy("the process is leaving", remedy: "nothing: it ends by itself"))
+        .init(name: "draining", outcome: .unhealthy("the process is shutting down", remedy: "no action is needed"))
       ])
     }
     if let last, last.at.duration(to: clock.now) < maxAge { return last.report }
@@ -84,9 +84,9 @@ public actor ReadinessBoard {
 
   private func ask(_ check: ReadinessCheck) async -> CheckOutcome {
     let limit = DurationText.text(timeout)
-    // A question that never came back is not asked again: hanging calls would pile up, one for each probe.
+    // A check that has not returned is not started again: hanging calls would pile up, one per probe.
     guard !overdue.contains(check.name) else {
-      return .unhealthy("still no answer to a question asked more than \(limit) ago", remedy: check.remedy)
+      return .unhealthy("still no answer after more than \(limit)", remedy: check.remedy)
     }
     overdue.insert(check.name)
     do {

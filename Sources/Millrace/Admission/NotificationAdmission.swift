@@ -1,18 +1,18 @@
-// What the ingress does before it writes, and what a resubmission does again: from posted bytes to a notification that
-// Apple is known to have made, or a refusal. No Kafka, no HTTP.
+// Verifies posted bytes before the ingress writes them, and again for a resubmission. The result is a notification that
+// Apple is known to have sent, or a refusal. No Kafka, no HTTP.
 
-public import Clocks
+public import MillraceTime
 public import AppStore
 public import AppStoreSignature
 
-/// Decides which posted bodies are Apple's words for a configured app.
+/// Decides which posted bodies are genuine notifications for a configured app.
 public struct NotificationAdmission: Sendable {
   private let verifier: SignedDataVerifier
   private let identities: IdentityPolicy
   private let sharedSecrets: SharedSecretCheck
   private let unverifiable: IngressSettings.Unverifiable
 
-  /// Admission by these parts.
+  /// Creates an admission from its parts.
   public init(
     verifier: SignedDataVerifier, identities: IdentityPolicy, sharedSecrets: SharedSecretCheck,
     unverifiable: IngressSettings.Unverifiable = .retry
@@ -23,10 +23,10 @@ public struct NotificationAdmission: Sendable {
     self.unverifiable = unverifiable
   }
 
-  /// Admission as a configuration asks for it. Reads root certificates and shared secrets now.
+  /// Creates an admission from a configuration. Reads the root certificates and shared secrets.
   ///
-  /// - Parameter revocation: Asks whether a chain was revoked; nil asks nobody.
-  /// - Throws: ``MillraceError`` that names the file that cannot be read or is no certificate.
+  /// - Parameter revocation: Checks whether a chain was revoked; nil: no check.
+  /// - Throws: ``MillraceError`` that names the file that is unreadable or not a certificate.
   public init(
     _ configuration: MillraceConfiguration, clock: MillraceClock, revocation: (any RevocationChecking)? = nil
   ) throws(MillraceError) {
@@ -40,10 +40,10 @@ public struct NotificationAdmission: Sendable {
       unverifiable: configuration.ingress.unverifiable)
   }
 
-  /// The leaf certificates under which something genuine was signed since the start, newest first.
+  /// The leaf certificates that signed a genuine notification since the start, newest first.
   public var provenLeaves: [SigningLeaf] { verifier.provenLeaves }
 
-  /// A body posted as version 2 (`responseBodyV2`): `{"signedPayload": "<JWS>"}`.
+  /// Verifies a body posted as version 2 (`responseBodyV2`): `{"signedPayload": "<JWS>"}`.
   public func v2(body: [UInt8]) async throws(Refusal) -> AdmittedNotification {
     let posted: ResponseBodyV2
     do {
@@ -52,12 +52,12 @@ public struct NotificationAdmission: Sendable {
       throw Refusal(.malformed, .malformed, "\(error)")
     }
     guard let jws = posted.signedPayload else {
-      throw Refusal(.malformed, .malformed, "no signedPayload, or one that is no text")
+      throw Refusal(.malformed, .malformed, "signedPayload is missing or not text")
     }
     return try await v2(jws: Array(jws.utf8))
   }
 
-  /// A version 2 notification as Apple signed it, without the body around it.
+  /// Verifies a version 2 notification as Apple signed it, without the body around it.
   public func v2(jws: [UInt8]) async throws(Refusal) -> AdmittedNotification {
     let verified: VerifiedNotification
     do {
@@ -69,16 +69,28 @@ public struct NotificationAdmission: Sendable {
     return .v2(verified, jws: jws)
   }
 
-  /// A body posted as version 1 (`responseBodyV1`): JSON with the shared secret in `password`.
+  /// Whether a version 1 body can be admitted: false if no app has a shared secret.
+  public var acceptsV1: Bool { !sharedSecrets.isEmpty }
+
+  /// Verifies a body posted as version 1 (`responseBodyV1`): JSON with the shared secret in `password`.
+  ///
+  /// The secret is checked before the body is parsed into a tree, which takes thirty times the body's size.
   public func v1(body: [UInt8]) throws(Refusal) -> AdmittedNotification {
+    let passwords: [Secret]
     let envelope: ResponseBodyV1.Envelope
+    do {
+      passwords = try ResponseBodyV1.Envelope.passwords(in: body)
+    } catch {
+      throw Refusal(.malformed, .malformed, "\(error)")
+    }
+    guard sharedSecrets.judge(passwords, bundleId: nil) != .wrong else { throw Self.wrongSecret }
     do {
       envelope = try ResponseBodyV1.Envelope(parsing: body)
     } catch {
       throw Refusal(.malformed, .malformed, "\(error)")
     }
     guard envelope.body.notification_type != nil else {
-      throw Refusal(.malformed, .malformed, "no notification_type, or one that is no text")
+      throw Refusal(.malformed, .malformed, "notification_type is missing or not text")
     }
     return try admit(envelope)
   }
@@ -88,7 +100,7 @@ public struct NotificationAdmission: Sendable {
     let bundleId = body.bundleId
     switch sharedSecrets.judge(envelope.passwords, bundleId: bundleId) {
     case .wrong:
-      throw Refusal(.wrongSecret, .unauthorized, "no configured shared secret matches")
+      throw Self.wrongSecret
     case .right(let app):
       let environment = body.appStoreEnvironment
       guard let environment, app.environments.contains(environment) else {
@@ -98,24 +110,27 @@ public struct NotificationAdmission: Sendable {
       return .v1(
         body, value: envelope.bytes, bundleId: app.bundleId, passwordPlace: envelope.passwordPlace)
     case .noApp(let secretOf):
-      throw refusal(.appNotConfigured, "the secret is right, the app \(bundleId ?? "(none named)") is not configured")
+      throw refusal(.appNotConfigured, "the secret matches, the app \(bundleId ?? "(none named)") is not configured")
         .keeping(envelope.bytes, secretOf: secretOf)
     }
   }
+
+  private static let wrongSecret = Refusal(.wrongSecret, .unauthorized, "no configured shared secret matches")
 
   private func refusal(_ reason: Refusal.Reason, _ message: String) -> Refusal {
     Refusal(reason, unverifiable == .retry ? .retryLater : .unauthorized, message, isWorthKeeping: true)
   }
 }
 
-/// A notification that Apple is known to have made.
+/// A notification that Apple is known to have sent.
 public enum AdmittedNotification: Sendable {
-  /// Version 2, verified, with the JWS exactly as signed.
+  /// A verified version 2 notification, with the JWS exactly as signed.
   case v2(VerifiedNotification, jws: [UInt8])
-  /// Version 1, whose secret was right, its body without `password`, and where that stood, as far as it is known.
+  /// A version 1 notification with a valid secret: its body without `password`, and the position of `password` if
+  /// known.
   case v1(ResponseBodyV1, value: [UInt8], bundleId: String, passwordPlace: ResponseBodyV1.PasswordPlace? = nil)
 
-  /// The record that keeps it.
+  /// Returns the notification's record.
   public func record(
     origin: NotificationOrigin, traceParent: TraceParent?, receivedAt: Timestamp, router: NotificationRouter
   ) -> NotificationRecord {
@@ -132,11 +147,11 @@ public enum AdmittedNotification: Sendable {
     }
   }
 
-  /// What ``typeLabel`` says of a type that Apple does not document.
+  /// The ``typeLabel`` of a type that Apple does not document.
   public static let unknownTypeLabel = "unknown"
 
-  /// The notification's type as Apple spells it, for counting; ``unknownTypeLabel`` for one that Apple does not
-  /// document, so that nobody can make labels without end.
+  /// The notification's type as Apple spells it, for metrics. A type that Apple does not document is
+  /// ``unknownTypeLabel``, which bounds the number of label values.
   public var typeLabel: String {
     switch self {
     case .v2(let verified, _):

@@ -1,71 +1,71 @@
-// Why a posted body was not admitted, and what follows from it. A table without I/O, so that it can be read and tested
-// as one.
+// The reasons for which a posted body is refused, and the consequences. No I/O.
 
 internal import AppStoreSignature
 
 /// A posted body that was not admitted.
 public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What was wrong. Raw values are stable: metrics count by them and `millrace.quarantine` carries them.
+  /// The reason of a refusal. Raw values are stable: metrics and `millrace.quarantine` use them.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
-    /// Not a notification at all: JSON, JWS segments, base64url, certificates that are none.
+    /// Not a notification: the JSON, JWS segments, base64url or certificates are invalid.
     case malformed
-    /// Signed with another algorithm than ES256, or not signed.
+    /// Not signed, or signed with an algorithm other than ES256.
     case algorithm
-    /// The signature is not by the leaf that came along.
+    /// The signature does not match the leaf certificate in the token.
     case signature
-    /// Signed, but by a chain that does not lead to a trusted root, or did not hold at `signedDate`.
+    /// The chain does not lead to a trusted root, or was not valid at `signedDate`.
     case chain
-    /// Signed under a certificate that was revoked.
+    /// A certificate of the chain was revoked.
     case revoked
-    /// Whether the chain was revoked could not be found out now.
+    /// The revocation status of the chain is currently unknown.
     case revocationUnknown = "revocation-unknown"
-    /// Genuine, for an app that is not configured.
+    /// Genuine, but for an app that is not configured.
     case appNotConfigured = "app-not-configured"
-    /// Genuine, for an environment in which the app is not configured.
+    /// Genuine, but for an environment that is not configured for the app.
     case environmentNotConfigured = "environment-not-configured"
-    /// Genuine outside; a token inside names another app, environment or subscription.
+    /// The outer token is genuine, but an inner token names another app, environment or subscription.
     case innerMismatch = "inner-mismatch"
-    /// Genuine outside; a token inside is not.
+    /// The outer token is genuine, but an inner token is not.
     case innerForged = "inner-forged"
-    /// Genuine outside; a token inside is sound but for its chain: so would a change at Apple look.
+    /// The outer token is genuine, and the only fault of an inner token is its chain. A change at Apple would look like
+    /// this.
     case innerChain = "inner-chain"
-    /// A version 1 body without a shared secret, or with none that is configured.
+    /// A version 1 body without a shared secret, or with one that is not configured.
     case wrongSecret = "wrong-secret"
   }
 
-  /// What follows.
-  public enum Consequence: Sendable, Hashable {
-    /// It is no notification (HTTP 400).
+  /// The consequence of a refusal.
+  public enum Response: Sendable, Hashable {
+    /// The body is not a notification (HTTP 400).
     case malformed
-    /// It is not by whom it says (HTTP 401).
+    /// The body is not from its alleged sender (HTTP 401).
     case unauthorized
-    /// It may be admitted later: after a retry, or once somebody changed the configuration (HTTP 503).
+    /// The body may be admitted later: after a retry, or after a change of the configuration (HTTP 503).
     case retryLater
   }
 
-  /// What was wrong.
+  /// The reason.
   public var reason: Reason
-  /// What follows.
-  public var consequence: Consequence
-  /// A sentence for the log. Quotes no payload and no secret.
+  /// The consequence.
+  public var response: Response
+  /// A sentence for the log, without payloads or secrets.
   public var message: String
-  /// True where an operator may want to see the body: it could be genuine.
+  /// Whether the body could be genuine, so that an operator may want to see it.
   public var isWorthKeeping: Bool
-  /// The bytes to keep, without any shared secret; nil where there is nothing worth keeping.
+  /// The bytes to keep, without any shared secret; nil if there are none.
   public var evidence: [UInt8]?
-  /// Version 1: the bundle ids of the configured apps whose shared secret came with the body; empty where none did. The
-  /// evidence has lost the secret, so this is what is left to judge it by later.
+  /// Version 1: the bundle ids of the configured apps whose shared secret the body had; empty if it had none. The kept
+  /// bytes no longer contain the secret, so a later check relies on this.
   public var secretOf: [String] = []
 
-  /// Makes a refusal.
-  public init(_ reason: Reason, _ consequence: Consequence, _ message: String, isWorthKeeping: Bool = false) {
+  /// Creates a refusal.
+  public init(_ reason: Reason, _ response: Response, _ message: String, isWorthKeeping: Bool = false) {
     self.reason = reason
-    self.consequence = consequence
+    self.response = response
     self.message = message
     self.isWorthKeeping = isWorthKeeping
   }
 
-  /// The same refusal with the bytes it is about, where they are worth keeping, and whose secret came with them.
+  /// Returns the refusal with the body's bytes, if they are worth keeping, and the apps whose secret it had.
   func keeping(_ bytes: [UInt8], secretOf: [String] = []) -> Refusal {
     var refusal = self
     if isWorthKeeping { refusal.evidence = bytes }
@@ -73,18 +73,18 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     return refusal
   }
 
-  /// Reason and sentence.
+  /// The reason and the message.
   public var description: String { "\(reason.rawValue): \(message)" }
 }
 
 extension Refusal {
-  /// What follows from signed data that was not believed.
+  /// Creates a refusal of signed data that failed verification.
   ///
-  /// A change at Apple must not become loss: a body that is sound but for its chain, and a genuine one for an app or
-  /// environment that is not configured, are worth keeping and are answered so that Apple sends them again.
-  /// - Parameter unverifiable: what the operator chose for such bodies (`ingress.unverifiable`).
+  /// A change at Apple must not lose notifications. A body whose only fault is its chain is therefore kept and answered
+  /// so that Apple sends it again. The same applies to a genuine body for an app or environment that is not configured.
+  /// - Parameter unverifiable: The answer to such bodies (`ingress.unverifiable`).
   init(_ error: VerificationError, unverifiable: IngressSettings.Unverifiable) {
-    let later: Consequence = unverifiable == .retry ? .retryLater : .unauthorized
+    let later: Response = unverifiable == .retry ? .retryLater : .unauthorized
     switch error.reason {
     case .format, .certificate:
       self.init(.malformed, .malformed, error.message)
@@ -106,14 +106,14 @@ extension Refusal {
     case .environment:
       self.init(.environmentNotConfigured, later, error.message, isWorthKeeping: true)
     case .configuration:
-      // Nothing about the body: until the roots are readable nothing can be judged.
+      // The fault is not in the body: without readable roots no body can be verified.
       self.init(.chain, .retryLater, error.message)
     }
   }
 
-  /// What follows from a genuine notification whose inner tokens do not belong to it; nil where they do.
+  /// Creates a refusal of a genuine notification whose inner tokens are not valid; nil if they are.
   ///
-  /// Only Apple can have signed the outside, so the body is kept; what it would cause rests on the inside, so it is
+  /// Only Apple can have signed the outer token, so the body is kept. Its effects depend on the inner tokens, so it is
   /// refused.
   init?(_ inner: InnerVerdict, unverifiable: IngressSettings.Unverifiable) {
     switch inner {
@@ -125,6 +125,16 @@ extension Refusal {
       self.init(.innerChain, .retryLater, forgery.description, isWorthKeeping: true)
     case .forged(let forgery):
       self.init(.innerForged, .unauthorized, forgery.description, isWorthKeeping: true)
+    }
+  }
+}
+
+extension Refusal.Reason {
+  /// Whether only Apple, or a client that knows a shared secret, can have created the outer body.
+  package var provesOutside: Bool {
+    switch self {
+    case .appNotConfigured, .environmentNotConfigured, .innerMismatch, .innerForged, .innerChain: true
+    case .malformed, .algorithm, .signature, .chain, .revoked, .revocationUnknown, .wrongSecret: false
     }
   }
 }

@@ -1,14 +1,12 @@
-// Root certificates come in the two forms that people have them in.
-
 internal import SwiftASN1
 
 /// Reads root certificates from DER or PEM.
 enum RootCertificateFile {
-  /// The certificates of a file, in DER: one for a DER file, one or more for PEM.
+  /// Returns the certificates of a file in DER: one for a DER file, one or more for PEM.
   /// - Throws: ``MillraceError`` that names the file.
   static func read(_ path: String) throws(MillraceError) -> [[UInt8]] {
     let bytes = try Files.read(path, limit: 1 << 20)
-    // DER of a certificate begins with a SEQUENCE longer than 255 bytes; no text does.
+    // A DER certificate begins with a SEQUENCE longer than 255 bytes. No text begins with these bytes.
     if bytes.starts(with: [0x30, 0x82]) { return [bytes] }
     do {
       let documents = try PEMDocument.parseMultiple(pemString: String(decoding: bytes, as: UTF8.self))
@@ -19,6 +17,6 @@ enum RootCertificateFile {
         .configuration, "neither DER nor PEM", at: path, remedy: "name a file with a certificate in DER or PEM")
     }
     throw MillraceError(
-      .configuration, "no certificate in it", at: path, remedy: "name a file with a certificate in DER or PEM")
+      .configuration, "no certificate found", at: path, remedy: "name a file with a certificate in DER or PEM")
   }
 }

@@ -1,8 +1,8 @@
-// Version 1 notifications are not signed: what proves them is the app's shared secret, which they carry.
+// Version 1 notifications are not signed. They contain the app's shared secret, which authenticates them.
 
 public import AppStore
 
-/// Knows the shared secrets of all configured apps; two may be valid for one app while it is rotated.
+/// Checks the shared secrets of all configured apps. An app may have two valid secrets during a rotation.
 public struct SharedSecretCheck: Sendable {
   private struct App: Sendable {
     var settings: AppSettings
@@ -11,14 +11,14 @@ public struct SharedSecretCheck: Sendable {
 
   private let apps: [App]
 
-  /// What a body's `password` proves.
+  /// The result of checking a body's `password`.
   public enum Verdict: Sendable, Hashable {
-    /// No configured secret, or none of the app that the body names.
+    /// The password is not a configured secret, or not a secret of the app that the body names.
     case wrong
-    /// A secret of this app, which the body names or which alone has that secret.
+    /// The password is a secret of this app. The body names the app, or no other app has the secret.
     case right(AppSettings)
-    /// A secret of the apps with these bundle ids, for none of them: the body names an app that is not configured, or
-    /// none while several apps have that secret (a primary shared secret serves all apps of a team).
+    /// The password is a secret of the apps with these bundle ids, but the body's app is unknown. The body names an app
+    /// that is not configured, or no app while several have the secret (a primary shared secret serves a whole team).
     case noApp(secretOf: [String])
   }
 
@@ -38,9 +38,12 @@ public struct SharedSecretCheck: Sendable {
     self.apps = read
   }
 
-  /// Judges the passwords a body carries: all of them have to be right, so that a second one proves nothing by itself.
+  /// Whether no app has a secret, so that no body can be valid.
+  public var isEmpty: Bool { apps.allSatisfy(\.secrets.isEmpty) }
+
+  /// Checks the passwords of a body. All of them must be valid.
   ///
-  /// Every configured secret is compared, in constant time each, so that time tells nothing about which one failed.
+  /// Every configured secret is compared in constant time, so that timing does not reveal which comparison failed.
   public func judge(_ passwords: [Secret], bundleId: String?) -> Verdict {
     guard !passwords.isEmpty else { return .wrong }
     let matching = apps.filter { app in
@@ -55,15 +58,15 @@ public struct SharedSecretCheck: Sendable {
       return .right(only.settings)
     }
     if let app = matching.first(where: { $0.settings.bundleId == bundleId }) { return .right(app.settings) }
-    // The named app is configured with other secrets: a secret of another app does not speak for it.
+    // The named app has other secrets, and the secret of another app does not authenticate it.
     return apps.contains { $0.settings.bundleId == bundleId } ? .wrong : nobody
   }
 
-  /// Whether a secret that was right for all the apps in `matched` is one of `bundleId`'s, whichever it was.
+  /// Returns whether a secret that was valid for all apps in `matched` is certainly a secret of `bundleId`.
   ///
-  /// The secret itself is gone. It was one that all of `matched` have, so it is `bundleId`'s only if every such secret
-  /// is: sharing one of two would let the other, which may be another app's alone, speak for this app. False where
-  /// nothing is left to tell by: no app in `matched`, one that is no longer configured, an app without secrets.
+  /// The secret itself was not kept. All apps in `matched` have it, so it belongs to `bundleId` only if every secret
+  /// that they share does. Otherwise another app's secret could authenticate this app. Returns false if the answer is
+  /// unknown: `matched` is empty, one of its apps is no longer configured, or an app has no secrets.
   public func isSecret(of matched: [String], alsoOf bundleId: String) -> Bool {
     let own = secrets(of: bundleId)
     if own.isEmpty { return false }
@@ -77,7 +80,7 @@ public struct SharedSecretCheck: Sendable {
     apps.first { $0.settings.bundleId == bundleId }?.secrets ?? []
   }
 
-  // Both sides are the operator's own: there is nobody to whom the time of this could tell anything.
+  // Both secrets are the operator's, so this comparison does not need constant time.
   private static func contains(_ secret: SecretFile, in others: [SecretFile]) -> Bool {
     others.contains { other in other.withBytes { bytes in secret.withBytes { $0 == bytes } } }
   }

@@ -1,12 +1,10 @@
-// The verifier that `trust` describes.
-
-public import Clocks
+public import MillraceTime
 public import AppStoreSignature
 
 extension SignedDataVerifier {
-  /// A verifier for the roots that `trust` names, or Apple's.
+  /// Returns a verifier for the roots that `trust` names, or for Apple's root.
   ///
-  /// - Throws: ``MillraceError`` that names the file that cannot be read or holds no certificate.
+  /// - Throws: ``MillraceError`` that names the file that is unreadable or contains no certificate.
   public static func configured(
     _ trust: TrustSettings, clock: MillraceClock, revocation: (any RevocationChecking)? = nil
   ) throws(MillraceError) -> SignedDataVerifier {

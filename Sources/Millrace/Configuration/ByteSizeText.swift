@@ -1,12 +1,12 @@
-// Sizes as people write them: `256KiB`, `2MiB`, `1GiB`, or plain bytes.
+// Sizes in text: `256KiB`, `2MiB`, `1GiB`, or plain bytes.
 
 enum ByteSizeText {
   private static let units: [(suffix: String, bytes: Int)] = [
     ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1), ("", 1),
   ]
 
-  /// The number of bytes; `nil` for anything but a whole number and `B`, `KiB`, `MiB`, `GiB` or nothing. Powers of ten
-  /// (`kB`, `MB`) are not accepted, because nobody agrees on what they mean.
+  /// Returns the number of bytes; `nil` unless the text is a whole number followed by `B`, `KiB`, `MiB`, `GiB` or
+  /// nothing. `kB` and `MB` are not accepted because their meaning is ambiguous.
   static func parse(_ text: String) -> Int? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard !digits.isEmpty, let count = Int(digits),
@@ -16,7 +16,7 @@ enum ByteSizeText {
     return overflow ? nil : bytes
   }
 
-  /// The shortest exact text.
+  /// Returns the shortest exact text.
   static func text(_ bytes: Int) -> String {
     guard bytes != 0 else { return "0B" }
     let unit = units.first { bytes.isMultiple(of: $0.bytes) }

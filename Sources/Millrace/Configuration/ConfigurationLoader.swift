@@ -1,13 +1,13 @@
-// From file and environment to a checked configuration that remembers where each value came from. All problems are
-// collected, so that one start shows every mistake.
+// Reads file and environment into a checked configuration that knows the source of each value. It collects all
+// problems, so that one start reports every mistake.
 
 internal import AppStore
 
-/// Where a value came from.
+/// The source of a value.
 public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
-  /// Nobody set it.
+  /// The default: neither the file nor the environment sets it.
   case standard
-  /// A file and the line in it, from 1.
+  /// A file and a line in it, counted from 1.
   case file(String, line: Int)
   /// An environment variable.
   case environment(String)
@@ -22,27 +22,26 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A configuration and where its values came from.
+/// A configuration and the sources of its values.
 public struct LoadedConfiguration: Sendable {
-  /// The values.
+  /// The configuration.
   public var configuration: MillraceConfiguration
-  /// By dotted name, such as `kafka.commit` or `apps[0].bundleId`; keys that nobody set are absent.
+  /// Sources by dotted name, such as `kafka.commit` or `apps[0].bundleId`. Keys with their default are absent.
   public var sources: [String: ConfigurationSource]
 
-  /// Reads the file at `path`, lays the environment over it, and checks the whole.
+  /// Reads the file at `path`, applies the environment, and checks the result.
   ///
   /// - Parameters:
-  ///   - path: `nil`: the file that `MILLRACE_CONFIG` names; without one, the environment alone.
+  ///   - path: The file; if `nil`, the file that `MILLRACE_CONFIG` names, or the environment alone.
   ///   - environment: The process's environment; variables that do not begin with `MILLRACE_` are ignored.
-  /// - Throws: ``MillraceError`` with every problem found: unknown keys, values that a key cannot have, relations
-  ///   between keys that do not hold.
+  /// - Throws: ``MillraceError`` with every problem: unknown keys, invalid values, violated rules between keys.
   public static func load(path: String?, environment: [String: String]) throws(MillraceError) -> Self {
     let path = path ?? environment[EnvironmentVariables.configurationFile]
     let text = if let path { try Files.readText(path) } else { "" }
     return try load(text: text, file: path ?? "(no file)", environment: environment)
   }
 
-  /// Reads `text` as the file called `file`; otherwise like ``load(path:environment:)``.
+  /// Reads `text` as the content of `file`; otherwise like ``load(path:environment:)``.
   public static func load(
     text: String, file: String = "millrace.yaml", environment: [String: String] = [:]
   ) throws(MillraceError) -> Self {
@@ -59,7 +58,6 @@ public struct LoadedConfiguration: Sendable {
   }
 }
 
-/// Collects values, sources and problems.
 private struct ConfigurationReader {
   let file: String
   var configuration = MillraceConfiguration()
@@ -76,7 +74,7 @@ private struct ConfigurationReader {
     readList(report, "forward", \.forward, ForwardSettings.table, standard: ForwardSettings(), naming: "name")
     readList(
       report, "consumptionRules", \.consumptionRules, ConsumptionRule.table, standard: ConsumptionRule(),
-      naming: "what it answers")
+      naming: "its conditions and answer")
   }
 
   private mutating func readList<Entry>(
@@ -88,7 +86,7 @@ private struct ConfigurationReader {
       problems.append(
         .init(
           "`\(key)` is \(value.kind)", at: "\(file):\(value.line)",
-          remedy: "give it a list of \(key), each with \(naming)"))
+          remedy: "write a list of \(key), each with \(naming)"))
       return
     }
     for (index, content) in entries.enumerated() {
@@ -128,11 +126,11 @@ private struct ConfigurationReader {
     for name in unknown.sorted() {
       let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }
       problems.append(
-        .init("unknown environment variable", at: name, remedy: nearest ?? "unset it, or see the reference"))
+        .init("unknown environment variable", at: name, remedy: nearest ?? "unset it, or see docs/configuration.md"))
     }
   }
 
-  /// `MILLRACE_APPS_<n>_…`, where n is an entry of the file or the next one.
+  /// Reads `MILLRACE_APPS_<n>_…`; n is the index of an entry, or the next free index.
   private mutating func readList<Entry>(
     _ variables: [String: String], _ unknown: inout Set<String>, _ key: String,
     _ list: WritableKeyPath<Self, [Entry]>, _ table: SettingTable<Entry>, standard: Entry

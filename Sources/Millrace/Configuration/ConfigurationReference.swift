@@ -1,5 +1,4 @@
-// `docs/configuration.md`, written from the list of keys, so that it cannot fall behind. A test holds the committed
-// page against this text.
+// `docs/configuration.md`, generated from the list of keys. A test compares the committed page with this text.
 
 extension MillraceConfiguration {
   /// The reference page, as Markdown.
@@ -8,15 +7,15 @@ extension MillraceConfiguration {
     var page = """
       # Configuration
 
-      One YAML file serves all processes: `--config millrace.yaml`, or `MILLRACE_CONFIG`. Every key is an environment
-      variable too, and the environment beats the file. `--print-config` (or `millrace config`) shows what is in
-      force and where each value came from. An unknown key or variable is an error that names the nearest known one.
+      One YAML file configures all processes: `--config millrace.yaml`, or `MILLRACE_CONFIG`. Every key is also an
+      environment variable, which overrides the file. `--print-config` (or `millrace config`) prints the effective
+      values and their sources. An unknown key or variable is an error that names the nearest known one.
 
       - Durations are whole numbers with a unit: `500ms`, `10s`, `5m`, `1h`, `8d`. Sizes: `256KiB`, `2MiB`, or bytes.
-      - Lists and maps in a variable are written as `[a, b]` and `{a: b}`; a list may also be comma-separated.
-      - Secrets stand in files, of which the configuration holds the path. One newline at a file's end is ignored.
-      - Kubernetes sets variables such as `MILLRACE_INGRESS_PORT=tcp://…` for a Service of that name. They are
-        recognised and ignored.
+      - In a variable, write lists and maps as `[a, b]` and `{a: b}`; a list may also be comma-separated.
+      - Secrets are read from files; the configuration holds only their paths. A newline at a file's end is ignored.
+      - Kubernetes sets variables such as `MILLRACE_INGRESS_PORT=tcp://…` for a Service of that name. Millrace
+        recognises and ignores them.
 
       """
     var section = ""
@@ -42,7 +41,7 @@ extension MillraceConfiguration {
     for setting in table.settings {
       text += row(setting, EnvironmentVariables.name(of: [key, "<N>"] + setting.path), of: standard)
     }
-    return text + "\n`<N>` counts from 0; a number beyond the \(key) of the file adds one.\n"
+    return text + "\n`<N>` counts from 0. The number after the last entry in the file adds an entry to `\(key)`.\n"
   }
 
   private static func heading(_ section: String) -> String {

@@ -1,10 +1,10 @@
-// What must hold between keys, decided from the values alone. Each broken relation names the key to change.
+// The rules between keys, checked on the values alone. Each problem names the key to change.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 
 extension MillraceConfiguration {
-  /// The relations that do not hold; `source` says where a key's value came from.
+  /// Returns the rules between keys that the configuration violates; `source` returns where a key's value came from.
   func brokenRelations(source: (String) -> ConfigurationSource) -> [MillraceError.Problem] {
     func problem(_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
@@ -22,20 +22,20 @@ extension MillraceConfiguration {
     for (index, app) in apps.enumerated() {
       let name = "apps[\(index)]"
       if app.bundleId.isEmpty {
-        problems.append(problem("an app without bundleId", "\(name).bundleId", "name the app's bundle identifier"))
+        problems.append(problem("the app has no bundleId", "\(name).bundleId", "set the app's bundle identifier"))
       } else if !seen.insert(app.bundleId).inserted {
         problems.append(
-          problem("two apps have the bundleId \(app.bundleId)", "\(name).bundleId", "make them one entry"))
+          problem("two apps have the bundleId \(app.bundleId)", "\(name).bundleId", "merge the two entries"))
       }
       if app.environments.isEmpty {
         problems.append(
-          problem("an app without environments", "\(name).environments", "list Production, Sandbox or both"))
+          problem("the app has no environments", "\(name).environments", "list Production, Sandbox or both"))
       }
       if app.environments.contains(.production), app.appAppleId == nil {
         problems.append(
           problem(
             "Production needs the app's Apple ID", "\(name).appAppleId",
-            "set it (App Store Connect, App Information), or leave Production out of environments"))
+            "set it (App Store Connect, App Information), or remove Production from environments"))
       }
       if !app.api.isComplete, !app.api.isEmpty {
         problems.append(
@@ -53,15 +53,16 @@ extension MillraceConfiguration {
       let key = "workers[\(index)]"
       if let name = worker.name {
         if !seen.insert(name).inserted {
-          problems.append(problem("two entries for the worker \(name)", "\(key).name", "make them one entry"))
+          problems.append(problem("two entries configure the worker \(name)", "\(key).name", "merge the two entries"))
         }
       } else {
-        problems.append(problem("an entry without name", "\(key).name", "name the worker it is for"))
+        problems.append(problem("the entry has no name", "\(key).name", "set the name of the worker it configures"))
       }
       if let delays = worker.retryDelays, delays.isEmpty || zip(delays, delays.dropFirst()).contains(where: >=) {
         problems.append(
-          problem("retry delays that do not ascend", "\(key).retryDelays", "list at least one, each longer than before")
-        )
+          problem(
+            "the retry delays do not ascend", "\(key).retryDelays",
+            "list at least one delay, each longer than the one before"))
       }
     }
     return problems
@@ -75,23 +76,22 @@ extension MillraceConfiguration {
     }
     for name in kafka.propertyFiles.keys.sorted() where kafka.properties[name] != nil {
       problems.append(
-        problem("`\(name)` stands in kafka.properties too", "kafka.propertyFiles", "keep one of them"))
+        problem("`\(name)` is also set in kafka.properties", "kafka.propertyFiles", "keep one of them"))
     }
     for name in ["message.timeout.ms", "delivery.timeout.ms"] {
       guard let text = kafka.properties[name] else { continue }
-      guard let milliseconds = Int64(text), milliseconds > 0, milliseconds < ingress.deadline.wholeMilliseconds else {
+      guard let milliseconds = Int64(text), (1...Int64(Int32.max)).contains(milliseconds) else {
         problems.append(
           problem(
-            "`\(name)` must be a number below ingress.deadline (\(ingress.deadline.wholeMilliseconds)): "
-              + "a record must have failed before its request is answered 503", "kafka.properties",
-            "lower it, or raise ingress.deadline"))
+            "`\(name)` must be a number of milliseconds, at least 1", "kafka.properties",
+            "correct it, or remove it: ingress.deadline limits requests without it"))
         continue
       }
     }
     if kafka.isEmbedded, kafka.commit == .transactional {
       problems.append(
         problem(
-          "the embedded cluster has no transactions", "kafka.commit", "unset it, or name a real cluster"))
+          "the embedded cluster has no transactions", "kafka.commit", "unset it, or use a real cluster"))
     }
     return problems
   }
@@ -101,15 +101,16 @@ extension MillraceConfiguration {
     if (ingress.tls.certificate == nil) != (ingress.tls.key == nil) {
       let missing = ingress.tls.key == nil ? "key" : "certificate"
       problems.append(
-        problem("TLS needs both files", "ingress.tls.\(missing)", "set it, or unset the other for plain HTTP"))
+        problem(
+          "TLS needs a certificate and a key", "ingress.tls.\(missing)", "set it, or unset the other for plain HTTP"))
     }
     if ingress.bodyTimeout > ingress.deadline {
       problems.append(
-        problem("the body may take longer than the whole request", "ingress.bodyTimeout", "lower it below the deadline")
+        problem("bodyTimeout is longer than ingress.deadline", "ingress.bodyTimeout", "lower it below the deadline")
       )
     }
     if ingress.port != 0, ingress.port == admin.port {
-      problems.append(problem("ingress and admin share a port", "admin.port", "give one of them another"))
+      problems.append(problem("ingress and admin have the same port", "admin.port", "change one of them"))
     }
     return problems
   }
@@ -121,18 +122,18 @@ extension MillraceConfiguration {
     guard !clock.isReal else {
       return [
         problem(
-          "Apple's limits are not divided, and \(key) is Apple's", "appStore.limitDivisor",
+          "limits cannot be divided while \(key) is Apple's", "appStore.limitDivisor",
           "remove it, or point appStore.productionURL and appStore.sandboxURL at a simulator")
       ]
     }
     return [
       problem(
-        "time runs differently from Apple's, but \(key) is Apple's", "clock.\(clock.rate == 1 ? "origin" : "rate")",
+        "the clock does not run in real time, but \(key) is Apple's", "clock.\(clock.rate == 1 ? "origin" : "rate")",
         "remove `clock`, or point appStore.productionURL and appStore.sandboxURL at a simulator")
     ]
   }
 
-  /// What stands between a URL's scheme and its path.
+  /// Returns a URL's authority: the part between its scheme and its path.
   static func authority(of url: String) -> Substring {
     url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
   }

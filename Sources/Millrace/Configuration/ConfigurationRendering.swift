@@ -1,11 +1,9 @@
-// `--print-config`: the effective configuration as YAML that can be read back, each value with its source, secrets
-// masked.
+// `--print-config`: the effective configuration as valid YAML, each value with its source, secrets masked.
 
 extension LoadedConfiguration {
-  /// The whole configuration as YAML; every line ends with where its value came from.
+  /// Returns the whole configuration as YAML; a comment on every line names the source of its value.
   ///
-  /// The values of secret librdkafka properties are masked; other secrets stand in files, of which only the path is
-  /// known here.
+  /// The values of secret librdkafka properties are masked. Other secrets are in files, and only their paths appear.
   public func rendered() -> String {
     var lines: [(text: String, note: String?)] = []
     let settings = MillraceConfiguration.table.settings

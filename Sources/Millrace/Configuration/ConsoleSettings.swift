@@ -1,26 +1,24 @@
-// The part of the configuration that only the operator's console reads.
-
-/// `console`: the page that shows a deployment to its operators.
+/// `console`: the web console for operators of a deployment.
 public struct ConsoleSettings: Sendable, Hashable {
-  /// Who says which user asks.
+  /// How the console learns which user makes a request.
   public enum Proxy: String, Sendable, Hashable, CaseIterable {
-    /// An authenticating proxy in front of the console: a request without the user's header is refused.
+    /// From an authenticating proxy in front of the console. Requests without the user's header are refused.
     case required
-    /// Nobody: the console is for whoever can reach it, on the loopback interface.
+    /// Not at all: anyone who can reach the console may use it. It listens on a loopback address.
     case none
   }
 
-  /// The address to listen on. Whoever reaches it can name any user, so that it is the proxy's alone.
+  /// The address to listen on. Anyone who can reach it can claim to be any user, so only the proxy may reach it.
   public var host = "127.0.0.1"
   /// The TCP port; 0 lets the system choose.
   public var port = 8081
-  /// Who says which user asks.
+  /// How the console learns which user makes a request.
   public var proxy = Proxy.required
   /// The header field in which the proxy names the user.
   public var userHeader = "X-Forwarded-User"
-  /// Dead letters kept in memory, the newest; older ones are counted.
+  /// How many of the newest dead letters are kept in memory; older ones are counted.
   public var deadLetters = 20_000
-  /// How far back the story of a subscription is read.
+  /// How far back a subscription's timeline is read.
   public var storyHorizon = Duration.seconds(30 * 86_400)
 
   /// The defaults.
@@ -31,23 +29,23 @@ extension MillraceConfiguration {
   static let consoleKeys: [Setting<MillraceConfiguration>] = [
     Setting(
       "console.host", \.console.host, .nonEmptyText,
-      "Address that `millrace-console` listens on. Whoever reaches it can name any user: let only the proxy."),
+      "The address to listen on. Anyone who can reach it can claim to be any user: allow only the proxy to reach it."),
     Setting("console.port", \.console.port, .integer(0...65_535), "TCP port; 0 lets the system choose."),
     Setting(
       "console.proxy", \.console.proxy, .choice,
-      "`required`: an authenticating proxy names the user, and a request without is refused; `none`: there is none, "
-        + "and the console listens on a loopback address only."),
+      "`required`: an authenticating proxy names the user, and requests without a user are refused. `none`: there is "
+        + "no proxy, and the console listens on a loopback address only."),
     Setting(
-      "console.userHeader", \.console.userHeader, .nonEmptyText, "Header field in which the proxy names the user."),
+      "console.userHeader", \.console.userHeader, .nonEmptyText, "The header field in which the proxy names the user."),
     Setting(
       "console.deadLetters", \.console.deadLetters, .integer(100...1_000_000),
-      "Dead letters kept in memory, the newest; older ones are only counted. About 600 bytes each."),
+      "How many of the newest dead letters are kept in memory, about 600 bytes each. Older ones are only counted."),
     Setting(
       "console.storyHorizon", \.console.storyHorizon, .duration(.seconds(3_600) ... .seconds(366 * 86_400)),
-      "How far back the story of a subscription is read unless the reader asks for more."),
+      "How far back a subscription's timeline is read unless the reader asks for more."),
   ]
 
-  /// The relations of `console` that do not hold.
+  /// Returns the rules between keys of `console` that the configuration violates.
   func brokenConsoleRelations(
     _ problem: (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
   ) -> [MillraceError.Problem] {
@@ -55,7 +53,7 @@ extension MillraceConfiguration {
     if console.proxy == .none, !console.isLoopback {
       problems.append(
         problem(
-          "without a proxy everybody who reaches \(console.host) would be let in", "console.host",
+          "without a proxy, anyone who can reach \(console.host) could use the console", "console.host",
           "set it to 127.0.0.1, or set console.proxy to required"))
     }
     let isToken = console.userHeader.utf8.allSatisfy { byte in
@@ -63,16 +61,16 @@ extension MillraceConfiguration {
     }
     if !isToken {
       problems.append(
-        problem("no name of a header field", "console.userHeader", "use letters, digits and hyphens"))
+        problem("not a header field name", "console.userHeader", "use letters, digits and hyphens"))
     }
     if console.port != 0, console.port == admin.port {
-      problems.append(problem("console and admin share a port", "console.port", "give one of them another"))
+      problems.append(problem("console and admin have the same port", "console.port", "change one of them"))
     }
     return problems
   }
 }
 
 extension ConsoleSettings {
-  /// Whether only this machine reaches the console.
+  /// Whether the console listens on a loopback address.
   public var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 }

@@ -1,10 +1,10 @@
-// Where answers to CONSUMPTION_REQUEST come from.
+// The sources of answers to CONSUMPTION_REQUEST.
 
 public import AppStore
 
-/// `consumption`: whom `millrace-consumption` asks.
+/// `consumption`: the sources that `millrace-consumption` asks.
 public struct ConsumptionSettings: Sendable, Hashable {
-  /// Who may know.
+  /// A source of consumption data.
   public enum Provider: String, Sendable, Hashable, CaseIterable {
     /// The team's own system.
     case http
@@ -16,14 +16,14 @@ public struct ConsumptionSettings: Sendable, Hashable {
 
   /// The team's own system.
   public struct HTTP: Sendable, Hashable {
-    /// Where the question is posted to.
+    /// The URL to which the question is posted.
     public var url: String?
-    /// Files of the secrets that sign it; several during a rotation.
+    /// Files with the secrets that sign the question; several during a rotation.
     public var secretFiles: [String] = []
-    /// How long an answer may take.
+    /// How long to wait for an answer.
     public var timeout = Duration.seconds(5)
 
-    /// The secrets, read now.
+    /// Reads the secrets from their files.
     /// - Throws: ``MillraceError`` that names the file.
     package func secrets() throws(MillraceError) -> [[UInt8]] {
       var secrets: [[UInt8]] = []
@@ -38,29 +38,30 @@ public struct ConsumptionSettings: Sendable, Hashable {
     }
   }
 
-  /// What the team writes down beforehand, keyed by transaction or customer; without the deployment's prefix.
+  /// The topic of answers that the team writes in advance, keyed by transaction or customer. Without the deployment's
+  /// prefix.
   public static let answersTopic = "appstore.consumption-answers"
 
-  /// In the order they are asked; the first that has an answer decides.
+  /// The sources in the order in which they are asked; the first that has an answer decides.
   public var providers: [Provider] = []
   /// The team's own system.
   public var http = HTTP()
 
-  /// Nobody.
+  /// No sources.
   public init() {}
 }
 
-/// `consumptionRules[]`: what is answered by product, type and reason. The first rule that fits answers.
+/// `consumptionRules[]`: an answer for a product, type and reason. The first rule that matches decides.
 public struct ConsumptionRule: Sendable, Hashable {
   /// The app; nil: any.
   public var bundleId: String?
-  /// The product, or the beginning of its name and `*`; nil: any.
+  /// The product, or a prefix of its identifier followed by `*`; nil: any.
   public var product: String?
   /// The product's type; nil: any.
   public var type: ProductType?
   /// The customer's reasons; empty: any, and none.
   public var reasons: [ConsumptionRequestReason] = []
-  /// Whether customers agreed, by the team's terms, that this is told to Apple.
+  /// Whether customers agreed, under the team's terms, to share this data with Apple.
   public var customerConsented = false
   /// Whether the purchase was delivered and works.
   public var deliveryStatus: DeliveryStatus?
@@ -68,13 +69,13 @@ public struct ConsumptionRule: Sendable, Hashable {
   public var sampleContentProvided = false
   /// How much was consumed, in thousandths of a percent.
   public var consumptionPercentage: Int?
-  /// What the team would like Apple to decide.
+  /// The decision that the team prefers.
   public var refundPreference: RefundPreference?
 
-  /// Withholds everything.
+  /// A rule that matches every request and sends nothing.
   public init() {}
 
-  /// What it says of a purchase, with what Apple demands of one of that type.
+  /// Returns the answer for a purchase, with the percentage that Apple requires for its type.
   package func request(of type: ProductType?) -> ConsumptionRequest {
     var request = ConsumptionRequest()
     request.customerConsented = customerConsented
@@ -88,7 +89,7 @@ public struct ConsumptionRule: Sendable, Hashable {
 }
 
 extension ConsumptionRequest {
-  /// Fills in what Apple demands and leaves no choice about: 0 percent of what was not delivered.
+  /// Sets the percentage to 0 if the purchase was not delivered, as Apple requires.
   package mutating func setImpliedPercentage(of type: ProductType?) {
     guard type != .autoRenewableSubscription, json["consumptionPercentage"] == nil, let deliveryStatus,
       deliveryStatus.isKnown, deliveryStatus != .delivered
@@ -99,31 +100,32 @@ extension ConsumptionRequest {
 
 extension ConsumptionRule {
   static let table = SettingTable<ConsumptionRule>(settings: [
-    Setting("bundleId", \.bundleId, .nonEmptyText, "The app; unset: any."),
-    Setting("product", \.product, .nonEmptyText, "The product, or the beginning of its name and `*`; unset: any."),
-    Setting("type", \.type, .openEnum("product type"), "The product's type, as Apple writes it; unset: any."),
+    Setting("bundleId", \.bundleId, .nonEmptyText, "The app. Unset: any."),
+    Setting(
+      "product", \.product, .nonEmptyText, "The product, or a prefix of its identifier followed by `*`. Unset: any."),
+    Setting("type", \.type, .openEnum("product type"), "The product type, as Apple spells it. Unset: any."),
     Setting(
       "reasons", \.reasons, .list(of: .openEnum("reason")),
-      "`consumptionRequestReason`, as Apple writes it; empty: any, and none."),
+      "Values of `consumptionRequestReason`, as Apple spells them. Empty: any value or none."),
     Setting(
       "customerConsented", \.customerConsented, .boolean,
-      "Whether customers agreed, by your terms, that this is told to Apple; `false`: nothing is sent."),
+      "Whether customers agreed, under your terms, to share this data with Apple. `false`: nothing is sent."),
     Setting(
-      "deliveryStatus", \.deliveryStatus, .openEnum("delivery status"), "`deliveryStatus`, as Apple writes it."),
+      "deliveryStatus", \.deliveryStatus, .openEnum("delivery status"), "`deliveryStatus`, as Apple spells it."),
     Setting(
       "sampleContentProvided", \.sampleContentProvided, .boolean,
       "Whether the customer could see or try it before the purchase."),
     Setting(
       "consumptionPercentage", \.consumptionPercentage, .integer(0...100_000),
-      "How much was consumed, in thousandths of a percent; never of an auto-renewable subscription."),
+      "How much was consumed, in thousandths of a percent. Not allowed for an auto-renewable subscription."),
     Setting(
       "refundPreference", \.refundPreference, .openEnum("refund preference"),
-      "`refundPreference`, as Apple writes it."),
+      "`refundPreference`, as Apple spells it."),
   ])
 }
 
 extension SettingCodec where Value: OpenEnum, Value.RawValue == String {
-  /// A documented value of one of Apple's enums.
+  /// A codec for the documented values of one of Apple's enums.
   static func openEnum(_ kind: String) -> Self {
     scalar(
       kind, expected: "one of " + Value.allKnown.map(\.rawValue).joined(separator: ", "),
@@ -135,42 +137,42 @@ extension SettingCodec where Value: OpenEnum, Value.RawValue == String {
 }
 
 extension MillraceConfiguration {
-  /// The relations of `consumption` and `consumptionRules[]` that do not hold.
+  /// Returns the rules between keys of `consumption` and `consumptionRules[]` that the configuration violates.
   func brokenConsumptionRelations(
     _ problem: (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
   ) -> [MillraceError.Problem] {
     var problems: [MillraceError.Problem] = []
     let (providers, http) = (consumption.providers, consumption.http)
     if Set(providers).count < providers.count {
-      problems.append(problem("a provider is asked twice", "consumption.providers", "name each once"))
+      problems.append(problem("a provider is listed twice", "consumption.providers", "list each provider once"))
     }
     if providers.contains(.http), http.url == nil {
       problems.append(
         problem(
-          "a provider without an address", "consumption.http.url",
-          "name the URL that the question is posted to, or take `http` out of consumption.providers"))
+          "the provider `http` has no URL", "consumption.http.url",
+          "set the URL to post to, or remove `http` from consumption.providers"))
     }
     if let url = http.url, Self.authority(of: url).contains("@") {
       problems.append(
         problem(
-          "a URL with a password in it", "consumption.http.url", "take it out; the question is signed, see secretFiles")
+          "the URL contains a password", "consumption.http.url", "remove it; secretFiles sign the question")
       )
     }
     if providers.contains(.http), http.secretFiles.isEmpty {
       problems.append(
         problem(
-          "nothing to sign the question with", "consumption.http.secretFiles",
-          "name a file with a secret that your endpoint has too"))
+          "there is no secret to sign the question", "consumption.http.secretFiles",
+          "name a file with a secret that your endpoint also has"))
     }
     if providers.contains(.rules), consumptionRules.isEmpty {
       problems.append(
-        problem("no rules to answer by", "consumptionRules", "write one, or take `rules` out of consumption.providers"))
+        problem("there are no rules", "consumptionRules", "write one, or remove `rules` from consumption.providers"))
     }
     for (index, rule) in consumptionRules.enumerated() where rule.customerConsented {
       let broken = rule.request(of: rule.type).violations(productType: rule.type)
       for violation in broken {
         problems.append(
-          problem("an answer that Apple would refuse: \(violation)", "consumptionRules[\(index)]", "change the rule"))
+          problem("Apple would refuse this answer: \(violation)", "consumptionRules[\(index)]", "change the rule"))
       }
     }
     return problems

@@ -1,18 +1,18 @@
-// The environment's spelling of a key: `kafka.bootstrapServers` is MILLRACE_KAFKA_BOOTSTRAP_SERVERS, the second app's
-// bundle identifier MILLRACE_APPS_1_BUNDLE_ID.
+// The environment variable of each key: `kafka.bootstrapServers` is MILLRACE_KAFKA_BOOTSTRAP_SERVERS, the second app's
+// bundle identifier is MILLRACE_APPS_1_BUNDLE_ID.
 
 enum EnvironmentVariables {
   static let prefix = "MILLRACE_"
-  /// Names the configuration file where the command line does not; no key.
+  /// Names the configuration file if the command line does not. It is not a key.
   static let configurationFile = "MILLRACE_CONFIG"
 
-  /// The variable of a key.
+  /// Returns the variable of a key.
   static func name(of path: [String]) -> String {
     prefix + path.map(screamingSnake).joined(separator: "_")
   }
 
-  /// The value of a variable as the file would hold it. Lists and maps are written in YAML's flow style (`[a, b]`,
-  /// `{a: b}`); a list may also be comma-separated.
+  /// Returns the value of a variable in the form in which the file holds it. Lists and maps are written in YAML's flow
+  /// style (`[a, b]`, `{a: b}`); a list may also be comma-separated.
   static func value(_ text: String, of kind: String, name: String) throws(MillraceError) -> YAMLValue {
     let isList = kind.hasPrefix("list")
     guard isList || kind == "map" else { return YAMLValue(.scalar(text)) }
@@ -25,9 +25,8 @@ enum EnvironmentVariables {
     return YAMLValue(.list(text.split(separator: ",").map { YAMLValue(.scalar(String($0.trimmingBlanks))) }))
   }
 
-  /// Whether Kubernetes set the variable because a Service is called `millrace-…` (its docker-compatible service
-  /// links), not an operator. They would otherwise be taken for keys: a Service `millrace-ingress` sets
-  /// MILLRACE_INGRESS_PORT to `tcp://10.0.0.1:8080`.
+  /// Returns whether Kubernetes set the variable for a Service named `millrace-…` (a docker-compatible service link).
+  /// Service links look like keys: a Service `millrace-ingress` sets MILLRACE_INGRESS_PORT to `tcp://10.0.0.1:8080`.
   static func isServiceLink(_ name: String, _ value: String) -> Bool {
     if name.hasSuffix("_SERVICE_HOST") || name.hasSuffix("_SERVICE_PORT") || name.contains("_SERVICE_PORT_") {
       return true
@@ -35,7 +34,7 @@ enum EnvironmentVariables {
     var parts = name.split(separator: "_")
     if parts.last == "PORT", value.contains("://") { return true }
     if let last = parts.last, ["ADDR", "PORT", "PROTO"].contains(last) { parts.removeLast() }
-    // What is left of a link is `…_PORT_443_TCP`.
+    // The rest of a service link is `…_PORT_443_TCP`.
     return parts.count >= 4 && parts[parts.count - 3] == "PORT" && parts[parts.count - 2].allSatisfy(\.isNumber)
       && ["TCP", "UDP", "SCTP"].contains(parts[parts.count - 1])
   }
@@ -54,7 +53,7 @@ enum EnvironmentVariables {
 }
 
 extension StringProtocol {
-  /// Without spaces and tabs at both ends.
+  /// The text without leading and trailing spaces and tabs.
   var trimmingBlanks: SubSequence {
     let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
     let start = drop(while: blank)

@@ -1,26 +1,27 @@
-// Receivers that get every notification as Apple would have posted it: the one a team had before, while it moves.
+// Receivers of notifications in the form in which Apple posts them, such as a team's previous endpoint during a
+// migration.
 
 public import AppStore
 
-/// `forward[]`: one receiver of `millrace-forward`, which runs as a worker of its own for each, `forward-<name>`.
+/// `forward[]`: one receiver of `millrace-forward`. Each receiver has a worker of its own, `forward-<name>`.
 public struct ForwardSettings: Sendable, Hashable {
-  /// What the worker's name ends with.
+  /// The receiver's name, with which the worker's name ends.
   public var name: String?
-  /// Where notifications are posted to.
+  /// The URL to which notifications are posted.
   public var url: String?
-  /// The apps whose notifications it gets; empty: every app's.
+  /// The apps whose notifications it receives; empty: all.
   public var bundleIds: [String] = []
-  /// The environments whose notifications it gets.
+  /// The environments whose notifications it receives.
   public var environments: [AppStoreEnvironment] = [.production, .sandbox]
-  /// The families it gets; empty: every one.
+  /// The families it receives; empty: all.
   public var families: [String] = []
-  /// The notification types it gets, as Apple writes them; empty: every one.
+  /// The notification types it receives, as Apple spells them; empty: all.
   public var types: [String] = []
   /// Whether version 1 bodies get their `password` back.
   public var restorePassword = false
-  /// Tries of a notification that is refused (4xx) before it becomes a dead letter.
+  /// How many times a refused notification (4xx) is posted before it becomes a dead letter.
   public var refusedAttempts = 5
-  /// Header fields that are sent along.
+  /// Header fields added to each request.
   public var headers: [String: String] = [:]
   /// Header fields whose values are read from files.
   public var headerFiles: [String: String] = [:]
@@ -31,14 +32,15 @@ public struct ForwardSettings: Sendable, Hashable {
   /// The worker that posts to a receiver of this name.
   public static func workerName(_ name: String) -> String { "forward-\(name)" }
 
-  /// Whether the receiver gets a notification of that type, app and environment; nil where it does not say.
+  /// Returns whether the receiver receives a notification of a type, app and environment; nil stands for a value that
+  /// the notification does not name.
   public func takes(type: String?, bundleId: String?, environment: AppStoreEnvironment?) -> Bool {
     (types.isEmpty || type.map(types.contains) == true)
       && (bundleIds.isEmpty || bundleId.map(bundleIds.contains) == true)
       && environment.map(environments.contains) != false
   }
 
-  /// Every header field that is sent along; files are read now.
+  /// Returns every header field added to a request. Reads the files.
   /// - Throws: ``MillraceError`` that names the file.
   package func readHeaders() throws(MillraceError) -> [(name: String, value: String)] {
     var fields = headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
@@ -52,8 +54,7 @@ public struct ForwardSettings: Sendable, Hashable {
 }
 
 extension AppSettings {
-  /// The first of the shared secrets, as it stands between the quotation marks of a JSON string; nil where the app has
-  /// none.
+  /// Returns the app's first shared secret, escaped for a JSON string and without quotation marks; nil if it has none.
   /// - Throws: ``MillraceError`` that names the file.
   package func readPassword() throws(MillraceError) -> [UInt8]? {
     guard let file = sharedSecretFiles.first else { return nil }
@@ -70,35 +71,37 @@ extension ForwardSettings {
   static let table = SettingTable<ForwardSettings>(settings: [
     Setting(
       "name", \.name, .workerName,
-      "Names the receiver; its worker is `forward-<name>`, with a group, retries and dead letters of its own. Required."
+      "The receiver's name. Its worker is `forward-<name>`, with its own group, retries and dead letters. Required."
     ),
-    Setting("url", \.url, .url, "Where notifications are posted to. Redirects are not followed. Required."),
-    Setting("bundleIds", \.bundleIds, .list(of: .nonEmptyText), "The apps it gets notifications of; empty: all."),
-    Setting("environments", \.environments, .list(of: .environment), "The environments it gets notifications of."),
+    Setting("url", \.url, .url, "The URL to which notifications are posted. Redirects are not followed. Required."),
+    Setting(
+      "bundleIds", \.bundleIds, .list(of: .nonEmptyText), "The apps whose notifications it receives. Empty: all."),
+    Setting(
+      "environments", \.environments, .list(of: .environment), "The environments whose notifications it receives."),
     Setting(
       "families", \.families, .list(of: .nonEmptyText),
-      "The families it gets, such as `subscriptions` or `refunds`; empty: all that Millrace ships."),
+      "The families it receives, such as `subscriptions` or `refunds`. Empty: all that Millrace ships."),
     Setting(
       "types", \.types, .list(of: .nonEmptyText),
-      "The notification types it gets, as Apple writes them; empty: all. Others are counted as done."),
+      "The notification types it receives, as Apple spells them. Empty: all. Other types are counted as done."),
     Setting(
       "restorePassword", \.restorePassword, .boolean,
-      "Puts the first of the app's `sharedSecretFiles` back into version 1 bodies as `password`."),
+      "Whether to put the first of the app's `sharedSecretFiles` back into version 1 bodies as `password`."),
     Setting(
       "refusedAttempts", \.refusedAttempts, .integer(1...1_000),
-      "Tries of a notification that is answered 3xx or 4xx before it becomes a dead letter; 408, 425 and 429 are retried "
-        + "like 5xx, up to the worker's `maximumAttempts`."),
+      "How many times a notification answered with 3xx or 4xx is posted before it becomes a dead letter. The answers "
+        + "408, 425 and 429 are retried like 5xx, up to the worker's `maximumAttempts`."),
     Setting(
-      "headers", \.headers, .textMap(isSecret: { $0.lowercased() == "authorization" || $0.lowercased() == "cookie" }),
-      "Header fields that are sent along."),
+      "headers", \.headers, .textMap(isSecret: { _ in true }),
+      "Header fields added to each request. `--print-config` masks their values."),
     Setting(
       "headerFiles", \.headerFiles, .textMap(),
-      "Header fields whose values stand in files: `{Authorization: /run/secrets/receiver}`."),
+      "Header fields whose values are read from files: `{Authorization: /run/secrets/receiver}`."),
   ])
 }
 
 extension MillraceConfiguration {
-  /// The relations of `forward[]` that do not hold.
+  /// Returns the rules between keys of `forward[]` that the configuration violates.
   func brokenForwardRelations(
     _ problem: (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
   ) -> [MillraceError.Problem] {
@@ -110,17 +113,17 @@ extension MillraceConfiguration {
         if !holds { problems.append(problem(what, "\(key).\(member)", remedy)) }
       }
       if let name = receiver.name {
-        check(seen.insert(name).inserted, "two receivers called \(name)", "name", "rename one")
+        check(seen.insert(name).inserted, "two receivers have the name \(name)", "name", "rename one")
         check(
-          WorkerTopics.isName(ForwardSettings.workerName(name)), "the name of its worker is too long", "name",
+          WorkerTopics.isName(ForwardSettings.workerName(name)), "the name is too long", "name",
           "use at most 32 characters")
       } else {
-        check(false, "a receiver without name", "name", "name it; its topics are called by it")
+        check(false, "the receiver has no name", "name", "set a name; its topics are named after it")
       }
-      check(receiver.url != nil, "a receiver without url", "url", "say where to post to")
+      check(receiver.url != nil, "the receiver has no url", "url", "set the URL to post to")
       let hasPassword = receiver.url.map { Self.authority(of: $0).contains("@") } ?? false
-      check(!hasPassword, "a URL with a password in it", "url", "use headerFiles")
-      check(!receiver.environments.isEmpty, "a receiver without environments", "environments", "list at least one")
+      check(!hasPassword, "the URL contains a password", "url", "move it to headerFiles")
+      check(!receiver.environments.isEmpty, "the receiver has no environments", "environments", "list at least one")
       for bundleId in receiver.bundleIds where !apps.contains(where: { $0.bundleId == bundleId }) {
         check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")
       }
@@ -129,7 +132,7 @@ extension MillraceConfiguration {
         !receiver.restorePassword || own.contains { !$0.sharedSecretFiles.isEmpty },
         "no app of this receiver has a shared secret", "restorePassword", "set apps[].sharedSecretFiles, or unset it")
       for name in receiver.headers.keys.sorted() where receiver.headerFiles[name] != nil {
-        check(false, "`\(name)` stands in headers too", "headerFiles", "keep one of them")
+        check(false, "`\(name)` is also set in headers", "headerFiles", "keep one of them")
       }
       for name in receiver.headers.keys.sorted() + receiver.headerFiles.keys.sorted() {
         check(
@@ -142,7 +145,7 @@ extension MillraceConfiguration {
 }
 
 extension ForwardSettings {
-  /// What no configuration may set, in lower case.
+  /// The header fields that Millrace sets itself, in lower case.
   static let ownHeaders: Set<String> = [
     "content-type", "content-length", "host", "transfer-encoding", "connection", "traceparent", "user-agent",
     "webhook-id",

@@ -1,19 +1,19 @@
-// From settings to what a Kafka client is made of: secrets are read here and nowhere earlier.
+// Turns settings into the configuration of a Kafka client. Secrets are read here, not earlier.
 
-public import Kafka
+public import KafkaClient
 
 extension KafkaSettings {
-  /// What a client of this cluster is made of; the values of ``propertyFiles`` are read now.
+  /// Returns the configuration of a client of this cluster. Reads the values of ``propertyFiles``.
   ///
   /// - Parameters:
-  ///   - clientID: The name that brokers log, such as `millrace-ingress`.
-  ///   - bootstrapServers: Instead of ``bootstrapServers``: the address of an embedded cluster that was started.
-  /// - Throws: ``MillraceError`` that names the file that cannot be read.
+  ///   - clientID: The client id that brokers log, such as `millrace-ingress`.
+  ///   - bootstrapServers: The address of a running embedded cluster; overrides ``bootstrapServers``.
+  /// - Throws: ``MillraceError`` that names the unreadable file.
   public func client(
     clientID: String, bootstrapServers: String? = nil
   ) throws(MillraceError) -> KafkaConfiguration {
     var merged = properties
-    // Queue depth and broker state are metrics of every process; librdkafka tells them only when asked to.
+    // Every process exports queue depth and broker state; librdkafka reports them only if this is set.
     merged["statistics.interval.ms"] = merged["statistics.interval.ms"] ?? "15000"
     for (name, path) in propertyFiles {
       let secret: SecretFile

@@ -1,7 +1,7 @@
-public import Clocks
+public import MillraceTime
 
 extension MillraceClock {
-  /// The clock that `clock: {origin, rate, start}` describes.
+  /// Creates the clock that `clock: {origin, rate, start}` describes.
   public init(_ settings: ClockSettings) {
     self.init(origin: settings.origin, rate: settings.rate, start: settings.start)
   }

@@ -1,27 +1,27 @@
-// The configuration of every Millrace process as values, with their defaults. How a key is spelled, what it accepts and
-// what it means stands in ConfigurationKeys.swift; what must hold between keys in ConfigurationRelations.swift.
+// The configuration of every Millrace process as values, with their defaults. ConfigurationKeys.swift has the keys'
+// names, accepted values and meanings; ConfigurationRelations.swift has the rules between keys.
 
 public import AppStore
 
 /// One configuration for all processes of a deployment; each reads the part it needs.
 ///
-/// The defaults are those of `docs/configuration.md`.
+/// `docs/configuration.md` lists the defaults.
 public struct MillraceConfiguration: Sendable, Hashable {
   /// The Kafka cluster.
   public var kafka = KafkaSettings()
-  /// Where the topic files are and how they apply here.
+  /// The topic files and how they apply to this deployment.
   public var topics = TopicSettings()
-  /// Whose signatures are believed.
+  /// The certificates that notifications are verified against.
   public var trust = TrustSettings()
   /// The apps whose notifications are accepted.
   public var apps: [AppSettings] = []
-  /// How workers are run where their own policy is not to apply.
+  /// Overrides of the workers' own policies.
   public var workers: [WorkerSettings] = []
   /// The receivers that `millrace-forward` posts to.
   public var forward: [ForwardSettings] = []
-  /// Whom `millrace-consumption` asks.
+  /// The sources that `millrace-consumption` asks.
   public var consumption = ConsumptionSettings()
-  /// What is answered by product, type and reason.
+  /// Answers to consumption requests by product, type and reason.
   public var consumptionRules: [ConsumptionRule] = []
   /// The App Store Server API.
   public var appStore = AppStoreSettings()
@@ -31,50 +31,52 @@ public struct MillraceConfiguration: Sendable, Hashable {
   public var console = ConsoleSettings()
   /// The HTTP endpoint for metrics and probes, in every process.
   public var admin = AdminSettings()
-  /// The time that processes live in.
+  /// The clock of the processes.
   public var clock = ClockSettings()
-  /// What is logged and how.
+  /// The level and format of the log.
   public var logging = LogSettings()
-  /// How a process ends.
+  /// The time limit for a shutdown.
   public var shutdown = ShutdownSettings()
 
   /// The defaults.
   public init() {}
 }
 
-/// `kafka`: the cluster and the promises asked of it.
+/// `kafka`: the cluster and the guarantees required of it.
 public struct KafkaSettings: Sendable, Hashable {
   /// How offsets, events and ledger entries are committed.
   public enum Commit: String, Sendable, Hashable, CaseIterable {
     /// In one Kafka transaction.
     case transactional
-    /// Written, flushed, then committed; what ran twice is removed by the ledger.
+    /// Records are written and flushed, then offsets are committed. The ledger removes duplicates.
     case atLeastOnce = "at-least-once"
   }
 
-  /// Whether a cluster weaker than the topic files ask for is accepted.
+  /// Whether a cluster that is weaker than the topic files declare is accepted.
   public enum Durability: String, Sendable, Hashable, CaseIterable {
-    /// A process is not ready while a topic that holds a promise is weaker than its file.
+    /// A process is not ready while a topic with `promise: true` is weaker than its file declares.
     case strict
-    /// Development: topics must exist, nothing more.
+    /// For development: topics only have to exist.
     case relaxed
   }
 
-  /// The `bootstrapServers` that starts a cluster inside the process.
+  /// The value of `bootstrapServers` that starts a cluster inside the process.
   public static let embedded = "embedded"
 
   /// Comma-separated `host:port`, or ``embedded``.
   public var bootstrapServers = "localhost:9092"
-  /// Handed to librdkafka as they are.
+  /// Properties passed to librdkafka unchanged.
   public var properties: [String: String] = [:]
   /// librdkafka properties whose values are read from files, by property name.
   public var propertyFiles: [String: String] = [:]
-  /// `nil`: decided by what the cluster is.
+  /// The name that this process keeps across restarts and shares with no other process of its workers; `nil`: none.
+  public var instance: String?
+  /// How workers commit; `nil`: transactional on a real cluster, at-least-once on the embedded one.
   public var commit: Commit?
-  /// Whether a weaker cluster is accepted.
+  /// Whether a cluster that is weaker than declared is accepted.
   public var durability = Durability.strict
 
-  /// Whether the process is to start a cluster of its own.
+  /// Whether the process starts a cluster of its own.
   public var isEmbedded: Bool { bootstrapServers == Self.embedded }
 
   /// The defaults.
@@ -85,31 +87,31 @@ public struct KafkaSettings: Sendable, Hashable {
 public struct TopicSettings: Sendable, Hashable {
   /// The directory of the topic files.
   public var directory = "topics"
-  /// Put before every topic's name; several deployments can share a cluster.
+  /// A prefix for every topic's name, so that several deployments can share a cluster.
   public var prefix = ""
-  /// Partitions of every topic whose file states no number of its own.
+  /// The partition count of topics whose file sets none.
   public var lanes = 12
 
   /// The defaults.
   public init() {}
 }
 
-/// `trust`: whose signatures are believed.
+/// `trust`: the certificates that notifications are verified against.
 public struct TrustSettings: Sendable, Hashable {
-  /// Asking Apple's OCSP responder whether a certificate was revoked.
+  /// Online revocation checks with Apple's OCSP responder.
   public struct Revocation: Sendable, Hashable {
-    /// Whether the question is asked at all.
+    /// Whether the responder is asked.
     public var enabled = false
-    /// How long an answer is waited for.
+    /// How long to wait for an answer.
     public var timeout = Duration.seconds(2)
-    /// How long a failure to get an answer is remembered, so that an outage does not cost every notification
-    /// ``timeout``.
+    /// How long to wait after a failed check before asking again, so that an outage does not delay every notification
+    /// by ``timeout``.
     public var failureMemory = Duration.seconds(30)
   }
 
   /// DER or PEM files of root certificates; empty: the bundled Apple Root CA - G3.
   public var roots: [String] = []
-  /// Online revocation.
+  /// The online revocation checks.
   public var revocation = Revocation()
 
   /// The defaults.
@@ -127,9 +129,9 @@ public struct AppSettings: Sendable, Hashable {
     /// The file of the private key (`.p8`).
     public var privateKeyFile: String?
 
-    /// Whether all three parts are there.
+    /// Whether all three parts are set.
     public var isComplete: Bool { issuerId != nil && keyId != nil && privateKeyFile != nil }
-    /// Whether no part is there.
+    /// Whether no part is set.
     public var isEmpty: Bool { issuerId == nil && keyId == nil && privateKeyFile == nil }
   }
 
@@ -141,7 +143,7 @@ public struct AppSettings: Sendable, Hashable {
   public var environments: [AppStoreEnvironment] = [.production, .sandbox]
   /// Files of the shared secrets of version 1 notifications: two may be valid during a rotation.
   public var sharedSecretFiles: [String] = []
-  /// Credentials; empty when the API is not used for this app.
+  /// Credentials for the App Store Server API; empty if it is not used for this app.
   public var api = API()
 
   /// The defaults.
@@ -161,7 +163,7 @@ public struct AppStoreSettings: Sendable, Hashable {
   public var sandboxURL = Self.appleSandboxURL
   /// The part of Apple's rate limits that Millrace may use, above 0 and at most 1.
   public var share = 0.8
-  /// What Apple's limits are divided by, for rehearsals in which time passes faster.
+  /// A divisor of Apple's limits, for rehearsals in which time passes faster.
   public var limitDivisor = 1.0
 
   /// The defaults.
@@ -176,7 +178,7 @@ public struct AdminSettings: Sendable, Hashable {
   public var port = 9090
   /// How long one readiness check may take.
   public var checkTimeout = Duration.seconds(3)
-  /// How long the result of the readiness checks is answered again without asking anew.
+  /// How long a readiness result is reused.
   public var checkMaxAge = Duration.seconds(5)
 
   /// The defaults.
@@ -185,11 +187,11 @@ public struct AdminSettings: Sendable, Hashable {
 
 /// `clock`: compressed time for tests and rehearsals.
 public struct ClockSettings: Sendable, Hashable {
-  /// The wall time at which the process starts; `nil`: the real one.
+  /// The wall time at which the process starts; `nil`: real time.
   public var origin: Timestamp?
-  /// How many seconds pass in one real second.
+  /// Clock seconds per real second.
   public var rate = 1.0
-  /// The real moment that ``origin`` belongs to, for processes that are to live in one time; `nil`: the process's start.
+  /// The real time that corresponds to ``origin``, for processes that share one clock; `nil`: the process's start.
   public var start: Timestamp?
 
   /// Whether this is real time.
@@ -199,44 +201,44 @@ public struct ClockSettings: Sendable, Hashable {
   public init() {}
 }
 
-/// `logging`: what is logged and how.
+/// `logging`: the level and format of the log.
 public struct LogSettings: Sendable, Hashable {
-  /// The least severity that is logged.
+  /// A severity.
   public enum Level: String, Sendable, Hashable, CaseIterable {
     /// Everything.
     case trace
-    /// For developers.
+    /// Details for developers.
     case debug
-    /// What happens.
+    /// Normal operation.
     case info
-    /// Unusual, but nothing to do.
+    /// Unusual, but no action is needed.
     case notice
-    /// Somebody should look within the day.
+    /// An operator should look within the day.
     case warning
-    /// Somebody should look now.
+    /// An operator should look now.
     case error
     /// The process cannot do its work.
     case critical
   }
 
-  /// How a line looks.
+  /// The format of a log line.
   public enum Format: String, Sendable, Hashable, CaseIterable {
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
-    /// For eyes.
+    /// Text for people.
     case text
   }
 
-  /// The least severity that is logged.
+  /// The least severe level that is logged.
   public var level = Level.info
-  /// `nil`: text on a terminal, JSON otherwise.
+  /// The format; `nil`: text on a terminal, JSON otherwise.
   public var format: Format?
 
   /// The defaults.
   public init() {}
 }
 
-/// `shutdown`: how a process ends.
+/// `shutdown`: the time limit for a shutdown.
 public struct ShutdownSettings: Sendable, Hashable {
   /// How long work in flight may take after SIGTERM before it is cancelled.
   public var grace = Duration.seconds(25)

@@ -1,27 +1,25 @@
-// Secrets of the configuration: read from files only, never shown.
-
-/// The secret in a file. Printing it shows a mask.
+/// A secret that is read from a file. Printing it shows a mask.
 struct SecretFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// What is shown in a secret's place.
+  /// The text shown instead of a secret.
   static let mask = "********"
 
   private let bytes: [UInt8]
 
-  /// Reads the secret in the file at `path`; one newline at the end is not part of it.
+  /// Reads the secret from the file at `path`. A newline at the end is not part of it.
   ///
-  /// - Throws: ``MillraceError`` that names the file, when it cannot be read or is empty.
+  /// - Throws: ``MillraceError`` that names the file if it cannot be read or is empty.
   init(_ path: String) throws(MillraceError) {
     var bytes = try Files.read(path, limit: 64 << 10)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     guard !bytes.isEmpty else {
       throw MillraceError(
-        .configuration, "the secret is empty", at: path, remedy: "write the secret into the file, or name another")
+        .configuration, "the secret is empty", at: path, remedy: "write the secret into the file, or name another file")
     }
     self.bytes = bytes
   }
 
-  /// Gives the bytes to `body`; for comparing them or handing them to a library, never for showing them.
+  /// Calls `body` with the bytes, to compare them or pass them to a library. Never show them.
   func withBytes<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result { try body(bytes) }
 
   /// The mask.
@@ -29,9 +27,9 @@ struct SecretFile: Sendable, CustomStringConvertible, CustomDebugStringConvertib
   /// The mask.
   var debugDescription: String { Self.mask }
 
-  /// Whether the value of the librdkafka property `name` is a secret.
+  /// Returns whether the value of the librdkafka property `name` is a secret.
   ///
-  /// By the names of librdkafka's CONFIGURATION.md, and by what a name says for properties it may gain.
+  /// It knows the names in librdkafka's CONFIGURATION.md and recognises words such as `password` in future names.
   static func isSecretProperty(_ name: String) -> Bool {
     let name = name.lowercased()
     if ["ssl.key.pem", "sasl.oauthbearer.config", "sasl.jaas.config"].contains(name) { return true }

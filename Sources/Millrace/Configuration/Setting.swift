@@ -1,22 +1,22 @@
-// One key of a YAML file, bound to the property it sets. A table of these drives everything that knows a file's keys:
-// reading it, its environment variables, `--print-config` and the reference page.
+// One key of a YAML file, bound to the property it sets. A table of settings defines how a file is read, its
+// environment variables, `--print-config` and the reference page.
 
 internal import AppStore
 
 struct Setting<Root: Sendable>: Sendable {
-  /// The key's names from the top of the file.
+  /// The path of the key from the top of the file.
   var path: [String]
-  /// How the reference names the kind of value.
+  /// The kind of value, as the reference names it.
   var kind: String
-  /// What the key means, as a sentence.
+  /// The meaning of the key, as a sentence.
   var summary: String
   var write: @Sendable (inout Root, YAMLValue) throws(SettingFault) -> Void
-  /// The present value; `nil` when there is none.
+  /// Returns the current value; `nil` if there is none.
   var read: @Sendable (Root) -> YAMLValue.Content?
 
   var name: String { path.joined(separator: ".") }
 
-  /// A key that always has a value.
+  /// Creates a key that always has a value.
   init<Value>(
     _ name: String, _ property: any WritableKeyPath<Root, Value> & Sendable, _ codec: SettingCodec<Value>,
     _ summary: String
@@ -28,7 +28,7 @@ struct Setting<Root: Sendable>: Sendable {
     self.read = { codec.render($0[keyPath: property]) }
   }
 
-  /// A key that may have none.
+  /// Creates a key with an optional value.
   init<Value>(
     _ name: String, _ property: any WritableKeyPath<Root, Value?> & Sendable, _ codec: SettingCodec<Value>,
     _ summary: String
@@ -41,12 +41,12 @@ struct Setting<Root: Sendable>: Sendable {
   }
 }
 
-/// What reading a file against a table of settings gave.
+/// The result of reading a file with a table of settings.
 struct SettingReport {
   var problems: [MillraceError.Problem] = []
   /// The line of each key that was set, by dotted name.
   var lines: [String: Int] = [:]
-  /// What stands at the keys that the table leaves to its user.
+  /// The values of the keys that the table leaves to its user.
   var deferred: [String: YAMLValue] = [:]
 }
 
@@ -57,7 +57,7 @@ struct SettingTable<Root: Sendable>: Sendable {
 
   var names: [String] { settings.map(\.name) + deferred }
 
-  /// What a key that is not known may have been meant to be: sections and keys, sections first.
+  /// The names to suggest for an unknown key: deferred keys, sections and keys.
   private var candidates: [String] {
     var candidates = deferred
     for setting in settings {
@@ -69,11 +69,11 @@ struct SettingTable<Root: Sendable>: Sendable {
     return candidates
   }
 
-  /// Sets the properties of `root` that `value`, the top of a file or of one entry of a list, speaks of.
+  /// Sets the properties of `root` from `value`, the top level of a file or one entry of a list.
   ///
   /// - Parameters:
-  ///   - place: How an error names the value's file.
-  ///   - label: Put before a key's name in errors, such as `apps[0].`.
+  ///   - place: The name of the file in errors.
+  ///   - label: A prefix of the key's name in errors, such as `apps[0].`.
   func read(_ value: YAMLValue, into root: inout Root, place: String, label: String = "") -> SettingReport {
     var report = SettingReport()
     read(value, at: [], into: &root, place: place, label: label, report: &report)
@@ -88,7 +88,7 @@ struct SettingTable<Root: Sendable>: Sendable {
       if value.content == .null { return }
       let name = prefix.isEmpty ? "the file" : "`\(label)\(prefix.joined(separator: "."))`"
       report.problems.append(
-        .init("\(name) is \(value.kind)", at: "\(place):\(value.line)", remedy: "write `name: value` lines below it"))
+        .init("\(name) is \(value.kind)", at: "\(place):\(value.line)", remedy: "write `name: value` lines instead"))
       return
     }
     for member in members {
@@ -107,12 +107,12 @@ struct SettingTable<Root: Sendable>: Sendable {
         report.problems.append(
           .init(
             "unknown key `\(label)\(name)`", at: "\(place):\(member.line)",
-            remedy: nearest ?? "remove it, or see the reference for the keys there are"))
+            remedy: nearest ?? "remove it, or see the reference for the known keys"))
       }
     }
   }
 
-  /// Sets one property, or says why not.
+  /// Sets one property, or appends a problem.
   func set(
     _ setting: Setting<Root>, to value: YAMLValue, in root: inout Root, at place: String, label: String = "",
     _ problems: inout [MillraceError.Problem]
@@ -121,7 +121,7 @@ struct SettingTable<Root: Sendable>: Sendable {
       try setting.write(&root, value)
     } catch {
       problems.append(
-        .init("`\(label)\(setting.name)` has a value it cannot have", at: place, remedy: "give it \(error.expected)"))
+        .init("`\(label)\(setting.name)` has an invalid value", at: place, remedy: "set it to \(error.expected)"))
     }
   }
 }

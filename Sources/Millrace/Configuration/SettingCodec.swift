@@ -1,10 +1,10 @@
-// How the value of a key is read from text and written back: one codec for each kind of value, shared by the
-// configuration and the topic files.
+// One codec for each kind of value: reads the value of a key and writes it back. The configuration and the topic files
+// share them.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 
-/// What a value should have been, for the error that names the key.
+/// An invalid value; describes the expected one for the error that names the key.
 struct SettingFault: Error {
   var expected: String
 
@@ -12,15 +12,15 @@ struct SettingFault: Error {
 }
 
 struct SettingCodec<Value: Sendable>: Sendable {
-  /// How the reference names this kind of value.
+  /// The kind of value, as the reference names it.
   var kind: String
   var parse: @Sendable (YAMLValue) throws(SettingFault) -> Value
-  /// What `--print-config` shows; secrets come out masked.
+  /// Returns the value as `--print-config` shows it; secrets are masked.
   var render: @Sendable (Value) -> YAMLValue.Content
 }
 
 extension SettingCodec {
-  /// A codec for values that stand on one line as text.
+  /// A codec for single values.
   static func scalar(
     _ kind: String, expected: String, parse: @escaping @Sendable (String) -> Value?,
     render: @escaping @Sendable (Value) -> String
@@ -34,7 +34,7 @@ extension SettingCodec {
       render: { .scalar(render($0)) })
   }
 
-  /// A list of what `element` reads.
+  /// A codec for lists whose elements `element` reads.
   static func list<Element>(of element: SettingCodec<Element>) -> Self where Value == [Element] {
     Self(
       kind: "list of \(element.kind)",
@@ -49,8 +49,8 @@ extension SettingCodec {
 }
 
 extension SettingCodec where Value == String {
-  static let text = scalar("text", expected: "a text", parse: { $0 }, render: { $0 })
-  static let nonEmptyText = scalar("text", expected: "a text", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
+  static let text = scalar("text", expected: "text", parse: { $0 }, render: { $0 })
+  static let nonEmptyText = scalar("text", expected: "non-empty text", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
   static let path = scalar("path", expected: "the path of a file", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
   static let url = scalar(
     "URL", expected: "a URL that begins with https:// or http://",
@@ -58,7 +58,7 @@ extension SettingCodec where Value == String {
       let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
       guard let rest, !rest.isEmpty, !rest.hasPrefix("/"), !text.contains(where: \.isWhitespace) else { return nil }
       return text.hasSuffix("/") ? String(text.dropLast()) : text
-    }, render: { $0 })
+    }, render: URLMask.text)
 }
 
 extension SettingCodec where Value == Bool {
@@ -84,7 +84,7 @@ extension SettingCodec where Value == Int {
 }
 
 extension SettingCodec where Value == Double {
-  /// A number above `above` and at most `most`.
+  /// A codec for numbers above `above` and at most `most`.
   static func number(above: Double, most: Double) -> Self {
     scalar(
       "number", expected: "a number above \(above) and at most \(most)",
@@ -124,7 +124,8 @@ extension SettingCodec where Value: RawRepresentable & CaseIterable, Value.RawVa
 }
 
 extension SettingCodec where Value == [String: String] {
-  /// A section of names and single values; `isSecret` says by name whose value is never shown.
+  /// A codec for a section of names and single values. Values whose name `isSecret` accepts are masked, and so are the
+  /// user information and the query of values that are URLs.
   static func textMap(isSecret: @escaping @Sendable (String) -> Bool = { _ in false }) -> Self {
     Self(
       kind: "map",
@@ -145,7 +146,8 @@ extension SettingCodec where Value == [String: String] {
         .map(
           map.sorted { $0.key < $1.key }.map {
             YAMLValue.Member(
-              key: $0.key, line: 0, value: YAMLValue(.scalar(isSecret($0.key) ? SecretFile.mask : $0.value)))
+              key: $0.key, line: 0,
+              value: YAMLValue(.scalar(isSecret($0.key) ? SecretFile.mask : URLMask.text($0.value))))
           })
       })
   }

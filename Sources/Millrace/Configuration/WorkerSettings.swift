@@ -1,38 +1,56 @@
-// What the configuration may change of a worker's own policy.
+// The parts of a worker's policy that the configuration can override.
 
-/// `workers[]`: how one worker is run. A key that is not set leaves the worker's own policy as it is.
+public import AppStoreServerAPI
+
+/// `workers[]`: overrides of one worker's policy. An unset key leaves the worker's own policy unchanged.
 public struct WorkerSettings: Sendable, Hashable {
-  /// The worker.
+  /// The worker's name.
   public var name: String?
-  /// What happens to the successors of a waiting record.
+  /// Whether later records of a delayed record's key wait behind it.
   public var ordering: WorkerPolicy.Ordering?
-  /// Where a worker that has never run begins.
+  /// The offset at which a worker starts on its first run.
   public var start: WorkerPolicy.Start?
-  /// Delays of the retry tiers, ascending.
+  /// The retry delays, ascending.
   public var retryDelays: [Duration]?
-  /// Runs of a handler before a dead letter is made.
+  /// How many times a handler runs before its record becomes a dead letter.
   public var maximumAttempts: Int?
   /// How long one run of a handler may take.
   public var handlerTimeout: Duration?
-  /// Handlers of one lane that run at the same time.
+  /// The maximum number of handlers of one lane that run at the same time.
   public var parallelism: Int?
-  /// Records of one lane in memory at most.
+  /// The maximum number of one lane's records in memory.
   public var recordsInFlight: Int?
-  /// Bytes of one lane's records in memory at most.
+  /// The maximum size of one lane's records in memory, in bytes.
   public var bytesInFlight: Int?
-  /// How long what was handled is remembered.
+  /// How long the ledger remembers handled notifications.
   public var ledgerHorizon: Duration?
-  /// How long handlers may finish when a lane moves or the process leaves.
+  /// How long handlers may take to finish when a lane moves or the process leaves.
   public var drainTimeout: Duration?
-  /// `group.instance.id` of static membership; nil: a dynamic member.
+  /// Overrides ``KafkaSettings/instance`` for this worker.
   public var staticMember: String?
+  /// Whether a static member keeps its lanes on an orderly stop; nil: it keeps them.
+  public var onStop: OnStop?
 
-  /// Changes nothing.
+  /// The App Store Server API endpoints that the worker calls; nil: the known endpoints of a worker that ships with
+  /// Millrace, every endpoint for another worker.
+  public var calls: [APIEndpoint]?
+  /// The worker's weight among the workers that call the same endpoint; nil: 1.
+  public var callWeight: Double?
+
+  /// Whether a static member keeps its lanes on an orderly stop.
+  public enum OnStop: String, Sendable, Hashable, CaseIterable {
+    /// The group reserves them for its next start within the session timeout. For a fixed number of replicas.
+    case keep
+    /// The group gives them to other members at once. For replicas that come and go.
+    case leave
+  }
+
+  /// An entry without overrides.
   public init() {}
 }
 
 extension WorkerPolicy {
-  /// This policy with what `settings` says instead.
+  /// Returns this policy with the overrides of `settings`.
   public func applying(_ settings: WorkerSettings) -> WorkerPolicy {
     var policy = self
     policy.ordering = settings.ordering ?? ordering
@@ -50,10 +68,21 @@ extension WorkerPolicy {
 }
 
 extension MillraceConfiguration {
-  /// The policy of the worker called `name`.
+  /// Returns the name under which this process is a static member of a worker's group; nil for a dynamic member.
+  public func staticMember(of worker: String) -> String? {
+    workers.first { $0.name == worker }?.staticMember ?? kafka.instance
+  }
+
+  /// Returns whether this process keeps a worker's lanes on an orderly stop.
+  public func onStop(of worker: String) -> WorkerSettings.OnStop {
+    guard staticMember(of: worker) != nil else { return .leave }
+    return workers.first { $0.name == worker }?.onStop ?? .keep
+  }
+
+  /// Returns the policy of a worker: `standard` with the overrides of its entry.
   public func policy(of name: String, standard: WorkerPolicy) -> WorkerPolicy {
     var policy = workers.first { $0.name == name }.map { standard.applying($0) } ?? standard
-    // Tiers are numbered in this order everywhere.
+    // All code numbers the retry delays in this order.
     policy.retryDelays = RetrySchedule(delays: policy.retryDelays, maximumAttempts: 1).delays
     return policy
   }

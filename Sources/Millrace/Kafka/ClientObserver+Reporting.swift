@@ -1,24 +1,28 @@
-// What librdkafka says, in the process's own log and metrics.
+// Reports librdkafka's events to the process's log and metrics.
 
-public import Kafka
+public import KafkaClient
 public import Logging
 public import Metrics
 
-/// What every process counts of its Kafka clients, by the label `client`.
+/// The metrics of every process about its Kafka clients, with the label `client`.
 package enum KafkaMetrics {
-  /// Name and help text of each.
+  /// The name and help text of each metric.
   package static let helpTexts = [
-    ("millrace_kafka_queued_messages", "Messages a client holds that no broker has acknowledged."),
-    ("millrace_kafka_queued_bytes", "Bytes of them."),
+    ("millrace_kafka_queued_messages", "Messages of a client that no broker has acknowledged yet."),
+    ("millrace_kafka_queued_bytes", "Bytes of a client's messages that no broker has acknowledged yet."),
     ("millrace_kafka_brokers_up", "Brokers that a client is connected to."),
-    ("millrace_kafka_errors_total", "Errors a client met, by code."),
+    ("millrace_kafka_errors_total", "Errors that a client reported, by code."),
+    (
+      "millrace_kafka_producer_replacements_total",
+      "Producers replaced after a fatal error, by the error's code."
+    ),
   ]
 }
 
 extension ClientObserver {
-  /// Reports errors and warnings to a log, and queue depth and broker state as metrics.
+  /// Returns an observer that logs errors and warnings, and exports queue depth and broker state as metrics.
   ///
-  /// - Parameter client: the label value that tells this client from others of the process.
+  /// - Parameter client: The label value that distinguishes this client from others of the process.
   public static func reporting(
     client: String, to logger: Logger, metrics factory: any MetricsFactory = MetricsSystem.factory
   ) -> ClientObserver {
@@ -28,8 +32,10 @@ extension ClientObserver {
     let brokersUp = Gauge(label: "millrace_kafka_brokers_up", dimensions: label, factory: factory)
     return ClientObserver(
       log: { line in
+        // A fatal error ends this client, not the process: the owner of the client replaces it.
+        let level = line.facility == "FATAL" ? .error : Logger.Level(syslog: line.level)
         logger.log(
-          level: Logger.Level(syslog: line.level), "\(line.message)",
+          level: level, "\(line.message)",
           metadata: ["client": "\(client)", "facility": "\(line.facility)"])
       },
       error: { error in
@@ -38,18 +44,27 @@ extension ClientObserver {
           factory: factory
         ).increment()
         logger.log(
-          level: error.isFatal ? .critical : .warning, "\(error)", metadata: ["client": "\(client)"])
+          level: error.isFatal ? .error : .warning, "\(error)", metadata: ["client": "\(client)"])
       },
       statistics: { statistics in
         queued.record(statistics.queuedMessages)
         queuedBytes.record(statistics.queuedBytes)
         brokersUp.record(statistics.brokers.count { $0.state == "UP" })
+      },
+      replacement: { error in
+        Counter(
+          label: "millrace_kafka_producer_replacements_total",
+          dimensions: label + [("code", error.code.description)], factory: factory
+        ).increment()
+        logger.error(
+          "replaced the Kafka producer after a fatal error; no action is needed",
+          metadata: ["client": "\(client)", "error": "\(error)"])
       })
   }
 }
 
 extension Logger.Level {
-  /// From syslog's numbers, 0 emergency to 7 debug.
+  /// Converts a syslog severity: 0 is emergency, 7 is debug.
   init(syslog level: Int) {
     switch level {
     case ...2: self = .critical

@@ -1,17 +1,15 @@
-// Kafka's clients as services: started and stopped with the process, in order.
-
-public import Kafka
+public import KafkaClient
 public import ServiceLifecycle
 
-/// Runs a producer; a graceful shutdown waits for every record it has taken.
+/// Runs a producer as a service. A graceful shutdown waits for every record that the producer has accepted.
 public struct ProducerService: Service {
   private let producer: KafkaProducer
 
-  /// A service around a producer that nothing else runs.
+  /// Creates a service for a producer that nothing else runs.
   public init(_ producer: KafkaProducer) { self.producer = producer }
 
-  /// Serves the producer until shut down.
-  /// - Throws: ``KafkaError`` where the client met a fatal error and the process has to start anew.
+  /// Runs the producer until the service shuts down. A fatal error of the producer does not end it: the producer
+  /// replaces its client.
   public func run() async throws {
     try await withGracefulShutdownHandler {
       try await producer.run()

@@ -1,18 +1,18 @@
-// Ready means: Kafka answers, and the topics this process needs are as strong as their files promise.
+// A process is ready if Kafka answers and the topics it needs are as strong as their files declare.
 
-public import Kafka
+public import KafkaClient
 
 extension ReadinessCheck {
-  /// Asks the cluster for its topics and holds them against their declarations.
+  /// Returns a check that compares the cluster's topics with their declarations.
   ///
   /// - Parameters:
-  ///   - declared: the topics that the process writes or reads.
-  ///   - durability: whether a weaker cluster is accepted.
-  ///   - timeout: how long the cluster may take to answer.
+  ///   - declared: The topics that the process writes or reads.
+  ///   - durability: Whether a weaker cluster is accepted.
+  ///   - timeout: The time limit for the cluster's answer.
   public static func kafka(
     _ admin: KafkaAdmin, declared: [TopicDefinition], durability: KafkaSettings.Durability, timeout: Duration
   ) -> ReadinessCheck {
-    ReadinessCheck("kafka", remedy: "check that the brokers of kafka.bootstrapServers can be reached") {
+    ReadinessCheck("kafka", remedy: "check that this host can reach the brokers in kafka.bootstrapServers") {
       let present = try await admin.describeTopics(declared.map(\.topic), timeout: timeout)
       let weaknesses = DurabilityCheck.weaknesses(
         declared: declared, actual: present.map { TopicState($0) }, durability: durability)
@@ -24,7 +24,9 @@ extension ReadinessCheck {
       let rest = weaknesses.count == 1 ? "" : ", and \(weaknesses.count - 1) more"
       return .unhealthy(
         "\(first.description)\(rest)",
-        remedy: "compare with `millrace topics plan`; for development set kafka.durability to relaxed")
+        remedy: first.isReplication
+          ? "run `millrace topics plan`; on a development cluster with too few brokers, set kafka.durability to relaxed"
+          : "run `millrace topics plan` to compare")
     }
   }
 }

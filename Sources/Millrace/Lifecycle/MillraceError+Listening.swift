@@ -1,5 +1,3 @@
-// A port that cannot be listened on, in words: which one, and which key says so.
-
 public import NIOCore
 
 #if canImport(Glibc)
@@ -11,13 +9,13 @@ public import NIOCore
 #endif
 
 extension MillraceError {
-  /// What the system said when a server was to listen.
+  /// Creates an error for a server that cannot listen.
   ///
-  /// - Parameter key: the configuration key that names the port.
+  /// - Parameter key: The configuration key that names the port.
   public init(listening error: IOError, host: String, port: Int, key: String) {
     let isTaken = error.errnoCode == EADDRINUSE
     self.init(
       .unavailable, "cannot listen on \(host):\(port): \(isTaken ? "the port is in use" : "\(error)")", at: key,
-      remedy: isTaken ? "stop what listens there, or set another port" : "set an address and port of this machine")
+      remedy: isTaken ? "stop the process there, or set another port" : "set an address and port of this machine")
   }
 }

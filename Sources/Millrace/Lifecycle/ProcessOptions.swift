@@ -1,5 +1,3 @@
-// What the command line of every process has: where its configuration is, and a look at it.
-
 package import ArgumentParser
 
 #if canImport(FoundationEssentials)
@@ -8,9 +6,9 @@ package import ArgumentParser
   internal import Foundation
 #endif
 
-/// The flags that every process takes.
+/// The command-line options of every process.
 package struct ProcessOptions: ParsableArguments {
-  @Option(help: "The configuration file; without it $MILLRACE_CONFIG, or the environment alone.")
+  @Option(help: "The configuration file. Default: $MILLRACE_CONFIG, or the environment alone.")
   package var config: String?
 
   @Flag(help: "Print the effective configuration with its sources, secrets masked, and exit.")
@@ -18,10 +16,10 @@ package struct ProcessOptions: ParsableArguments {
 
   package init() {}
 
-  /// Serves by the configuration, or prints it; then ends the process by what came of it.
+  /// Loads the configuration, then serves with it or prints it.
   ///
-  /// - Parameter name: The process's name in what it prints.
-  /// - Throws: `ExitCode`, where it served.
+  /// - Parameter name: The process's name in its output.
+  /// - Throws: `ExitCode` with the exit status, unless it printed the configuration.
   package func run(
     _ name: String, serving serve: (MillraceConfiguration) async throws -> ExitStatus
   ) async throws {

@@ -1,8 +1,8 @@
-// Running a process: its services in order, SIGTERM and SIGINT as a request to finish, a bound on how long that takes,
-// and an exit status. Errors come out as one readable line each, never as a stack trace.
+// Runs a process: starts its services in order, shuts down on SIGTERM and SIGINT within a time limit, and returns an
+// exit status. Each error is printed as one readable line, never as a stack trace.
 
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 public import Logging
 public import ServiceLifecycle
 internal import UnixSignals
@@ -23,15 +23,15 @@ public struct ProcessRunner: Sendable {
   private let logger: Logger
   private let forceExit: @Sendable (ExitStatus) -> Void
 
-  /// A runner.
+  /// Creates a runner.
   ///
   /// - Parameters:
-  ///   - name: The process's name in what it prints.
-  ///   - shutdown: How long it may take to leave.
-  ///   - readiness: Told when the process begins to leave.
+  ///   - name: The process's name in its output.
+  ///   - shutdown: The time limit for the shutdown.
+  ///   - readiness: Reports the process as not ready once the shutdown begins.
   public init(name: String, shutdown: ShutdownSettings, readiness: ReadinessBoard?, logger: Logger) {
     self.init(name: name, shutdown: shutdown, readiness: readiness, logger: logger) { status in
-      // Not exit(): what hangs may hold a lock that an exit handler wants.
+      // Not exit(): a hanging service may hold a lock that an exit handler needs.
       _exit(status.rawValue)
     }
   }
@@ -47,14 +47,14 @@ public struct ProcessRunner: Sendable {
     self.forceExit = forceExit
   }
 
-  /// Runs `services` until one fails or the process is asked to leave, and says how it ended.
+  /// Runs `services` until one fails or the process receives a signal, and returns the exit status.
   ///
-  /// - Parameter services: In the order of their dependencies: the first starts first and is the last to be asked to
-  ///   leave, so list what others need (Kafka) before those that need it (the HTTP server).
+  /// - Parameter services: The services in the order of their dependencies. The first starts first and shuts down last,
+  ///   so list Kafka clients before the HTTP server that needs them.
   public func run(_ services: [any Service]) async -> ExitStatus {
     let watch = ShutdownWatch(
       limit: grace + .seconds(5), clock: .system, readiness: readiness, logger: logger, forceExit: forceExit)
-    // The library names every service in its own lines; those of a healthy life are of no interest here.
+    // The library logs the start and end of every service; only its warnings are of interest.
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
     var configuration = ServiceGroupConfiguration(
@@ -67,7 +67,7 @@ public struct ProcessRunner: Sendable {
       logger.info("\(name) ended")
       return .success
     } catch is CancellationError {
-      logger.error("\(name) did not finish within its shutdown grace and was cancelled")
+      logger.error("\(name) did not finish within shutdown.grace and was cancelled")
       return .software
     } catch {
       logger.error("\(name) failed", metadata: ["error": "\(error)"])
@@ -75,7 +75,7 @@ public struct ProcessRunner: Sendable {
     }
   }
 
-  /// Prints `error` on the standard error stream, one line for each problem, and says how the process is to exit.
+  /// Prints `error` on the standard error stream, one line per problem, and returns the exit status.
   public static func explain(_ error: any Error, name: String, sink: LogSink = .standardError) -> ExitStatus {
     for line in lines(of: error) { sink.write(Array("\(name): \(line)\n".utf8)) }
     return ExitStatus(error)
@@ -86,6 +86,7 @@ public struct ProcessRunner: Sendable {
     if let error = error as? KafkaError, error.code == .invalidConfiguration {
       return ["kafka.properties: \(error.reason); correct or remove it"]
     }
+    if let error = error as? KafkaError { return ["\(error); \(error.advice)"] }
     return [String("\(error)".map { $0.isNewline ? " " : $0 })]
   }
 }

@@ -1,14 +1,14 @@
-// The bound on a process's end: a service that hangs in its shutdown must not keep the process from leaving.
+// Limits the time of a shutdown: a service that hangs must not keep the process from ending.
 
-internal import Clocks
+internal import MillraceTime
 internal import Logging
 internal import ServiceLifecycle
 
-/// The first service that is asked to leave: it tells probes, and ends a process that does not come to its end.
+/// The first service to shut down. It reports the process as not ready and ends the process if the shutdown hangs.
 struct ShutdownWatch: Service {
-  /// From the request to leave to the forced end.
+  /// The time from the start of the shutdown to the forced end.
   var limit: Duration
-  /// Real time outside of tests, whatever the configuration's clock does: the supervisor's patience is real.
+  /// Real time outside tests, whatever the configuration's clock: the supervisor's time limit is real, too.
   var clock: MillraceClock
   var readiness: ReadinessBoard?
   var logger: Logger
@@ -16,13 +16,13 @@ struct ShutdownWatch: Service {
 
   func run() async throws {
     try await gracefulShutdown()
-    logger.info("leaving", metadata: ["limit": "\(DurationText.text(limit))"])
+    logger.info("shutting down", metadata: ["limit": "\(DurationText.text(limit))"])
     await readiness?.beginDraining()
     let (deadline, clock, logger, forceExit) = (clock.now.advanced(by: limit), clock, logger, forceExit)
-    // A task of its own: the group that ends its services would wait for a child, or cancel it with the others.
+    // A detached task: the service group would wait for a child task, or cancel it with the others.
     Task.detached {
       do { try await clock.sleep(until: deadline, tolerance: nil) } catch { return }
-      logger.error("a service hangs: ending without it")
+      logger.error("a service did not shut down in time; ending the process without it")
       forceExit(.software)
     }
   }

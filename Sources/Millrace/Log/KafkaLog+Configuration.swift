@@ -1,23 +1,27 @@
-// From settings to a log.
-
-internal import Kafka
+internal import KafkaClient
 public import Logging
 
 extension KafkaLog {
-  /// The log that settings name, its clients reporting to the process's log and metrics.
+  /// Connects to the cluster in `settings`. The clients report to the process's log and metrics.
   ///
   /// - Parameters:
-  ///   - settings: `kafka` of the configuration; secrets are read now.
-  ///   - clientID: What brokers log, followed by what each client is for.
-  ///   - bootstrapServers: Instead of the settings': the address of an embedded cluster that was started.
-  ///   - timeout: How long the cluster may take to say what it is.
-  /// - Throws: ``MillraceError`` that names the file that cannot be read; ``KafkaError`` where no broker answered.
+  ///   - settings: The section `kafka` of the configuration. Its secrets are read now.
+  ///   - clientID: The client id that brokers log, followed by the purpose of each client.
+  ///   - bootstrapServers: The address of a running embedded cluster; overrides the settings.
+  ///   - timeout: How long to wait for the cluster's metadata.
+  /// - Throws: ``MillraceError`` that names the unreadable file; ``KafkaError`` if no broker answered.
   public static func connect(
     _ settings: KafkaSettings, clientID: String, bootstrapServers: String? = nil, timeout: Duration, logger: Logger
   ) async throws -> KafkaLog {
-    try await connect(
-      try settings.client(clientID: clientID, bootstrapServers: bootstrapServers), timeout: timeout
-    ) { client in
+    var kafka = try settings.client(clientID: clientID, bootstrapServers: bootstrapServers)
+    let servers = kafka.bootstrapServers
+    logger.info("connecting to Kafka", metadata: ["servers": "\(servers)"])
+    kafka.reporter = ConnectionReporter { problems in
+      logger.warning(
+        "Kafka does not answer yet; retrying",
+        metadata: ["servers": "\(servers)", "problems": .array(problems.map { "\($0)" })])
+    }
+    return try await connect(kafka, timeout: timeout) { client in
       .reporting(client: client, to: logger)
     }
   }

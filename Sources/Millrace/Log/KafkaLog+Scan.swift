@@ -1,10 +1,10 @@
-// Reading a partition to its end, on Kafka. The end is the high watermark of the beginning, not the last stable offset:
-// committed records can stand behind those of a transaction that is still open, and a ledger must not miss them.
+// Reads a partition to its end. The end is the high watermark at the start of the scan, not the last stable offset:
+// committed records can follow the records of an open transaction, and a ledger must not miss them.
 
-public import Kafka
+public import KafkaClient
 
 extension KafkaLog {
-  /// Reads with a client of its own, which asks for the high watermark first.
+  /// Scans a partition with a client of its own, after a query for the high watermark.
   @discardableResult
   public func scan(
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
@@ -17,7 +17,7 @@ extension KafkaLog {
     case .highWatermark:
       let range = try await highWatermarks(of: [partition], timeout: Self.questionTimeout)[partition]
       progress.end = range?.upperBound
-      // Nothing to wait for: an empty partition never reports an end beyond its beginning.
+      // An empty partition never reports an end, so there would be nothing to wait for.
       if let range, progress.isOver(at: start, of: range) { return range.upperBound }
     }
     if case .offset(let first) = start {
@@ -35,8 +35,8 @@ extension KafkaLog {
     }
   }
 
-  /// Reads many partitions with one client: a connection and a first question to the cluster take longer than a small
-  /// partition. What they fetch ahead is bounded for all of them together.
+  /// Scans many partitions with one client, because connecting takes longer than reading a small partition. The client
+  /// bounds prefetching over all of its partitions.
   public func scan(
     _ ranges: [TopicPartition: Range<Int64>], where filter: HeaderFilter?, upTo limit: Int,
     _ body: @escaping @Sendable (ScanPage) async throws -> Void
@@ -58,14 +58,14 @@ extension KafkaLog {
     }
   }
 
-  /// Partitions of one client.
+  /// The maximum number of partitions of one client.
   private static var scanWidth: Int { 64 }
-  /// What a client may hold of all of its partitions that nobody has taken, and as much again that is on its way.
+  /// The bytes that a client may prefetch for all of its partitions. The same amount may be in transit.
   private static var scanBytes: Int { 32 << 20 }
-  /// The same of one partition.
+  /// The bytes that a client may prefetch for one partition.
   private static var mostAhead: Int { 2 << 20 }
 
-  /// - Returns: Whether it came to the end of the range.
+  /// - Returns: Whether it reached the end of the range.
   private static func read(
     _ queue: PartitionQueue, _ range: Range<Int64>, _ filter: HeaderFilter?, upTo limit: Int,
     _ body: @Sendable (ScanPage) async throws -> Void
@@ -80,10 +80,10 @@ extension KafkaLog {
     return false
   }
 
-  /// Lends the queues of a client of its own.
+  /// Calls `body` with the partition queues of a new client.
   /// - Parameters:
-  ///   - ahead: How many bytes are fetched ahead for each partition.
-  ///   - body: Returns nil where the queues ended before it had what it wanted.
+  ///   - ahead: How many bytes to prefetch for each partition.
+  ///   - body: Returns nil if the queues ended before the scan was complete.
   private func withScanner<Result: Sendable>(
     _ starts: [TopicPartition: StartOffset], upTo ahead: Int, _ body: ([PartitionQueue]) async throws -> Result?
   ) async throws -> Result {
@@ -96,9 +96,9 @@ extension KafkaLog {
         if let result = try await body(queues) { return result }
         break
       }
-      // Cancelled: the client ended because it was told to.
+      // If the task is cancelled, the client ended because of that.
       try Task.checkCancellation()
-      // The client's own error, where it has one, tells more.
+      // An error of the client is more specific than the one below.
       consumer.shutDown()
       try await group.waitForAll()
       let names = starts.keys.sorted().map(\.description).joined(separator: ", ")
@@ -109,18 +109,18 @@ extension KafkaLog {
   private static var questionTimeout: Duration { .seconds(30) }
 }
 
-/// How far a scan is: a value, so that its end can be reasoned about.
+/// The progress of a scan.
 struct ScanProgress: Sendable {
-  /// The offset before which it ends; nil: never.
+  /// The offset before which the scan ends; nil: never.
   var end: Int64?
-  /// The offset behind what was read.
+  /// The next offset to read.
   var position: Int64 = 0
 
   init(end: Int64?) { self.end = end }
 
   var isOver: Bool { end.map { position >= $0 } ?? false }
 
-  /// Whether a partition that holds `range` has nothing from `start` on.
+  /// Returns whether a partition with the offsets `range` has no records from `start` on.
   func isOver(at start: StartOffset, of range: Range<Int64>) -> Bool {
     switch start {
     case .earliest: range.isEmpty
@@ -129,7 +129,7 @@ struct ScanProgress: Sendable {
     }
   }
 
-  /// Takes what was read; returns what belongs to the scan.
+  /// Advances past a page and returns its records that belong to the scan.
   mutating func take(_ page: PartitionPage) -> [ConsumerRecord] {
     var records = page.records
     if let last = records.last { position = max(position, last.offset + 1) }

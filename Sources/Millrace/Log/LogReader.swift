@@ -1,65 +1,100 @@
-// A member of a consumer group, whatever the log.
+// The members of a consumer group, independent of the kind of log.
 
-public import Kafka
+public import KafkaClient
 
-/// What happens to a reader's assignment. Whoever reads the events must handle every one.
+/// A change of a reader's assignment. The reader of the events must handle every one.
 public enum LogReaderEvent: Sendable {
-  /// Partitions this reader has from now on; none is an assignment too. Each starts at its committed offset.
+  /// The partitions that the reader owns from now on; may be empty. Each starts at its committed offset.
   case assigned([any LogPartition])
-  /// Partitions to hand over. The group waits until ``Revocation/complete()`` is called.
+  /// Partitions to hand over. The group waits for ``Revocation/complete()``.
   case revoked(Revocation)
 }
 
 /// Reads records as a member of a group.
 public protocol LogReader: Sendable {
-  /// What happens to the assignment, in order, for one loop; ends when the reader is closed. A loop that is left early
-  /// completes the revocations it did not see.
+  /// The changes of the assignment, in order, for one loop. The sequence ends when the reader closes. Leaving the loop
+  /// early completes the revocations that it did not receive.
   var events: any AsyncSequence<LogReaderEvent, Never> & Sendable { get }
 
-  /// Joins the group and serves it until ``shutDown()`` was called and the group is left. Cancelling the task leaves the
-  /// group too.
+  /// Joins the group and serves it until ``shutDown()`` was called and the reader has left the group. Cancelling the
+  /// task also leaves the group.
   /// - Throws: ``KafkaError`` that ended the client.
   func run() async throws(KafkaError)
 
-  /// How long ago ``run()`` served the group last; nil where it does not run, or cannot tell.
+  /// The time since ``run()`` last served the group; nil if it does not run or the time is unknown.
   var sinceLastTurn: Duration? { get }
 
-  /// Leaves the group: the assignment is revoked through ``events`` first.
+  /// Leaves the group, after revoking the assignment through ``events``.
   func shutDown()
 
-  /// Commits offsets; returns when the group has them.
-  /// - Throws: ``KafkaError``; refused once the group has moved on without this member, and, where
-  ///   ``LogCapabilities/handOverCommits`` is missing, as soon as another one joins.
+  /// Commits offsets and returns once the group has stored them.
+  /// - Throws: ``KafkaError``. The commit is refused once the group has a generation without this member. Without
+  ///   ``LogCapabilities/handOverCommits`` it is refused as soon as another member joins.
   func commit(_ offsets: [CommittedOffset]) async throws(KafkaError)
 
-  /// What the group has committed; partitions without a commit are absent. Waits for transactions that are about to
-  /// commit offsets of these partitions to be decided (KIP-447), so that what is returned is final.
+  /// Returns the committed offsets; partitions without one are absent. The offsets are final: the call waits for
+  /// pending transactions that commit offsets of these partitions (KIP-447).
   func committed(_ partitions: [TopicPartition], timeout: Duration) async throws(KafkaError) -> [CommittedOffset]
 
-  /// What a transaction needs in order to commit offsets for this member. Ask again after each assignment: the log
-  /// refuses the metadata of a generation that has passed.
+  /// Returns the metadata with which a transaction commits offsets for this member. Call it again after each
+  /// assignment: the log refuses the metadata of an old generation.
   func groupMetadata() async throws(KafkaError) -> GroupMetadata
+
+  /// Returns which client is the static member with this reader's name (``LogReaderOptions/instance``).
+  ///
+  /// A process that was paused may have been replaced by another process with its name. It must ask before it joins
+  /// again, because joining would fence its replacement.
+  /// - Throws: ``KafkaError`` if the group did not answer.
+  func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder
 }
 
 extension LogReader {
-  /// Cannot tell.
+  /// Unknown.
   public var sinceLastTurn: Duration? { nil }
+
+  /// The reader itself: in a log without static members no other client can have the name.
+  public func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder { .thisReader }
 }
 
-/// One assigned partition. Records are taken from it; not taking them is its back-pressure.
+/// The client that is the static member with a name.
+public enum InstanceHolder: Sendable, Hashable {
+  /// The reader that asks; it is still a member.
+  case thisReader
+  /// No client: the session has ended, and no other client uses the name.
+  case nobody
+  /// Another client, with its address if the log knows it.
+  case another(host: String)
+
+  /// Finds the member with the name `instance` among a group's members.
+  /// - Parameter memberID: The member id of the reader that asks; nil if it never was a member.
+  public init(of instance: String?, among members: [GroupMember], askedBy memberID: String?) {
+    guard let instance, let holder = members.first(where: { $0.instance == instance }) else {
+      self = .nobody
+      return
+    }
+    // A reader that never was a member finds its predecessor, which it is meant to replace.
+    guard let memberID, holder.id != memberID else {
+      self = .thisReader
+      return
+    }
+    self = .another(host: holder.host)
+  }
+}
+
+/// One assigned partition. Its records are pulled, which provides back-pressure.
 public protocol LogPartition: Sendable {
-  /// Which one.
+  /// The partition.
   var partition: TopicPartition { get }
 
-  /// Where the partition ended when its reader last came there: behind ends of transactions and aborted records too,
-  /// which no batch tells of. nil before that.
+  /// The end of the partition when the reader last reached it, after transaction markers and aborted records, which no
+  /// batch contains. nil before that.
   var end: Int64? { get }
 
-  /// The next committed records in order: at least one and at most `limit`, without waiting for more than there are. One
-  /// call at a time.
+  /// Returns the next committed records in order: at least one and at most `limit`. It does not wait for a full batch.
+  /// Make one call at a time.
   ///
-  /// An empty batch means that the partition was revoked, the reader closed, or the task cancelled; what was fetched and
-  /// not taken is left to the successor.
-  /// - Throws: ``KafkaError`` where the partition cannot be read.
+  /// An empty batch means that the partition was revoked, the reader closed, or the task was cancelled. The next owner
+  /// reads the records that were fetched and not returned.
+  /// - Throws: ``KafkaError`` if the partition cannot be read.
   func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord]
 }

@@ -1,31 +1,30 @@
-// What brings records into a log.
-
-public import Kafka
+public import KafkaClient
 
 /// Writes records.
 public protocol LogWriter: Sendable {
-  /// Serves the client until ``shutDown()`` was called and every record taken has its outcome. Cancelling the task
-  /// withdraws what is not on the wire yet.
+  /// Serves the client until ``shutDown()`` was called and every accepted record has its outcome. Cancelling the task
+  /// withdraws records that are not on the wire yet. A writer without transactions replaces a client after a fatal
+  /// error.
   /// - Throws: ``KafkaError`` that ended the client.
   func run() async throws(KafkaError)
 
-  /// Takes no more records.
+  /// Stops accepting records.
   func shutDown()
 
-  /// Learns where the partitions of these topics are, so that the first record to each does not wait for it.
+  /// Fetches the metadata of these topics, so that the first record of each does not wait for it.
   func prepare(_ topics: [String], timeout: Duration) async throws(KafkaError)
 
-  /// Writes one record and returns its position once all in-sync replicas have it. Many calls may run at once; records
-  /// of one partition are written in the order of the calls.
+  /// Writes one record and returns its position once all in-sync replicas have it. Calls may run concurrently. Records
+  /// of one partition are written in the order of the calls, unless the client is replaced in between.
   func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition
 
-  /// Writes records in their order and returns their positions once all in-sync replicas have all of them.
-  /// - Throws: ``KafkaError`` of the first record that failed, once the outcome of every record taken is known.
+  /// Writes records in order and returns their positions once all in-sync replicas have all of them.
+  /// - Throws: ``KafkaError`` of the first record that failed, once the outcome of every accepted record is known.
   func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition]
 }
 
 extension LogWriter {
-  /// Writes records in their order, one after the other.
+  /// Writes records one after the other.
   public func send(contentsOf records: [ProducerRecord]) async throws(KafkaError) -> [RecordPosition] {
     var positions: [RecordPosition] = []
     for record in records { positions.append(try await send(record)) }
@@ -35,24 +34,25 @@ extension LogWriter {
 
 /// Writes records and a group's offsets so that readers see all of them or none.
 ///
-/// Errors say with ``KafkaError/transactionRemedy`` what to do: the same call again, abort and produce the same records
-/// in a new transaction, or give up. Calls come one at a time, sends excepted, and only while ``LogWriter/run()`` runs.
+/// ``KafkaError/transactionRemedy`` of an error says what to do: repeat the call, abort and produce the same records in
+/// a new transaction, or give up. Apart from sends, make one call at a time. Calls need a running ``LogWriter/run()``.
 public protocol TransactionalLogWriter: LogWriter {
-  /// Takes over the transactional id: fences older instances and aborts what they left open. Once, before all else.
+  /// Takes over the transactional id: fences older instances and aborts their open transactions. Call it once, before
+  /// any other call.
   func initialize(timeout: Duration) async throws(KafkaError)
 
   /// Opens a transaction.
   func begin() async throws(KafkaError)
 
-  /// Makes offsets of a group part of the open transaction.
-  /// - Throws: ``KafkaError`` with remedy `abort` where the group has moved on from the generation of `group`.
+  /// Adds offsets of a group to the open transaction.
+  /// - Throws: ``KafkaError`` with the remedy `abort` if the generation of `group` is old.
   func sendOffsets(
     _ offsets: [CommittedOffset], group: GroupMetadata, timeout: Duration
   ) async throws(KafkaError)
 
-  /// Commits the open transaction. Where the limit passed, call again until it is decided.
+  /// Commits the open transaction. After a timeout, call it again until the result is known.
   func commit(timeout: Duration) async throws(KafkaError)
 
-  /// Ends the open transaction as if it had never been.
+  /// Aborts the open transaction.
   func abort(timeout: Duration) async throws(KafkaError)
 }

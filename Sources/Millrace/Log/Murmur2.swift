@@ -1,9 +1,9 @@
-// Kafka's partitioner. A key goes where Java's and librdkafka's producers put it: whoever looks for one key reads one
-// partition of each topic, and the log in memory shows a test the partitions that a cluster would use.
+// Kafka's partitioner, with the same result as Java's and librdkafka's. A reader that looks for one key reads one
+// partition of each topic, and the in-memory log uses the same partitions as a cluster.
 
 /// The hash that `org.apache.kafka.common.utils.Utils.murmur2` computes.
 package enum Murmur2 {
-  /// Seed and multiplier as Kafka chose them.
+  /// Kafka's seed and multiplier.
   private static let seed: UInt32 = 0x9747_b28c
   private static let multiplier: UInt32 = 0x5bd1_e995
 
@@ -21,8 +21,8 @@ package enum Murmur2 {
     return hash ^ (hash >> 15)
   }
 
-  /// Where a key goes: `murmur2` of Java's default partitioner.
-  /// - Parameter count: how many partitions there are, at least 1.
+  /// Returns the partition of a key: `murmur2` of Java's default partitioner.
+  /// - Parameter count: The number of partitions, at least 1.
   package static func partition(of key: [UInt8], among count: Int) -> Int32 {
     Int32(hash(key) & 0x7fff_ffff) % Int32(clamping: max(1, count))
   }

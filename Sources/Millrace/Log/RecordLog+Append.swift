@@ -1,17 +1,17 @@
-// A writer that lives as long as some work takes.
+// Writers for the duration of one operation.
 
-public import Kafka
+public import KafkaClient
 
 extension RecordLog {
   /// Writes records with a writer of its own and returns once all in-sync replicas have them.
-  /// - Throws: `KafkaError` for the first that was not written; others may have been.
+  /// - Throws: `KafkaError` of the first record that was not written; others may have been written.
   public func append(_ records: [ProducerRecord]) async throws {
     guard !records.isEmpty else { return }
     _ = try await withWriter { try await $0.send(contentsOf: records) }
   }
 
-  /// Runs `body` beside a writer, which then ends with every record it took acknowledged or failed.
-  /// - Throws: what `body` throws; `KafkaError` that ended the writer.
+  /// Runs `body` with a new writer. The writer ends once every accepted record is acknowledged or has failed.
+  /// - Throws: The error of `body`, or the `KafkaError` that ended the writer.
   package func withWriter<Result: Sendable>(
     _ body: @escaping @Sendable (any LogWriter) async throws -> Result
   ) async throws -> Result {
@@ -28,7 +28,7 @@ extension RecordLog {
       var result: Result?
       while let end = try await group.next() { result = end ?? result }
       guard let result else {
-        throw KafkaError(code: .closed, operation: "write", reason: "the client ended before its work")
+        throw KafkaError(code: .closed, operation: "write", reason: "the client ended before the operation did")
       }
       return result
     }

@@ -1,15 +1,19 @@
-// What came since a time, as far as the log can tell: by its index where it has one, by the records' own times otherwise.
+// Scans the records since a time: with the log's time index if there is one, otherwise by the records' own times. The
+// index knows only real time.
 
 package import AppStore
-package import Kafka
+package import MillraceTime
+package import KafkaClient
 
 extension RecordLog {
-  /// Hands the records of topics that were written since `time` to `body`, one partition after the other, up to what was
-  /// newest when its turn came.
+  /// Calls `body` with the records of topics that were written since `time`, one partition after the other. The scan of
+  /// each partition ends at the end that it had when the scan began.
   ///
-  /// - Throws: ``KafkaError``, what `body` throws, or `CancellationError`.
+  /// - Parameter clock: The clock of the records. If it is simulated, the scan reads every record.
+  /// - Throws: ``KafkaError``, the error of `body`, or `CancellationError`.
   package func scan(
-    _ topics: [String], since time: Timestamp, upTo limit: Int = 1_000, timeout: Duration = .seconds(15),
+    _ topics: [String], since time: Timestamp, by clock: MillraceClock, upTo limit: Int = 1_000,
+    timeout: Duration = .seconds(15),
     _ body: @Sendable (ConsumerRecord) async throws -> Void
   ) async throws {
     let counts = try await partitionCounts(of: topics, timeout: timeout)
@@ -17,15 +21,15 @@ extension RecordLog {
       (0..<Int32(clamping: counts[topic] ?? 0)).map { TopicPartition(topic: topic, partition: $0) }
     }
     let starts =
-      description.capabilities.contains(.timeLookup)
+      description.capabilities.contains(.timeLookup) && !clock.isSimulated
       ? try await offsets(of: partitions, since: time.millisecondsSince1970, timeout: timeout) : nil
     for partition in partitions {
-      // A partition without an offset for that time holds nothing so young.
+      // A partition without an offset for that time has no records since then.
       if let starts, starts[partition] == nil { continue }
       try await scan(
         partition, from: starts?[partition].map { .offset($0) } ?? .earliest, to: .highWatermark, upTo: limit
       ) { records in
-        for record in records where record.timestamp ?? .max >= time.millisecondsSince1970 { try await body(record) }
+        for record in records where record.time(by: clock) ?? time >= time { try await body(record) }
       }
     }
   }

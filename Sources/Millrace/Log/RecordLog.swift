@@ -1,97 +1,98 @@
-// The log that workers stand on, as far as they see it. Kafka is one; the test kit's log in memory is another, and one
-// conformance suite holds both to the same promises.
+// The log interface of workers. Kafka implements it, and so does the in-memory log of the test kit. One conformance
+// suite tests both.
 
-public import Kafka
+public import KafkaClient
 
 /// A partitioned log with consumer groups and transactions.
 ///
-/// Records, positions and errors are Kafka's own whatever the log is. A log makes clients and owns none of them: whoever
-/// makes one runs it and shuts it down.
+/// Every implementation uses Kafka's types for records, positions and errors. A log creates clients and does not own
+/// them: the caller runs each client and shuts it down.
 public protocol RecordLog: Sendable {
-  /// Which log this is and what it can do.
+  /// The identity and capabilities of the log.
   var description: LogDescription { get }
 
-  /// The partition counts of the topics among `topics` that exist; the others are absent. Creates none.
-  /// - Throws: ``KafkaError`` where the log did not answer within `timeout`.
+  /// Returns the partition counts of `topics`; missing topics are absent. Creates no topic.
+  /// - Throws: ``KafkaError`` if the log did not answer within `timeout`.
   func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int]
 
-  /// For each partition the offset of its oldest record, and the one behind its newest: the *high watermark*, which also
-  /// counts records whose transaction is still open.
+  /// Returns for each partition the offset of its oldest record and its *high watermark*: the offset after its newest
+  /// record, including records of open transactions.
   func highWatermarks(
     of partitions: [TopicPartition], timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Range<Int64>]
 
-  /// For each partition the offset of its first record that is not older than `time`; partitions without one are absent.
-  /// - Throws: ``KafkaError`` with code `unsupported` where ``LogCapabilities/timeLookup`` is missing.
+  /// Returns for each partition the offset of its first record that is not older than `time`; partitions without one
+  /// are absent.
+  /// - Throws: ``KafkaError`` with code `unsupported` if ``LogCapabilities/timeLookup`` is missing.
   func offsets(
     of partitions: [TopicPartition], since time: Int64, timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Int64]
 
-  /// A member of a consumer group: reads what the group's other members do not. Assignor `range`, isolation
-  /// `read_committed`; without a committed offset it starts at the oldest record.
+  /// Creates a member of a consumer group with the assignor `range` and the isolation level `read_committed`. Without a
+  /// committed offset it starts at the oldest record.
   func makeReader(
     group: String, topics: [String], options: LogReaderOptions
   ) throws(KafkaError) -> any LogReader
 
-  /// A writer whose records are acknowledged by all in-sync replicas and written once despite its own retries.
+  /// Creates an idempotent writer whose records all in-sync replicas acknowledge.
   func makeWriter() throws(KafkaError) -> any LogWriter
 
-  /// A writer of transactions.
+  /// Creates a transactional writer.
   /// - Parameters:
-  ///   - id: The transactional id. The same after a restart, so that the new instance fences the old one.
+  ///   - id: The transactional id. Keep it across restarts, so that a new instance fences the old one.
   ///   - timeout: How long a transaction may stay open before the log aborts it.
   func makeTransactionalWriter(
     id: String, timeout: Duration
   ) throws(KafkaError) -> any TransactionalLogWriter
 
-  /// Hands the committed records of one partition to `body`, in order, in batches of at most `limit`. Nobody's offsets
-  /// are read or written.
+  /// Calls `body` with the committed records of one partition, in order, in batches of at most `limit`. It neither
+  /// reads nor commits offsets of a group.
   ///
   /// - Parameters:
-  ///   - start: Where it begins.
-  ///   - end: Where it ends. It returns once everything before is read or known to be aborted: records whose
-  ///     transaction is open when it comes to them are waited for.
-  /// - Returns: The offset behind what was read, where a later scan goes on.
-  /// - Throws: ``KafkaError``, what `body` throws, or `CancellationError`.
+  ///   - start: The first offset to read.
+  ///   - end: The end of the scan. The scan returns once every record before it was read or is known to be aborted, and
+  ///     waits for open transactions.
+  /// - Returns: The next offset, from which a later scan can continue.
+  /// - Throws: ``KafkaError``, the error of `body`, or `CancellationError`.
   @discardableResult
   func scan(
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64
 
-  /// Hands committed records of several partitions to `body`, those of each partition in order, those of different
-  /// partitions side by side. Otherwise as the scan of one.
+  /// Calls `body` with committed records of several partitions: in order within each partition, concurrently across
+  /// partitions. Otherwise like the scan of one partition.
   ///
   /// - Parameters:
-  ///   - ranges: What is read of each; an end beyond the partition's own is waited for.
-  ///   - filter: Which records are wanted; nil: all. The others are counted.
-  ///   - limit: How many records are looked at for one page, at most.
+  ///   - ranges: The offsets to read from each partition. The scan waits for offsets that are not written yet.
+  ///   - filter: Selects records; nil: all. Other records are only counted.
+  ///   - limit: The maximum number of records read for one page.
   func scan(
     _ ranges: [TopicPartition: Range<Int64>], where filter: HeaderFilter?, upTo limit: Int,
     _ body: @escaping @Sendable (ScanPage) async throws -> Void
   ) async throws
 }
 
-/// What a scan of several partitions found in one of them.
+/// Records of one partition, from a scan of several partitions.
 public struct ScanPage: Sendable {
   /// The partition.
   public var partition: TopicPartition
-  /// What was wanted of it, in order.
+  /// The selected records, in order.
   public var records: [ConsumerRecord]
-  /// How many records were looked at.
+  /// The number of records read, selected or not.
   public var read: Int
 
-  /// A page.
+  /// Creates a page.
   public init(partition: TopicPartition, records: [ConsumerRecord], read: Int) {
     (self.partition, self.records, self.read) = (partition, records, read)
   }
 }
 
 extension RecordLog {
-  /// Partitions that are read side by side.
+  /// The number of partitions that are read concurrently.
   private static var scanWidth: Int { 8 }
 
-  /// One scan for each partition.
+  /// Runs one scan per partition.
   public func scan(
     _ ranges: [TopicPartition: Range<Int64>], where filter: HeaderFilter?, upTo limit: Int,
     _ body: @escaping @Sendable (ScanPage) async throws -> Void
@@ -115,68 +116,73 @@ extension RecordLog {
   }
 }
 
-/// Where a scan ends.
+/// The end of a scan.
 public enum ScanEnd: Sendable, Hashable {
-  /// What the partition holds when the scan begins, open transactions included.
+  /// The partition's end when the scan begins, including open transactions.
   case highWatermark
-  /// Before this offset, also where the partition is shorter yet.
+  /// Before this offset, even if the partition does not reach it yet.
   case offset(Int64)
-  /// With its task.
+  /// The scan ends when its task is cancelled.
   case never
 }
 
-/// How a member of a group reads.
+/// Options of a member of a consumer group.
 public struct LogReaderOptions: Sendable, Hashable {
-  /// Makes it a static member of this name (KIP-345): a restart within the session disturbs nobody. For fixed replicas
-  /// only: a static member does not leave the group when it shuts down.
+  /// The name of a static member (KIP-345): a restart within the session moves no partition. In a log without
+  /// ``LogCapabilities/staticMembership`` the member is dynamic.
   public var instance: String?
-  /// How many bytes are fetched ahead for each partition. At least 1 KiB.
+  /// Whether a static member leaves the group when it shuts down. Otherwise the group reserves its partitions for the
+  /// rest of the session. A dynamic member always leaves.
+  public var leavesOnShutDown = false
+  /// The number of bytes to prefetch per partition, at least 1 KiB.
   public var prefetchBytes = 1 << 20
-  /// How long the group waits for a member that is silent, before it gives its partitions away; nil: the log's default.
+  /// How long the group waits for a silent member before it reassigns the partitions; nil: the log's default.
   public var sessionTimeout: Duration?
 
   /// The defaults.
-  public init(instance: String? = nil) { self.instance = instance }
+  public init(instance: String? = nil, leavesOnShutDown: Bool = false) {
+    (self.instance, self.leavesOnShutDown) = (instance, leavesOnShutDown)
+  }
 }
 
-/// Which log it is.
+/// The identity and capabilities of a log.
 public struct LogDescription: Sendable, Hashable {
-  /// The cluster's id, where it tells one.
+  /// The cluster's id, if it has one.
   public var clusterID: String?
-  /// What it can do.
+  /// The log's capabilities.
   public var capabilities: LogCapabilities
 
-  /// Describes a log.
+  /// Creates a description.
   public init(clusterID: String?, capabilities: LogCapabilities) {
     self.clusterID = clusterID
     self.capabilities = capabilities
   }
 }
 
-/// What a log can do beyond ordering, groups and headers, which every one does.
+/// Optional capabilities of a log. Every log has ordering, groups and headers.
 public struct LogCapabilities: OptionSet, Sendable, Hashable, CustomStringConvertible {
-  /// One bit for each.
+  /// One bit per capability.
   public let rawValue: UInt
   /// The capabilities whose bits are set.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// Transactions that isolate, carry offsets and fence.
+  /// Transactions with isolation, offsets and fencing.
   public static let transactions = LogCapabilities(rawValue: 1 << 0)
-  /// Offsets by time.
+  /// Lookup of offsets by time.
   public static let timeLookup = LogCapabilities(rawValue: 1 << 1)
-  /// Static members of groups.
+  /// Static group members.
   public static let staticMembership = LogCapabilities(rawValue: 1 << 2)
-  /// Topics can be created and altered by clients.
+  /// Clients can create and alter topics.
   public static let administration = LogCapabilities(rawValue: 1 << 3)
-  /// Keeps as much unread data as its retention says.
+  /// The log keeps unread data for as long as its retention allows.
   public static let backlog = LogCapabilities(rawValue: 1 << 4)
-  /// A retried write of the idempotent producer is stored once.
+  /// The log stores a retried write of the idempotent producer once.
   public static let deduplication = LogCapabilities(rawValue: 1 << 5)
-  /// A member that hands its partitions over can still commit what it did. Where it cannot, the successor starts at what
-  /// was committed before.
+  /// A member can still commit while it hands over its partitions. Without this the next owner starts at the offsets
+  /// committed earlier.
   public static let handOverCommits = LogCapabilities(rawValue: 1 << 6)
 
-  /// All of them: Apache Kafka.
+  /// All capabilities: Apache Kafka.
   public static let all: LogCapabilities = [
     .transactions, .timeLookup, .staticMembership, .administration, .backlog, .deduplication, .handOverCommits,
   ]
@@ -189,7 +195,7 @@ public struct LogCapabilities: OptionSet, Sendable, Hashable, CustomStringConver
     (.handOverCommits, "commits while handing over"),
   ]
 
-  /// Names, comma separated.
+  /// The names of the capabilities, comma-separated.
   public var description: String {
     Self.names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
   }

@@ -1,15 +1,15 @@
-// Lanes that start together all ask where partitions begin and end, and each question costs a client of its own. What is
-// asked while an answer is on its way is asked together, with the next client.
+// Lanes that start together all query watermarks, and each query needs a client of its own. Queries that arrive while
+// one is running are combined into the next one.
 
-internal import Kafka
+internal import KafkaClient
 
-/// Asks for high watermarks, several questions at once where they come at once.
+/// Queries high watermarks and combines concurrent queries.
 actor WatermarkQuestions {
   typealias Answer = [TopicPartition: Range<Int64>]
 
   private enum Turn: Sendable {
     case answered(Result<Answer, KafkaError>)
-    /// Nobody asks at present: the one who is told so does, for all that wait.
+    /// The receiver runs the next query, for all waiting callers.
     case yours
   }
 
@@ -23,13 +23,13 @@ actor WatermarkQuestions {
   private var waiting: [Question] = []
   private var isAsking = false
 
-  /// - Parameter ask: Answers one question.
+  /// - Parameter ask: Runs one query.
   init(_ ask: @escaping @Sendable ([TopicPartition], Duration) async throws(KafkaError) -> Answer) { self.ask = ask }
 
-  /// Questions that wait for another's answer.
+  /// The number of callers that wait for a running query.
   var waitingCount: Int { waiting.count }
 
-  /// Never answered by a question that was asked before this one.
+  /// Returns the high watermarks of partitions, from a query that began after this call.
   func answer(_ partitions: [TopicPartition], timeout: Duration) async throws(KafkaError) -> Answer {
     if isAsking {
       let turn = await withCheckedContinuation { asker in
@@ -58,7 +58,7 @@ actor WatermarkQuestions {
       }
       return .success(answer.filter { Set(partitions).contains($0.key) })
     }
-    // What was wrong with one must not be answered to all.
+    // One caller's invalid partition must not fail the others.
     for question in others {
       question.asker.resume(returning: .answered(await asked(question.partitions, question.timeout)))
     }

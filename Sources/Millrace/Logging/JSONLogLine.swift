@@ -1,10 +1,10 @@
-// One JSON object a line: `ts`, `level`, `label`, `message`, then metadata. Payloads and secrets stay out by construction:
-// long values are cut and values of secret names are masked, whoever logs them.
+// One JSON object per line: `ts`, `level`, `label`, `message`, then metadata. Long values are truncated and values with
+// secret names are masked, so the log contains no payloads and no secrets.
 
 internal import AppStore
 internal import Logging
 
-/// Lines for machines.
+/// The JSON format of log lines.
 enum JSONLogLine {
   static func format(_ line: LogLine) -> [UInt8] {
     var builder = JSONLineBuilder()
@@ -20,7 +20,6 @@ enum JSONLogLine {
   }
 }
 
-/// Builds one line of JSON as bytes.
 private struct JSONLineBuilder {
   var bytes: [UInt8] = []
   private var isFirst = true

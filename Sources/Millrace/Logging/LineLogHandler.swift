@@ -1,20 +1,18 @@
-// The handler behind every logger of a process; how a line looks is the format's business.
-
 internal import AppStore
 internal import Logging
 
-/// What a line says, masked and cut already where that is the metadata's business.
+/// The content of a log line. The formats mask and truncate it.
 struct LogLine {
   var time: Timestamp
   var level: Logger.Level
   var label: String
   var message: String
   var error: String?
-  /// By name.
+  /// The metadata, sorted by name.
   var metadata: [(key: String, value: Logger.MetadataValue)]
 }
 
-/// A swift-log handler that writes one line for each event.
+/// A swift-log handler that writes one line per event.
 struct LineLogHandler: LogHandler {
   var logLevel: Logger.Level
   var metadata: Logger.Metadata = [:]
@@ -25,7 +23,7 @@ struct LineLogHandler: LogHandler {
   private let now: @Sendable () -> Timestamp
   private let format: @Sendable (LogLine) -> [UInt8]
 
-  /// A handler that writes to `sink` what `format` makes of each event at or above `level`.
+  /// Creates a handler that formats each event at or above `level` with `format` and writes it to `sink`.
   init(
     label: String, level: Logger.Level = .info, sink: LogSink, now: @escaping @Sendable () -> Timestamp,
     metadataProvider: Logger.MetadataProvider? = nil, format: @escaping @Sendable (LogLine) -> [UInt8]

@@ -1,12 +1,13 @@
-// What of a line's metadata is shown: no secrets, nothing long enough to be a payload.
+// Masks secrets in a line's metadata and truncates values that are long enough to be payloads.
 
 internal import Logging
 
 enum LogMetadata {
-  /// The most bytes of one value; a signed notification has 17 kB.
+  /// The maximum size of a value, in bytes. A signed notification has 17 kB.
   static let limit = 1_024
 
-  /// All metadata of a line, what stands nearest to the event winning, by name.
+  /// Returns all metadata of a line, sorted by name. The event's values override the provider's, which override the
+  /// logger's own.
   static func merged(
     _ own: Logger.Metadata, _ provider: Logger.MetadataProvider?, _ event: LogEvent
   ) -> [(key: String, value: Logger.MetadataValue)] {
@@ -17,10 +18,10 @@ enum LogMetadata {
     return merged.sorted { $0.key < $1.key }
   }
 
-  /// A value as it may be shown under its name.
+  /// Returns a value with secrets masked and long text truncated.
   static func shown(_ text: String, key: String) -> String { isSecret(key) ? SecretFile.mask : cut(text) }
 
-  /// The text, cut to ``limit``.
+  /// Returns the text, truncated to ``limit``.
   static func cut(_ text: String) -> String {
     guard text.utf8.count > limit else { return text }
     return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "… (\(text.utf8.count) bytes)"

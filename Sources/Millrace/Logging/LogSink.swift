@@ -1,5 +1,3 @@
-// Where log lines go.
-
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Musl)
@@ -8,18 +6,18 @@
   internal import Darwin
 #endif
 
-/// Takes whole lines, newline included, from any thread.
+/// A destination of log lines. It accepts whole lines, including the newline, from any thread.
 public struct LogSink: Sendable {
   private let writeLine: @Sendable ([UInt8]) -> Void
 
-  /// A sink that gives lines to `write`.
+  /// Creates a sink that passes lines to `write`.
   public init(_ write: @escaping @Sendable ([UInt8]) -> Void) { writeLine = write }
 
-  /// Takes one line.
+  /// Writes one line.
   public func write(_ line: [UInt8]) { writeLine(line) }
 
-  /// The standard error stream, each line in one call, so that lines of threads and processes do not mix. Standard
-  /// output stays free for what a command prints.
+  /// The standard error stream. Each line is written in one call, so that lines of different threads and processes do
+  /// not mix. Standard output is reserved for the output of commands.
   public static let standardError = LogSink { line in
     line.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -36,7 +34,7 @@ public struct LogSink: Sendable {
   public static var isTerminal: Bool { isatty(2) == 1 }
 }
 
-/// One write to the standard error stream; outside the type, whose own `write` would hide the system's.
+// Outside the type, whose own `write` would hide the system call.
 private func systemWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
   write(2, bytes.baseAddress, bytes.count)
 }

@@ -1,16 +1,13 @@
-// From the configuration to a logger factory.
-
-public import Clocks
+public import MillraceTime
 public import Logging
 
 extension LogSettings {
-  /// The handler that these settings ask for.
+  /// Returns a log handler with these settings.
   ///
   /// - Parameters:
-  ///   - label: The logger's label.
-  ///   - clock: Whose wall time lines show.
-  ///   - sink: Where lines go.
-  ///   - isTerminal: Decides the format when ``format`` is unset.
+  ///   - clock: The clock whose wall time the lines show.
+  ///   - sink: The destination of the lines.
+  ///   - isTerminal: Determines the format if ``format`` is unset.
   public func handler(
     label: String, clock: MillraceClock, sink: LogSink = .standardError, isTerminal: Bool = LogSink.isTerminal
   ) -> any LogHandler {
@@ -21,7 +18,7 @@ extension LogSettings {
       label: label, level: level, sink: sink, now: now, format: isText ? TextLogLine.format : JSONLogLine.format)
   }
 
-  /// A logger as these settings ask for.
+  /// Returns a logger with these settings.
   public func logger(label: String, clock: MillraceClock) -> Logger {
     Logger(label: label) { handler(label: $0, clock: clock) }
   }

@@ -1,14 +1,12 @@
-// Lines for eyes: time of day, severity, message, metadata as name=value.
-
 internal import AppStore
 internal import Logging
 
-/// Lines for people at a terminal.
+/// The text format of log lines, for people at a terminal: time of day, severity, message, metadata as name=value.
 enum TextLogLine {
   static func format(_ line: LogLine) -> [UInt8] {
     let level = line.level.rawValue.uppercased()
     let padding = String(repeating: " ", count: max(0, 8 - level.count))
-    // Of `2026-01-31T12:00:00.000Z` the time of day is enough for somebody who watches.
+    // The time of day from `2026-01-31T12:00:00.000Z`.
     let time = line.time.rfc3339.dropFirst(11).dropLast(1)
     var text = "\(time) \(level)\(padding) \(printable(LogMetadata.cut(line.message)))"
     if let error = line.error { text += " error=\(printable(LogMetadata.cut(error)))" }
@@ -18,7 +16,7 @@ enum TextLogLine {
     return Array((text + "\n").utf8)
   }
 
-  /// Without what would move a terminal's cursor.
+  /// Replaces control characters, which could move a terminal's cursor, with spaces.
   private static func printable(_ text: String) -> String {
     var printable = ""
     for scalar in text.unicodeScalars {

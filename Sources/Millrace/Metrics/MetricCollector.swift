@@ -1,31 +1,29 @@
-// Values that are known elsewhere and asked for when somebody reads the metrics.
-
-/// A metric whose values are asked for at each reading.
+/// A metric whose values are collected each time the metrics are read.
 public struct MetricCollector: Sendable {
   /// One value and its labels.
   public struct Sample: Sendable {
-    /// Names and values.
+    /// The labels, as names and values.
     public var labels: [(String, String)]
     /// The value.
     public var value: Double
 
-    /// A value with labels.
+    /// Creates a value with labels.
     public init(_ value: Double, labels: [(String, String)] = []) {
       self.value = value
       self.labels = labels
     }
   }
 
-  /// The full name.
+  /// The full metric name.
   public var name: String
-  /// Counter or gauge.
+  /// The kind: counter or gauge.
   public var kind: MetricKind
-  /// One sentence.
+  /// The help text, in one sentence.
   public var help: String
-  /// Must not block: it runs while the metrics are rendered.
+  /// Returns the current values. It must not block, because it runs while the metrics are rendered.
   public var collect: @Sendable () -> [Sample]
 
-  /// A metric that asks `collect`.
+  /// Creates a metric with the values that `collect` returns.
   public init(
     _ name: String, _ kind: MetricKind, help: String, collect: @escaping @Sendable () -> [Sample]
   ) {

@@ -1,5 +1,5 @@
-// What the system knows of this process, by the names that Prometheus' client libraries share. Linux' /proc only;
-// elsewhere these metrics are absent.
+// Process metrics with the names that Prometheus client libraries share. They come from Linux's /proc and are absent on
+// other systems.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -9,7 +9,7 @@
   internal import Darwin
 #endif
 
-/// CPU time, memory and open files of this process.
+/// CPU time, memory, threads and open files of this process.
 public enum ProcessMetrics {
   /// The collectors to add to a registry.
   public static var collectors: [MetricCollector] {
@@ -34,17 +34,17 @@ public enum ProcessMetrics {
     ]
   }
 
-  /// The fields of `/proc/self/stat` (proc(5)) that are shown.
+  /// The exported fields of `/proc/self/stat` (proc(5)).
   struct Stat: Hashable {
     var cpuTicks: Double
     var threads: Double
     var residentPages: Double
 
     init?(_ text: String) {
-      // The command's name may hold blanks and parentheses; everything after the last one is plain.
+      // The command's name may contain blanks and parentheses. The fields begin after the last parenthesis.
       guard let end = text.lastIndex(of: ")") else { return nil }
       let fields = text[text.index(after: end)...].split { $0 == " " || $0 == "\n" }
-      // Fields 14, 15, 20 and 24 of proc(5), counted from the third, which comes first here.
+      // Fields 14, 15, 20 and 24 of proc(5). Index 0 is field 3.
       guard fields.count > 21, let user = Double(fields[11]), let system = Double(fields[12]),
         let threads = Double(fields[17]), let resident = Double(fields[21])
       else { return nil }

@@ -1,10 +1,10 @@
-// All series of one metric name: their kind, their help, and how many label combinations they may have.
+// All series of one metric name, with a limit on the number of label combinations.
 
-/// What a metric is.
+/// The kind of a metric.
 public enum MetricKind: String, Sendable, Hashable {
-  /// Only grows.
+  /// A value that only grows.
   case counter
-  /// Goes up and down.
+  /// A value that rises and falls.
   case gauge
   /// A distribution over fixed buckets.
   case histogram
@@ -16,10 +16,10 @@ struct PrometheusFamily {
 
   init(kind: MetricKind) { self.kind = kind }
 
-  /// The series of these labels, made by `make` when it is new.
+  /// Returns the series with these labels, or a new one from `make`.
   ///
-  /// Beyond `limit` combinations all new ones share one series whose label values are `other`: what an attacker can
-  /// write into a label must not grow memory.
+  /// Beyond `limit` combinations all new ones share one series whose label values are `other`, so that an attacker who
+  /// controls a label value cannot exhaust memory.
   mutating func series(
     _ labels: [PrometheusLabel], limit: Int, make: () -> any PrometheusSeries
   ) -> any PrometheusSeries {
@@ -32,7 +32,7 @@ struct PrometheusFamily {
     return made
   }
 
-  /// The samples in the order of their labels; a histogram's buckets stay together in the order of their bounds.
+  /// The samples, ordered by labels. A histogram's buckets stay together, ordered by their bounds.
   var samples: [PrometheusSample] {
     series.sorted { $0.key.lexicographicallyPrecedes($1.key) }.flatMap { $0.value.samples($0.key) }
   }

@@ -1,16 +1,16 @@
-// Prometheus' rules for names and texts (text exposition format 0.0.4), kept away from everything that counts.
+// Prometheus' rules for names, texts and numbers (text exposition format 0.0.4).
 
 enum PrometheusName {
-  /// A metric name: letters, digits, `_` and `:`, no digit first; anything else becomes `_`.
+  /// Returns a metric name: letters, digits, `_` and `:`, no digit first. Other characters become `_`.
   static func metric(_ label: String) -> String { sanitize(label, colons: true) }
 
-  /// A label name: letters, digits and `_`, no digit first. `le` belongs to histograms and becomes `le_`.
+  /// Returns a label name: letters, digits and `_`, no digit first. `le` is reserved for histograms and becomes `le_`.
   static func label(_ name: String) -> String {
     let name = sanitize(name, colons: false)
     return name == "le" ? "le_" : name
   }
 
-  /// The name with `suffix`, unless it ends so already.
+  /// Returns the name with `suffix`, which is added only if it is missing.
   static func suffixed(_ name: String, _ suffix: String) -> String { name.hasSuffix(suffix) ? name : name + suffix }
 
   private static func sanitize(_ text: String, colons: Bool) -> String {
@@ -29,10 +29,10 @@ enum PrometheusName {
     return bytes.isEmpty ? "_" : String(decoding: bytes, as: UTF8.self)
   }
 
-  /// A help text: backslash and newline escaped.
+  /// Returns a help text with backslash and newline escaped.
   static func escapedHelp(_ text: String) -> String { escaped(text, quotes: false) }
 
-  /// A label value: backslash, newline and double quote escaped.
+  /// Returns a label value with backslash, newline and double quote escaped.
   static func escapedValue(_ text: String) -> String { escaped(text, quotes: true) }
 
   private static func escaped(_ text: String, quotes: Bool) -> String {
@@ -48,7 +48,7 @@ enum PrometheusName {
     return escaped
   }
 
-  /// A sample's value: whole numbers without a point, infinities as Prometheus writes them.
+  /// Returns a sample's value: whole numbers without a decimal point, infinities as Prometheus writes them.
   static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -1,17 +1,17 @@
-// The backend of swift-metrics: keeps what is counted and renders it for Prometheus. Handlers are meant to be made once
-// and kept; making one looks it up under a lock, using one does not.
+// The swift-metrics backend: stores values and renders them for Prometheus. Create a handler once and keep it: creation
+// takes a lock, use does not.
 
 public import CoreMetrics
 internal import Synchronization
 
-/// All metrics of a process, as Prometheus reads them (text exposition format 0.0.4).
+/// All metrics of a process, rendered for Prometheus (text exposition format 0.0.4).
 ///
-/// Counters end in `_total` and timers in `_seconds`; the endings are added where a label lacks them. Timers and
-/// aggregating recorders are histograms over fixed buckets, other recorders and meters are gauges. A name keeps the kind
-/// it was first used with; what is recorded under it as another kind is dropped and counted in
+/// Counter names end in `_total` and timer names in `_seconds`; the registry adds a missing suffix. Timers and
+/// aggregating recorders are histograms with fixed buckets; other recorders and meters are gauges. A name keeps the
+/// kind of its first use. A metric that uses the name with another kind is dropped and counted in
 /// `millrace_metrics_conflicts_total`.
 public final class PrometheusRegistry: MetricsFactory {
-  /// Buckets of durations, in seconds: from half a millisecond to ten seconds.
+  /// The buckets of durations, in seconds: from half a millisecond to ten seconds.
   public static let durationBuckets: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
@@ -29,20 +29,21 @@ public final class PrometheusRegistry: MetricsFactory {
   private let state = Mutex(State())
   private let seriesLimit: Int
 
-  /// An empty registry.
+  /// Creates an empty registry.
   ///
-  /// - Parameter seriesLimit: The most label combinations of one metric; more share one series.
+  /// - Parameter seriesLimit: The maximum number of label combinations of a metric. Further ones share one series.
   public init(seriesLimit: Int = 1_000) {
     self.seriesLimit = seriesLimit
-    describe("millrace_metrics_conflicts_total", "Metrics dropped because their name has another kind.")
+    describe("millrace_metrics_conflicts_total", "Metrics dropped because their name is used with another kind.")
   }
 
-  /// States a metric's help text and, for histograms, its buckets. To be called before the metric is first used.
+  /// Sets a metric's help text and, for histograms, its buckets. Call it before the first use of the metric.
   ///
   /// - Parameters:
-  ///   - name: The full name, endings included.
-  ///   - help: One sentence.
-  ///   - buckets: Upper bounds in the metric's unit; ``durationBuckets`` unless told. Sorted, and freed of infinity.
+  ///   - name: The full name, including its suffix.
+  ///   - help: The help text, in one sentence.
+  ///   - buckets: Upper bounds in the metric's unit; ``durationBuckets`` by default. They are sorted, and infinity is
+  ///     removed.
   public func describe(_ name: String, _ help: String, buckets: [Double]? = nil) {
     state.withLock { state in
       state.help[name] = help
@@ -50,12 +51,12 @@ public final class PrometheusRegistry: MetricsFactory {
     }
   }
 
-  /// Adds values that are asked for at each ``render()`` instead of being kept.
+  /// Adds a metric whose values are collected by each ``render()``.
   public func add(_ collector: MetricCollector) {
     state.withLock { $0.collectors.append(collector) }
   }
 
-  /// The present values. Ordered by name and labels, so that two renderings differ only in what changed.
+  /// Returns the current values, ordered by name and labels, so that two results differ only in changed values.
   public func render() -> String {
     let state = state.withLock { $0 }
     var blocks: [String: String] = [:]
@@ -92,7 +93,7 @@ public final class PrometheusRegistry: MetricsFactory {
     var labels: [PrometheusLabel] = []
     for (name, value) in dimensions {
       let name = PrometheusName.label(name)
-      // A name that occurs twice would make the whole page unreadable for Prometheus.
+      // Prometheus would reject the whole response because of a repeated name.
       if !labels.contains(where: { $0.name == name }) { labels.append(PrometheusLabel(name: name, value: value)) }
     }
     return labels.sorted()
@@ -120,13 +121,13 @@ public final class PrometheusRegistry: MetricsFactory {
 // MARK: - MetricsFactory
 
 extension PrometheusRegistry {
-  /// A counter; its name ends in `_total`.
+  /// Returns a counter; its name ends in `_total`.
   public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     let name = PrometheusName.suffixed(PrometheusName.metric(label), "_total")
     return series(name, .counter, dimensions) { _ in PrometheusCounter() }
   }
 
-  /// A counter of fractions; its name ends in `_total`.
+  /// Returns a floating-point counter; its name ends in `_total`.
   public func makeFloatingPointCounter(
     label: String, dimensions: [(String, String)]
   ) -> any FloatingPointCounterHandler {
@@ -134,12 +135,12 @@ extension PrometheusRegistry {
     return series(name, .counter, dimensions) { _ in PrometheusNumber() }
   }
 
-  /// A gauge.
+  /// Returns a gauge.
   public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     series(PrometheusName.metric(label), .gauge, dimensions) { _ in PrometheusNumber() }
   }
 
-  /// A histogram when `aggregate`, else a gauge.
+  /// Returns a histogram if `aggregate` is true, otherwise a gauge.
   public func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
@@ -149,13 +150,13 @@ extension PrometheusRegistry {
       : series(name, .gauge, dimensions) { _ in PrometheusNumber() }
   }
 
-  /// A histogram of seconds; its name ends in `_seconds`.
+  /// Returns a histogram of seconds; its name ends in `_seconds`.
   public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     let name = PrometheusName.suffixed(PrometheusName.metric(label), "_seconds")
     return series(name, .histogram, dimensions) { PrometheusHistogram(bounds: $0) }
   }
 
-  // A series outlives its handlers: a counter that vanished and came back would read as a restart.
+  // A series outlives its handlers: a counter that disappeared and came back would look like a restart.
 
   /// Keeps the series.
   public func destroyCounter(_ handler: any CounterHandler) {}

@@ -1,10 +1,10 @@
-// The values behind the handlers of swift-metrics. Counters and gauges are single atomics; a histogram takes an
-// uncontended lock for a few additions.
+// The values behind the handlers of swift-metrics. Counters and gauges are atomics; a histogram takes a lock for a few
+// additions.
 
 internal import CoreMetrics
 internal import Synchronization
 
-/// One line of output: what follows the metric's name, the labels, the value.
+/// One line of output: the suffix of the metric's name, the labels and the value.
 struct PrometheusSample: Sendable, Hashable {
   var suffix = ""
   var labels: [PrometheusLabel]
@@ -18,7 +18,7 @@ struct PrometheusLabel: Sendable, Hashable, Comparable {
   static func < (left: Self, right: Self) -> Bool { (left.name, left.value) < (right.name, right.value) }
 }
 
-/// What a metric keeps for one combination of label values.
+/// The state of a metric for one combination of label values.
 protocol PrometheusSeries: AnyObject, Sendable {
   func samples(_ labels: [PrometheusLabel]) -> [PrometheusSample]
 }
@@ -34,7 +34,7 @@ final class PrometheusCounter: PrometheusSeries, CounterHandler {
   }
 }
 
-/// A number that is set or added to: gauges, and counters of fractions.
+/// A number that can be set or incremented, for gauges and floating-point counters.
 final class PrometheusNumber: PrometheusSeries, MeterHandler, RecorderHandler, FloatingPointCounterHandler {
   private let bits = Atomic<UInt64>(0.0.bitPattern)
 
@@ -62,7 +62,7 @@ final class PrometheusNumber: PrometheusSeries, MeterHandler, RecorderHandler, F
 
 final class PrometheusHistogram: PrometheusSeries, TimerHandler, RecorderHandler {
   private struct State {
-    /// Observations in each bucket alone, the last one beyond every bound.
+    /// The number of observations in each bucket, not cumulative. The last bucket is above all bounds.
     var counts: [UInt64]
     var sum = 0.0
   }

@@ -1,109 +1,117 @@
-// Who did what: one record of `millrace.audit` for the beginning of each action, one for the end of each of its parts.
-// A part is what one process does alone (a lane of a replay, all of a backfill), and its end is written together with the
-// last thing it did where the log has transactions.
+// The audit trail: `millrace.audit` has one record for the start of each action and one for the end of each of its
+// parts. A part is the work of one process, such as a lane of a replay or a whole backfill. If the log has
+// transactions, the end is written in the same transaction as the last piece of work.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
-/// Something that was done on an operator's word.
+/// An audit record of an operator's action.
 public struct AuditRecord: Sendable, Hashable {
-  /// What was done; new words may come.
+  /// The kind of action. Later versions may add kinds.
   public struct Action: RawRepresentable, Sendable, Hashable {
-    /// The word in the record.
+    /// The kind's name in the record.
     public var rawValue: String
-    /// An action by its word.
+    /// Creates an action from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Whether it is said about a run of something else; the same may be said of one run again.
+    /// Whether the action controls a run of another action. It can be repeated for the same run.
     public var isWord: Bool { [.pause, .resume, .stop].contains(self) }
 
-    /// Records were sent again; what is handled stays handled.
+    /// Records were sent again. Handled notifications are skipped.
     public static let replay = Action(rawValue: "replay")
-    /// Records were sent again, for handlers to run again.
+    /// Records were sent again, and handlers run again.
     public static let reapply = Action(rawValue: "reapply")
-    /// Dead letters were tried again.
+    /// Dead letters were sent to the worker again.
     public static let requeue = Action(rawValue: "requeue")
-    /// Dead letters were put aside for good.
+    /// Dead letters were discarded.
     public static let discard = Action(rawValue: "discard")
     /// Notifications were fetched from Apple's history.
     public static let backfill = Action(rawValue: "backfill")
-    /// A run was told to wait.
+    /// A mass extension of renewal dates was requested.
+    public static let campaignStart = Action(rawValue: "campaign-start")
+    /// A mass extension whose start was interrupted was requested again, or found at Apple.
+    public static let campaignResume = Action(rawValue: "campaign-resume")
+    /// Failures were assigned to a mass extension.
+    public static let campaignResolve = Action(rawValue: "campaign-resolve")
+    /// The retries of a mass extension were cancelled.
+    public static let campaignCancel = Action(rawValue: "campaign-cancel")
+    /// A run was paused.
     public static let pause = Action(rawValue: "pause")
-    /// A run was told to go on.
+    /// A run was resumed.
     public static let resume = Action(rawValue: "resume")
-    /// A run was told to end.
+    /// A run was stopped.
     public static let stop = Action(rawValue: "stop")
   }
 
-  /// What of it is told.
+  /// The phase of an action.
   public enum Phase: Sendable, Hashable {
-    /// It begins, and will have so many ends.
+    /// The action started; it has this number of parts.
     case started(parts: Int)
-    /// A part is over.
+    /// A part ended.
     case ended(part: String, result: Result, counts: [Count])
   }
 
-  /// How a part ended.
+  /// The result of a part.
   public struct Result: Sendable, Hashable {
-    /// The word; new ones may come.
+    /// The result's name. Later versions may add names.
     public var rawValue: String
-    /// What there is to say about it.
+    /// Details of the result.
     public var detail: String?
-    /// A result by its word.
+    /// Creates a result from its name.
     public init(rawValue: String, detail: String? = nil) {
       self.rawValue = rawValue
       self.detail = detail
     }
 
-    /// All of it was done.
+    /// All of the part was done.
     public static let done = Result(rawValue: "done")
-    /// An operator ended it.
+    /// An operator stopped the run.
     public static let stopped = Result(rawValue: "stopped")
-    /// It could not be done.
+    /// The part failed.
     public static func failed(_ detail: String) -> Result { Result(rawValue: "failed", detail: detail) }
   }
 
-  /// How many of something.
+  /// A count of items.
   public struct Count: Sendable, Hashable {
-    /// Of what, one lower-case word: `sent`, `published`.
+    /// The name of the count, one lower-case word: `sent`, `published`.
     public var name: String
-    /// How many.
+    /// The number of items.
     public var count: Int64
-    /// A count.
+    /// Creates a count.
     public init(_ name: String, _ count: Int64) {
       self.name = name
       self.count = count
     }
   }
 
-  /// The part that is everything: with its end the action is over, whichever other parts there were to be.
+  /// The name of the part that is the whole action. Its end ends the action, even if other parts are missing.
   public static let everything = "everything"
 
-  /// The topic's name, before the prefix.
+  /// The topic's name, without the prefix.
   public static let topic = "millrace.audit"
-  /// What `ce_type` begins with; `started` or `ended` follows.
+  /// The prefix of `ce_type`, before `started` or `ended`.
   public static let typePrefix = "dev.millrace.audit."
 
-  /// Names the action: the run's id, and the record's key.
+  /// The run's id, which is the record's key.
   public var run: String
-  /// What is done.
+  /// The kind of action.
   public var action: Action
-  /// What of it is told.
+  /// The phase.
   public var phase: Phase
-  /// Who asked for it.
+  /// The operator who requested the action.
   public var by: String
-  /// Which program wrote this, such as `millrace`, `millrace-console` or `millrace/winback` for a worker.
+  /// The program that wrote the record, such as `millrace`, `millrace-console` or, for a worker, `millrace/winback`.
   public var source: String
-  /// When this happened.
+  /// The time of the phase.
   public var at: Timestamp
-  /// Why, in the words of who asked; nil: not said.
+  /// The operator's reason; nil if none was given.
   public var why: String?
-  /// To what it is done: a worker, a topic, a run; nil: nothing to name.
+  /// The target: a worker, a topic or a run; nil if there is none.
   public var target: String?
-  /// Which records or notifications, as the command's own selection says it; nil: the action has none.
+  /// The command's selection of records or notifications; nil if the action has none.
   public var selection: JSONObject?
 
-  /// What was done.
+  /// Creates an audit record.
   public init(
     run: String, _ action: Action, _ phase: Phase, by: String, source: String, at: Timestamp, why: String? = nil,
     target: String? = nil, selection: JSONObject? = nil
@@ -112,12 +120,12 @@ public struct AuditRecord: Sendable, Hashable {
     (self.why, self.target, self.selection) = (why, target, selection)
   }
 
-  /// Names the action in the trail: a run has one beginning, and as many words as are said about it.
+  /// The action's name in the trail. A run starts once and can have any number of control actions.
   public var name: String {
     action.isWord ? "\(run)/\(action.rawValue)/\(at.millisecondsSince1970)" : "\(run)/\(action.rawValue)"
   }
 
-  /// What makes the record unique: written twice, it counts once.
+  /// The record's unique id. Readers ignore a second record with the same id.
   public var id: String {
     switch phase {
     case .started: "\(name)/started"
@@ -125,7 +133,7 @@ public struct AuditRecord: Sendable, Hashable {
     }
   }
 
-  /// The record for Kafka: a CloudEvent in binary mode with JSON as its data.
+  /// Returns the Kafka record: a CloudEvent in binary mode with JSON data.
   public func producerRecord(prefix: String) -> ProducerRecord {
     let name = if case .started = phase { "started" } else { "ended" }
     let event = CloudEvent(
@@ -158,7 +166,7 @@ public struct AuditRecord: Sendable, Hashable {
     return json
   }
 
-  /// Reads such a record; nil for anything else.
+  /// Creates an audit record from a Kafka record; nil if it is not one.
   public init?(_ record: ConsumerRecord) {
     guard let value = record.value, let parsed = try? JSON(parsing: value), case .object(let json) = parsed,
       let run = json.text("run"), let action = json.text("action"), let by = json.text("by"),
@@ -194,13 +202,13 @@ extension AuditRecord.Phase {
 }
 
 extension JSONObject {
-  /// A member that is text.
+  /// Returns a text member.
   func text(_ name: String) -> String? {
     if case .string(let text)? = self[name] { return text }
     return nil
   }
 
-  /// A member that is an integer.
+  /// Returns an integer member.
   func number(_ name: String) -> Int64? {
     if case .integer(let number)? = self[name] { return number }
     return nil

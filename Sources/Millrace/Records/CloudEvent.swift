@@ -1,7 +1,7 @@
-// CloudEvents 1.0 in Kafka's binary content mode: the attributes are headers, the value is the data, untouched.
+// CloudEvents 1.0 in Kafka's binary content mode: the attributes are headers, and the value is the unchanged data.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
 /// The context attributes of a record (CloudEvents 1.0, Kafka Protocol Binding, binary content mode).
 public struct CloudEvent: Sendable, Hashable {
@@ -22,7 +22,7 @@ public struct CloudEvent: Sendable, Hashable {
   /// The `traceparent` header, which has no prefix.
   public var traceParent: TraceParent?
 
-  /// An event of these attributes.
+  /// Creates an event.
   public init(
     id: String, source: String, type: String, subject: String? = nil, time: Timestamp? = nil,
     contentType: String? = nil, extensions: [String: String] = [:], traceParent: TraceParent? = nil
@@ -37,7 +37,7 @@ public struct CloudEvent: Sendable, Hashable {
     self.traceParent = traceParent
   }
 
-  /// The record headers, always in the same order.
+  /// The record headers, in a fixed order.
   public var headers: [RecordHeader] {
     var headers: [RecordHeader] = []
     headers.reserveCapacity(8 + extensions.count)

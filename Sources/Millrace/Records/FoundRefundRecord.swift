@@ -1,44 +1,45 @@
-// A refund that no notification told: the transaction as Apple signed it when it was asked, on its way to the worker that
-// acts on refunds.
+// A refund that was found by asking Apple instead of through a notification: the signed transaction, for the worker
+// that acts on refunds.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
 /// A refunded transaction as it is written to `appstore.transactions.refunds`.
 ///
-/// The value is the JWS that Apple returned. One refund has one id, however often it is found: transaction and date of
-/// the refund. After a reversal, a new refund of the transaction has another date and so another id.
+/// The value is the JWS that Apple returned. The id consists of the transaction and the date of the refund, so that a
+/// refund has the same id each time it is found. After a reversal, a new refund has another date and another id.
 public struct FoundRefundRecord: Sendable, Hashable {
-  /// What `ce_type` begins with.
+  /// The prefix of `ce_type`.
   public static let typePrefix = "com.apple.appstore.transaction."
-  /// What follows in `ce_type`.
+  /// The rest of `ce_type`.
   public static let typeName = "REFUND"
 
   /// The JWS as Apple signed it.
   public var jws: String
-  /// What it says.
+  /// The decoded transaction.
   public var transaction: JWSTransactionDecodedPayload
 
-  /// The record of a transaction that was verified.
+  /// Creates the record of a verified transaction.
   public init(jws: String, transaction: JWSTransactionDecodedPayload) {
     self.jws = jws
     self.transaction = transaction
   }
 
-  /// `ce_id`; nil for a transaction that names itself not, or that is not refunded.
+  /// Returns `ce_id`; nil for a transaction without an id or without a refund.
   static func id(of transaction: JWSTransactionDecodedPayload) -> String? {
     guard let id = transaction.transactionId, !id.isEmpty, let date = transaction.revocationDate else { return nil }
     return "refund-\(id)-\(date.millisecondsSince1970)"
   }
 
-  /// What orders it among the notifications about the same purchase; nil for a transaction without a name.
+  /// Returns the record's key, which orders it with the notifications about the same purchase; nil for a transaction
+  /// without an id.
   static func key(of transaction: JWSTransactionDecodedPayload) -> String? {
     [transaction.originalTransactionId, transaction.transactionId].lazy.compactMap { $0 }.first { !$0.isEmpty }
   }
 
-  /// The record for Kafka; nil where the transaction is no refund.
+  /// Returns the Kafka record; nil if the transaction is not refunded.
   ///
-  /// - Parameter prefix: Put before the topic's name.
+  /// - Parameter prefix: The prefix of the topic's name.
   public func producerRecord(prefix: String) -> ProducerRecord? {
     guard let id = Self.id(of: transaction), let key = Self.key(of: transaction) else { return nil }
     let event = CloudEvent(

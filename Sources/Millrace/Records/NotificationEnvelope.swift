@@ -1,10 +1,10 @@
-// What a reader learns from a notification's headers before it decodes anything. Headers are data: missing, doubled or
-// garbled ones are reported, not fatal.
+// The content of a notification's headers, which a reader can use before it decodes the value. Missing or malformed
+// headers are reported and are not fatal.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
-/// The headers of a record, read back.
+/// The parsed headers of a record.
 public struct NotificationEnvelope: Sendable, Hashable {
   /// The version of App Store Server Notifications.
   public enum Version: String, Sendable, Hashable {
@@ -12,18 +12,18 @@ public struct NotificationEnvelope: Sendable, Hashable {
     case v1
     /// A JWS.
     case v2
-    /// No notification: a signed transaction, see ``FoundRefundRecord``.
+    /// Not a notification but a signed transaction; see ``FoundRefundRecord``.
     case found
   }
 
-  /// One header that is not as it should be.
+  /// A problem with a header.
   public enum Problem: Sendable, Hashable, CustomStringConvertible {
-    /// A header that every notification has is not there, or has no value.
+    /// A required header is missing or has no value.
     case missing(String)
-    /// A header's value is not UTF-8, or not of its form.
+    /// A header's value is not UTF-8 or not in the expected format.
     case malformed(String)
 
-    /// The header and what is wrong with it.
+    /// The header's name and the problem.
     public var description: String {
       switch self {
       case .missing(let name): "\(name) is missing"
@@ -44,32 +44,32 @@ public struct NotificationEnvelope: Sendable, Hashable {
   public var environment: AppStoreEnvironment?
   /// From `ce_source`.
   public var bundleId: String?
-  /// `ce_subject`: what orders the notification.
+  /// `ce_subject`: the notification's key.
   public var subject: String?
-  /// `ce_time`: `signedDate`, or when a version 1 body was received.
+  /// `ce_time`: `signedDate`, or the time of receipt of a version 1 body.
   public var time: Timestamp?
   /// `ce_origin`.
   public var origin: NotificationOrigin?
-  /// `ce_passwordplace`: where the secret of a version 1 body stood.
+  /// `ce_passwordplace`: the position of the secret in a version 1 body.
   public var passwordPlace: ResponseBodyV1.PasswordPlace?
   /// `content-type`.
   public var contentType: String?
   /// `traceparent`.
   public var traceParent: TraceParent?
-  /// What was wrong with the headers; empty for a record that Millrace wrote.
+  /// The problems with the headers; empty for a record that Millrace wrote.
   public var problems: [Problem]
 
-  /// Reads a record's headers. Of a header that occurs twice the last one counts, as in Kafka's own clients.
+  /// Parses a record's headers. If a header occurs twice, the last one counts, as in Kafka's own clients.
   public init(_ headers: [RecordHeader]) {
     var memory = EnvelopeMemory()
     self.init(headers, EnvelopeMemory.Layout(headers), &memory)
   }
 
-  /// Reads the headers of a record.
+  /// Parses the headers of a record.
   public init(_ record: ConsumerRecord) { self.init(record.headers) }
 
-  /// Reads headers of a record that follows others of its topic: what it has in common with the one before it is not
-  /// read again.
+  /// Parses the headers of a record that follows others of its topic. It does not
+  /// parse values again that are equal to those in the previous record.
   init(_ headers: [RecordHeader], _ layout: EnvelopeMemory.Layout, _ memory: inout EnvelopeMemory) {
     var reader = HeaderReader(headers, layout)
     contentType = reader.parsed(.contentType, required: true) { memory.contentType.value($0, HeaderText.text) }
@@ -84,7 +84,7 @@ public struct NotificationEnvelope: Sendable, Hashable {
     environment = source?.environment
     bundleId = source?.bundleId
     subject = reader.parsed(.subject, required: true, HeaderText.text)
-    // Version 2 payloads of early 2022 have no date, so its absence is no fault.
+    // Version 2 payloads of early 2022 have no date, so the header is optional.
     time = reader.parsed(.time, required: false) { HeaderText.text($0).flatMap { Timestamp(rfc3339: $0) } }
     subtype = reader.parsed(.subtype, required: false) {
       memory.subtype.value($0) { HeaderText.text($0).map { Subtype(rawValue: $0) } }
@@ -100,7 +100,7 @@ public struct NotificationEnvelope: Sendable, Hashable {
   }
 }
 
-/// What was read of the headers of the record before: in a topic most of them are alike.
+/// A cache of the previous record's parsed headers. Within a topic most headers are equal.
 struct EnvelopeMemory: Sendable {
   struct Field<Value: Sendable>: Sendable {
     private var last: (bytes: [UInt8], value: Value?)?
@@ -113,23 +113,23 @@ struct EnvelopeMemory: Sendable {
     }
   }
 
-  /// Where what stands in headers of the same names in the same order.
+  /// The positions of the headers in records with the same header names in the same order.
   struct Layout: Sendable {
     fileprivate var names: [String] = []
-    // By the name's number; no allocation.
+    // Indexed by the name's raw value, without an allocation.
     fileprivate var places = SIMD16<Int16>(repeating: -1)
-    /// Whether any belongs to a record's history.
+    /// Whether any header belongs to a record's delivery history.
     var hasHistory = false
 
     fileprivate init(_ headers: [RecordHeader] = []) {
       for index in headers.indices {
-        if Provenance.isHistory(headers[index]) { hasHistory = true }
+        if DeliveryHistory.isHistory(headers[index]) { hasHistory = true }
         guard let name = HeaderName(headers[index].name), let place = Int16(exactly: index) else { continue }
         places[name.rawValue] = place
       }
     }
 
-    /// Names that were read together are the same strings, and comparing those takes no look at their letters.
+    /// Returns whether headers have this layout. Names that share storage compare without a look at their bytes.
     fileprivate func fits(_ headers: [RecordHeader]) -> Bool {
       guard names.count == headers.count else { return false }
       for index in headers.indices where headers[index].name != names[index] { return false }
@@ -137,11 +137,11 @@ struct EnvelopeMemory: Sendable {
     }
   }
 
-  // Two: a topic has notifications with a subtype among those without.
+  // Two layouts, because a topic has notifications with and without a subtype.
   private var last = Layout()
   private var other = Layout()
 
-  /// The layout of these headers.
+  /// Returns the layout of headers.
   mutating func layout(of headers: [RecordHeader]) -> Layout {
     if last.fits(headers) { return last }
     swap(&last, &other)
@@ -158,11 +158,11 @@ struct EnvelopeMemory: Sendable {
   var origin = Field<NotificationOrigin>()
 }
 
-/// The headers a notification may have.
+/// The headers of a notification.
 private enum HeaderName: Int {
   case contentType, specversion, id, type, source, subject, time, subtype, origin, passwordPlace, traceParent
 
-  /// By length first: no two comparisons for most.
+  /// Switches on the length first, so that most names need a single comparison.
   init?(_ name: String) {
     switch (name.utf8.count, name) {
     case (5, "ce_id"): self = .id
@@ -197,7 +197,7 @@ private enum HeaderName: Int {
   }
 }
 
-/// What values of headers say.
+/// Parsers of header values.
 private enum HeaderText {
   static let version = Array("1.0".utf8)
   private static let typePrefixes: [(prefix: [UInt8], version: NotificationEnvelope.Version)] = [
@@ -205,7 +205,7 @@ private enum HeaderText {
     (Array(FoundRefundRecord.typePrefix.utf8), .found),
   ]
 
-  /// What is ASCII needs no further look, and nearly all of it is.
+  /// Returns the text of UTF-8 bytes. Nearly all values are ASCII, which needs no validation.
   static func text(_ bytes: [UInt8]) -> String? {
     bytes.allSatisfy { $0 < 0x80 }
       ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
@@ -226,7 +226,7 @@ private enum HeaderText {
   }
 }
 
-/// Finds headers by name, and notes what is wrong.
+/// Finds headers by name and collects problems.
 private struct HeaderReader {
   var problems: [NotificationEnvelope.Problem] = []
   private let headers: [RecordHeader]

@@ -1,11 +1,9 @@
-// How a notification came to its topic.
-
-/// `ce_origin`: how a notification came to its topic.
+/// `ce_origin`: how a notification reached its topic.
 public enum NotificationOrigin: String, Sendable, Hashable, CaseIterable {
   /// Apple posted it.
   case post
-  /// It was fetched from Apple's notification history (backfill).
+  /// A backfill fetched it from Apple's notification history.
   case history
-  /// It was sent again from a topic of ours.
+  /// A replay sent it again from one of Millrace's topics.
   case replay
 }

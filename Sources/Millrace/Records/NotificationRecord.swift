@@ -1,44 +1,45 @@
-// From a verified notification to the record that keeps it: the bytes as they came, everything a reader wants to know
-// without decoding them in headers. The only place where those headers are made.
+// Creates the record of a verified notification: the value is the received bytes, and the headers hold what a reader
+// needs before it decodes the value. Only this file creates those headers.
 
 public import AppStore
 internal import Crypto
-public import Kafka
+public import KafkaClient
 
 /// A notification as it is written to Kafka.
 public struct NotificationRecord: Sendable, Hashable {
   /// The topic's name in Kafka.
   public var topic: String
-  /// What orders it; never empty.
+  /// The record's key; never empty.
   public var key: String
-  /// The bytes as they came (version 1: without `password`).
+  /// The bytes as received (version 1: without `password`).
   public var value: [UInt8]
-  /// The headers' content.
+  /// The content of the headers.
   public var event: CloudEvent
 
-  /// What ``event`` says of a version 2 notification's type, followed by the type.
+  /// The prefix of ``event``'s type for a version 2 notification; the notification type follows.
   public static let v2TypePrefix = "com.apple.appstore.notification.v2."
-  /// What ``event`` says of a version 1 notification's type, followed by the type.
+  /// The prefix of ``event``'s type for a version 1 notification; the notification type follows.
   public static let v1TypePrefix = "com.apple.appstore.notification.v1."
-  /// `ce_type` ends with this where Apple's field is absent or no text.
+  /// The end of `ce_type` if Apple's field is absent or not text.
   public static let absentType = "UNRECOGNIZED"
 
-  /// The record for Kafka. It carries no timestamp: retention counts from the writing, not from `signedDate`.
+  /// The Kafka record. It has no timestamp, because retention must count from the time of writing, not from
+  /// `signedDate`.
   public var producerRecord: ProducerRecord {
     ProducerRecord(topic: topic, key: Array(key.utf8), value: value, headers: event.headers)
   }
 
-  /// The record of a version 2 notification that was verified.
+  /// Returns the record of a verified version 2 notification.
   ///
   /// - Parameters:
   ///   - jws: The JWS exactly as Apple signed it (`signedPayload`).
-  ///   - payload: Its payload.
-  ///   - transaction: The payload of its signed transaction, verified, when there is one.
-  ///   - renewalInfo: The payload of its signed renewal info, verified, when there is one.
-  ///   - appTransaction: The payload of its signed app transaction, verified, when there is one.
-  ///   - origin: How it came.
-  ///   - traceParent: The trace of the request, when there is one.
-  ///   - router: Where its type goes.
+  ///   - payload: The decoded payload.
+  ///   - transaction: The verified payload of its signed transaction, if there is one.
+  ///   - renewalInfo: The verified payload of its signed renewal info, if there is one.
+  ///   - appTransaction: The verified payload of its signed app transaction, if there is one.
+  ///   - origin: How the notification was received.
+  ///   - traceParent: The trace of the request, if there is one.
+  ///   - router: The topics of the notification types.
   public static func v2(
     jws: [UInt8], payload: ResponseBodyV2DecodedPayload, transaction: JWSTransactionDecodedPayload?,
     renewalInfo: JWSRenewalInfoDecodedPayload?, appTransaction: AppTransaction?, origin: NotificationOrigin,
@@ -57,17 +58,17 @@ public struct NotificationRecord: Sendable, Hashable {
       topic: router.topic(for: payload.notificationType), key: key, value: jws, event: event)
   }
 
-  /// The record of a version 1 notification whose shared secret was right.
+  /// Returns the record of a version 1 notification with a valid shared secret.
   ///
   /// - Parameters:
   ///   - value: The body without `password`, otherwise byte for byte as posted.
-  ///   - body: The same, decoded.
-  ///   - bundleId: The app it is for; bodies of 2019 do not say.
-  ///   - passwordPlace: Where `password` stood, as far as it is known.
-  ///   - receivedAt: When it was received: version 1 says nothing better.
-  ///   - origin: How it came.
-  ///   - traceParent: The trace of the request, when there is one.
-  ///   - router: Where its type goes.
+  ///   - body: The decoded body.
+  ///   - bundleId: The app; bodies of 2019 do not name it.
+  ///   - passwordPlace: The position of `password`, if known.
+  ///   - receivedAt: The time of receipt; version 1 has no better time.
+  ///   - origin: How the notification was received.
+  ///   - traceParent: The trace of the request, if there is one.
+  ///   - router: The topics of the notification types.
   public static func v1(
     value: [UInt8], body: ResponseBodyV1, bundleId: String?, passwordPlace: ResponseBodyV1.PasswordPlace? = nil,
     receivedAt: Timestamp, origin: NotificationOrigin, traceParent: TraceParent?, router: NotificationRouter
@@ -83,11 +84,11 @@ public struct NotificationRecord: Sendable, Hashable {
     return NotificationRecord(topic: router.topic(for: body.notification_type), key: key, value: value, event: event)
   }
 
-  /// `appstore/<environment>/<bundleId>`; `unknown` stands for what a notification does not say.
+  /// Returns `appstore/<environment>/<bundleId>`, with `unknown` for an absent value.
   static func source(_ environment: AppStoreEnvironment?, _ bundleId: String?) -> String {
     "appstore/\(environment?.rawValue ?? "unknown")/\(bundleId ?? "unknown")"
   }
 
-  /// SHA-256 in lower-case hexadecimal.
+  /// Returns the SHA-256 digest in lower-case hexadecimal.
   package static func digest(of bytes: [UInt8]) -> String { Hex.text(SHA256.hash(data: bytes)) }
 }

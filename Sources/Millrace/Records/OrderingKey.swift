@@ -1,14 +1,17 @@
-// What orders a notification: records with one key stay in order, so the key is what the notification is about.
-
 public import AppStore
 
-/// The key of a notification's record.
+/// The key of a notification's record. Records with the same key stay in order, so the key identifies the subject of
+/// the notification, such as a subscription.
 public enum OrderingKey {
-  /// The key of a version 2 notification: `originalTransactionId` of the transaction, else of the renewal info; for a
-  /// summary its `requestIdentifier`; for a token its `externalPurchaseId`; for consent its `appTransactionId`; else
-  /// `notificationUUID`.
+  /// Returns the key of a version 2 notification: the first of these values that is present and not empty.
   ///
-  /// - Returns: `nil` when the notification has none of these, which no documented one does. Empty texts count as absent.
+  /// 1. `originalTransactionId` of the transaction, then of the renewal info
+  /// 2. `requestIdentifier` of a summary
+  /// 3. `externalPurchaseId` of an external purchase token
+  /// 4. `appTransactionId` of an app transaction (consent)
+  /// 5. `notificationUUID`
+  ///
+  /// - Returns: `nil` if there is none. Every documented notification has one.
   public static func of(
     _ payload: ResponseBodyV2DecodedPayload, transaction: JWSTransactionDecodedPayload?,
     renewalInfo: JWSRenewalInfoDecodedPayload?, appTransaction: AppTransaction?
@@ -20,9 +23,9 @@ public enum OrderingKey {
     return candidates.lazy.compactMap { $0 }.first { !$0.isEmpty }
   }
 
-  /// The key of a version 1 notification: `original_transaction_id` of the body; else of the row that was refunded last;
-  /// else of the row that was bought last.
+  /// Returns the key of a version 1 notification: the `original_transaction_id` of the body, else of the row that was
+  /// refunded last, else of the row that was bought last.
   ///
-  /// - Returns: `nil` when the notification names no transaction.
+  /// - Returns: `nil` if the notification names no transaction.
   public static func of(_ body: ResponseBodyV1) -> String? { body.orderingKey }
 }

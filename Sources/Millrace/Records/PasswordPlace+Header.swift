@@ -1,4 +1,4 @@
-// The place of a version 1 body's secret as a header: without it the body could be made again, but not byte for byte.
+// The position of the secret in a version 1 body, as a header. With it the original body can be restored byte for byte.
 
 package import AppStore
 
@@ -6,7 +6,7 @@ extension ResponseBodyV1.PasswordPlace {
   /// `<offset> <before> <after>`, both in hexadecimal.
   package var headerText: String { "\(offset) \(Hex.text(before)) \(Hex.text(after))" }
 
-  /// Reads a header; nil for what is none.
+  /// Parses a header; nil if it is invalid.
   package init?(headerText: String) {
     let parts = headerText.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
     guard parts.count == 3, let offset = Int(String(decoding: parts[0], as: UTF8.self)), offset >= 0,

@@ -1,12 +1,11 @@
-// A body the ingress refused, as it is kept in `millrace.quarantine`: written by the ingress, read by
-// `millrace quarantine`.
+// The records of `millrace.quarantine`: bodies that the ingress refused. `millrace quarantine` reads them.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
-/// A refused body with what is known of it.
+/// A refused body and its metadata.
 public struct QuarantineRecord: Sendable, Hashable {
-  /// Which endpoint it was posted to.
+  /// The endpoint to which a body was posted.
   public enum Version: String, Sendable, Hashable, CaseIterable {
     /// `/v1`; the value is the JSON body without `password`.
     case v1
@@ -16,26 +15,34 @@ public struct QuarantineRecord: Sendable, Hashable {
     var contentType: String { self == .v1 ? "application/json" : "application/jose" }
   }
 
+  /// The partitions of the topic. The size limit applies to each, so that neither displaces the other's records.
+  public enum Partition: Int32, Sendable, Hashable, CaseIterable {
+    /// Bodies whose outer part only Apple, or a client that knows a shared secret, can have created.
+    case genuine = 0
+    /// Bodies that anyone can create.
+    case unverified = 1
+  }
+
   /// `ce_type` of these records.
   public static let type = "dev.millrace.ingress.quarantined"
   /// `ce_source` of these records.
   public static let source = "millrace/ingress"
-  /// Their topic's name, before the prefix.
+  /// The topic's name, without the prefix.
   public static let topic = "millrace.quarantine"
 
   /// The bytes, without any shared secret.
   public var value: [UInt8]
-  /// Which endpoint it was posted to.
+  /// The endpoint to which the body was posted.
   public var version: Version
-  /// Why it was refused; nil where a reader finds a reason it does not know.
+  /// The reason of the refusal; nil if the reader does not know it.
   public var reason: Refusal.Reason?
-  /// When it was received.
+  /// The time of receipt.
   public var receivedAt: Timestamp?
-  /// Version 1: the bundle ids of the apps whose shared secret came with the body (`ce_secretof`, separated by commas);
-  /// empty where that is not known.
+  /// Version 1: the bundle ids of the apps whose shared secret the body had (`ce_secretof`, comma-separated); empty if
+  /// unknown.
   public var secretOf: [String]
 
-  /// A refused body.
+  /// Creates a record.
   public init(
     value: [UInt8], version: Version, reason: Refusal.Reason?, receivedAt: Timestamp?, secretOf: [String] = []
   ) {
@@ -46,11 +53,16 @@ public struct QuarantineRecord: Sendable, Hashable {
     self.secretOf = secretOf
   }
 
-  /// SHA-256 of the value, lower-case hexadecimal: the same body refused twice has one id.
+  /// The SHA-256 digest of the value, in lower-case hexadecimal. Equal bodies have the same id.
   public var id: String { NotificationRecord.digest(of: value) }
 
-  /// The record for Kafka: a CloudEvent in binary mode, keyed by its id.
-  public func producerRecord(topic: String) -> ProducerRecord {
+  /// The partition for the body, by its reason.
+  public var partition: Partition { reason?.provesOutside == true ? .genuine : .unverified }
+
+  /// Returns the Kafka record: a CloudEvent in binary mode, keyed by its id.
+  ///
+  /// - Parameter partition: The partition to write to; nil: ``partition``.
+  public func producerRecord(topic: String, in partition: Partition? = nil) -> ProducerRecord {
     var extensions = ["version": version.rawValue]
     if let reason { extensions["reason"] = reason.rawValue }
     if !secretOf.isEmpty { extensions["secretof"] = secretOf.joined(separator: ",") }
@@ -58,10 +70,12 @@ public struct QuarantineRecord: Sendable, Hashable {
     let event = CloudEvent(
       id: id, source: Self.source, type: Self.type, subject: nil, time: receivedAt, contentType: version.contentType,
       extensions: extensions, traceParent: nil)
-    return ProducerRecord(topic: topic, key: Array(id.utf8), value: value, headers: event.headers)
+    return ProducerRecord(
+      topic: topic, partition: (partition ?? self.partition).rawValue, key: Array(id.utf8), value: value,
+      headers: event.headers)
   }
 
-  /// Reads such a record; nil where it is a tombstone or was written by somebody else.
+  /// Creates a record from a Kafka record; nil for a tombstone or a record of another type.
   public init?(_ record: ConsumerRecord) {
     guard let value = record.value, Self.text("ce_type", of: record) == Self.type else { return nil }
     self.init(

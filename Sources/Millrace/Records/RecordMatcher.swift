@@ -1,11 +1,11 @@
-// Holds records against a selection. The values it looks for are bytes made once; headers are compared where they stand,
-// nothing is decoded and nothing allocated for a record that is not chosen.
+// Matches records against a selection. It compares bytes in place, so that records outside the selection cost neither
+// decoding nor allocations.
 
-internal import AppStore
+public import AppStore
 internal import AppStoreSignature
-public import Kafka
+public import KafkaClient
 
-/// A selection, ready to be asked many times.
+/// A selection, prepared for matching many records.
 public struct RecordMatcher: Sendable {
   private let selection: RecordSelection
   private let types: [[UInt8]]
@@ -20,7 +20,7 @@ public struct RecordMatcher: Sendable {
 
   private static let source = Array("appstore/".utf8)
 
-  /// Looks for what `selection` chooses.
+  /// Creates a matcher for a selection.
   public init(_ selection: RecordSelection) {
     self.selection = selection
     let prefixes = [NotificationRecord.v2TypePrefix, NotificationRecord.v1TypePrefix, FoundRefundRecord.typePrefix]
@@ -36,19 +36,19 @@ public struct RecordMatcher: Sendable {
     readsHeaders = !(types.isEmpty && subtypes.isEmpty && environments.isEmpty && apps.isEmpty && reasons.isEmpty)
   }
 
-  /// What can be said by headers alone, of which each has one of some values: less than ``matches(_:at:)`` asks, and
-  /// never more. Nil where that is nothing.
+  /// The part of the selection that headers alone can decide; nil if there is none. It accepts every record that
+  /// ``matches(_:at:)`` accepts, and possibly more.
   public var headers: HeaderFilter? {
     let wanted = ["ce_type": types, "ce_subtype": subtypes, DeadLetter.reasonHeader: reasons]
     let values = wanted.filter { !$0.value.isEmpty }
     return values.isEmpty ? nil : HeaderFilter(values)
   }
 
-  /// Whether a record is chosen.
+  /// Returns whether the selection contains a record.
   ///
-  /// - Parameter time: When it counts as written, milliseconds since 1970; nil: by its own timestamp.
-  public func matches(_ record: ConsumerRecord, at time: Int64? = nil) -> Bool {
-    guard hasPlace(record), hasTime(time ?? record.timestamp), hasKey(record),
+  /// - Parameter time: The time of the record; nil: its timestamp.
+  public func matches(_ record: ConsumerRecord, at time: Timestamp? = nil) -> Bool {
+    guard hasPlace(record), hasTime(time?.millisecondsSince1970 ?? record.timestamp), hasKey(record),
       !readsHeaders || hasHeaders(record.headers)
     else { return false }
     return transactions.isEmpty || hasTransaction(record)
@@ -78,7 +78,7 @@ public struct RecordMatcher: Sendable {
     var subtype: [UInt8]?
     var source: [UInt8]?
     var reason: [UInt8]?
-    // Of a header that occurs twice the last one counts, as for every reader.
+    // If a header occurs twice, the last one counts, as for every reader.
     for header in headers {
       switch header.name {
       case "ce_type": type = header.value
@@ -94,7 +94,7 @@ public struct RecordMatcher: Sendable {
     return isOne(type, of: types) && isOne(subtype, of: subtypes) && isOne(reason, of: reasons) && hasSource(source)
   }
 
-  /// `appstore/<environment>/<bundleId>`.
+  /// Matches `appstore/<environment>/<bundleId>`.
   private func hasSource(_ source: [UInt8]?) -> Bool {
     guard !environments.isEmpty || !apps.isEmpty else { return true }
     guard let source, source.starts(with: Self.source) else { return false }
@@ -107,10 +107,10 @@ public struct RecordMatcher: Sendable {
 
   // MARK: - Payloads
 
-  // What cannot be taken apart names no transaction. It is still chosen by everything else.
+  // A value that cannot be decoded names no transaction.
 
-  /// Only for what everything else chose. The key names the original transaction of most records, so that most of those
-  /// that are meant are not decoded either.
+  /// Checked last. The key of most records is the original transaction, so that most matching records are not decoded
+  /// either.
   private func hasTransaction(_ record: ConsumerRecord) -> Bool {
     if let key = record.key, transactionKeys.contains(key) { return true }
     guard let value = record.value else { return false }

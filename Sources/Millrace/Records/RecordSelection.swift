@@ -1,49 +1,49 @@
-// Which records an operator means: one value for replay, dead letters, runs and the audit trail. Written as JSON in Kafka
-// and as flags for people; both come back as they were.
+// An operator's selection of records, for replays, dead letters, runs and the audit trail. It is JSON in Kafka and
+// flags on the command line; both conversions are lossless.
 
 public import AppStore
 
-/// A choice of records. What is empty or nil chooses everything.
+/// A selection of records. An empty or nil property does not restrict the selection.
 public struct RecordSelection: Sendable, Hashable {
   /// Topics by their names in Kafka.
   public var topics: [String] = []
-  /// Written then or later.
+  /// The earliest time of writing.
   public var since: Timestamp?
-  /// Written before.
+  /// The time before which records were written.
   public var until: Timestamp?
   /// Partitions.
   public var partitions: [Int32] = []
-  /// The first offset; makes sense with one topic and one partition alone.
+  /// The first offset; only useful with one topic and one partition.
   public var from: Int64?
-  /// The offset behind the last.
+  /// The offset after the last.
   public var to: Int64?
   /// Record keys.
   public var keys: [String] = []
-  /// Transactions by `transactionId` or `originalTransactionId`. The only choice for which payloads are decoded, and then
-  /// only those of records that everything else chose.
+  /// Transactions by `transactionId` or `originalTransactionId`. Only this condition decodes payloads, and only of
+  /// records that meet all others.
   public var transactions: [String] = []
-  /// Notification types as Apple writes them.
+  /// Notification types as Apple spells them.
   public var types: [String] = []
-  /// Subtypes as Apple writes them.
+  /// Subtypes as Apple spells them.
   public var subtypes: [String] = []
   /// Apps by bundle id.
   public var apps: [String] = []
-  /// Environments as Apple writes them.
+  /// Environments as Apple spells them.
   public var environments: [String] = []
-  /// Why a dead letter died; chooses dead letters alone.
+  /// Reasons of dead letters; selects only dead letters.
   public var reasons: [String] = []
 
-  /// Everything.
+  /// Creates a selection of all records.
   public init() {}
 
-  /// Whether it chooses by more than the place of a record.
+  /// Whether the selection depends on more than a record's topic, partition and offset.
   public var looksAtRecords: Bool {
     var places = RecordSelection()
     (places.topics, places.partitions, places.from, places.to) = (topics, partitions, from, to)
     return self != places
   }
 
-  // One row for each list, so that JSON, flags and reading know the same names.
+  // One row per list, which JSON, flags and parsing share.
   private static var lists: [(name: String, flag: String, path: WritableKeyPath<RecordSelection, [String]>)] {
     [
       ("topics", "--topic", \.topics), ("keys", "--key", \.keys), ("transactions", "--transaction", \.transactions),
@@ -58,7 +58,7 @@ public struct RecordSelection: Sendable, Hashable {
     [("since", \.since), ("until", \.until)]
   }
 
-  /// The selection as a JSON object; what chooses everything is left out.
+  /// The selection as a JSON object, without empty properties.
   public var json: JSONObject {
     var json = JSONObject()
     for list in Self.lists where !self[keyPath: list.path].isEmpty {
@@ -70,8 +70,8 @@ public struct RecordSelection: Sendable, Hashable {
     return json
   }
 
-  /// Reads such an object; nil for one that says anything this version does not know. A choice that is ignored would
-  /// choose too much.
+  /// Parses a JSON object; nil if this version does not know one of its members. Ignoring a condition would select too
+  /// many records.
   public init?(_ json: JSONObject) {
     for member in json.members {
       if let list = Self.lists.first(where: { $0.name == member.key }), case .array(let values) = member.value {
@@ -98,7 +98,7 @@ public struct RecordSelection: Sendable, Hashable {
     }
   }
 
-  /// The flags that say it on a command line, values in words of their own.
+  /// The command-line arguments of the selection; flags and values are separate arguments.
   public var arguments: [String] {
     var arguments: [String] = []
     for list in Self.lists { for value in self[keyPath: list.path] { arguments += [list.flag, value] } }
@@ -114,7 +114,7 @@ public struct RecordSelection: Sendable, Hashable {
 }
 
 extension RecordSelection: CustomStringConvertible {
-  /// What a person types into a shell to choose the same.
+  /// The selection as shell arguments.
   public var description: String {
     arguments.map { word in
       let isPlain = word.utf8.allSatisfy { byte in

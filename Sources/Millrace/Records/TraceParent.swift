@@ -1,20 +1,19 @@
-// W3C Trace Context, the `traceparent` header: read from a request, carried by its record, or begun here.
-
-/// Which trace a notification belongs to (W3C Trace Context, `traceparent`).
+/// The trace of a notification: the `traceparent` header of W3C Trace Context. It comes from the request or is new, and
+/// the record carries it.
 public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
-  /// 16 bytes, not all zero.
+  /// The trace's id: 16 bytes, not all zero.
   public let traceID: [UInt8]
-  /// 8 bytes, not all zero: the span that the reader's spans are children of.
+  /// The id of the parent of the reader's spans: 8 bytes, not all zero.
   public let parentID: [UInt8]
   /// Whether the caller may have recorded the trace.
   public let isSampled: Bool
 
-  /// Reads a header's value; `nil` when it is not what the recommendation allows.
+  /// Parses a header's value; `nil` if the recommendation does not allow it.
   ///
-  /// Versions above 00 are read as far as version 00 goes, as the recommendation asks; `ff` is refused.
+  /// As the recommendation asks, later versions are parsed like version 00, and `ff` is refused.
   public init?(_ text: String) { self.init(utf8: Array(text.utf8)) }
 
-  /// The same of a header's bytes.
+  /// Parses a header's bytes.
   init?(utf8 bytes: [UInt8]) {
     let dash = UInt8(ascii: "-")
     guard bytes.count >= 55, bytes[2] == dash, bytes[35] == dash, bytes[52] == dash,
@@ -28,22 +27,22 @@ public struct TraceParent: Sendable, Hashable, CustomStringConvertible {
     self.isSampled = flags & 1 == 1
   }
 
-  /// A trace that begins here, not sampled: nobody above has recorded anything.
+  /// Creates a new trace. It is not sampled, because no caller has recorded it.
   public init(using generator: inout some RandomNumberGenerator) {
-    // An all-zero identifier is invalid; setting one bit costs nothing and excludes it.
+    // An all-zero identifier is invalid; setting one bit excludes it.
     traceID = Self.bytes(of: generator.next()) + Self.bytes(of: generator.next() | 1)
     parentID = Self.bytes(of: generator.next() | 1)
     isSampled = false
   }
 
-  /// The trace that a request's header names, or a new one when there is no valid header.
+  /// Returns the trace in a request's header, or a new one if the header is missing or invalid.
   public static func continuing(
     _ header: String?, using generator: inout some RandomNumberGenerator
   ) -> TraceParent {
     header.flatMap { TraceParent($0) } ?? TraceParent(using: &generator)
   }
 
-  /// The trace that a request's header names, or a new one when there is no valid header.
+  /// Returns the trace in a request's header, or a new one if the header is missing or invalid.
   public static func continuing(_ header: String?) -> TraceParent {
     var generator = SystemRandomNumberGenerator()
     return continuing(header, using: &generator)

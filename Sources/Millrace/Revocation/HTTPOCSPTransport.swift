@@ -1,26 +1,25 @@
-// Carrying a question to an OCSP responder over HTTP. Everything about the answer is judged in AppStoreSignature; here
-// is only the post, bounded in size.
+// Sends requests to an OCSP responder over HTTP. AppStoreSignature validates the answers.
 
 public import AppStoreSignature
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Asks OCSP responders by HTTP POST (RFC 6960, appendix A.1). Apple's is `http://ocsp.apple.com`.
+/// Queries OCSP responders by HTTP POST (RFC 6960, appendix A.1). Apple's responder is `http://ocsp.apple.com`.
 public struct HTTPOCSPTransport: OCSPTransport {
-  /// The largest answer accepted; Apple's have about 2 kB.
+  /// The largest accepted answer, in bytes. Apple's answers have about 2 kB.
   static let maxResponseBytes = 64 << 10
-  /// The client tries to connect again and again until a limit ends that. Beyond any limit that a caller sets.
+  /// The time limit for the HTTP client, which otherwise keeps trying to connect. Longer than any limit of a caller.
   private let patience: Duration
 
-  /// A transport over the process's shared HTTP client.
+  /// Creates a transport that uses the process's shared HTTP client.
   public init() { self.init(patience: .seconds(15)) }
 
   init(patience: Duration) { self.patience = patience }
 
-  /// Posts one request.
+  /// Posts one request and returns the answer.
   ///
-  /// - Throws: ``MillraceError`` of the area `unavailable` for any answer but 200 with at most 64 KiB.
+  /// - Throws: ``MillraceError`` with the area `unavailable` unless the answer is a 200 of at most 64 KiB.
   public func query(_ request: [UInt8], url: String) async throws -> [UInt8] { try await post(request, to: url) }
 
   private func post(_ body: [UInt8], to url: String) async throws(MillraceError) -> [UInt8] {
@@ -50,6 +49,6 @@ public struct HTTPOCSPTransport: OCSPTransport {
   private static func unavailable(_ what: String, _ url: String) -> MillraceError {
     MillraceError(
       .unavailable, what, at: url,
-      remedy: "check that it can be reached from here over plain HTTP, or switch trust.revocation off")
+      remedy: "check that this host can reach it over plain HTTP, or set trust.revocation.enabled to false")
   }
 }

@@ -1,14 +1,12 @@
-// From the configuration to what asks about revocation.
-
-public import Clocks
+public import MillraceTime
 public import AppStoreSignature
 
 extension TrustSettings.Revocation {
-  /// What asks OCSP responders as these settings say; `nil` when nobody is to be asked.
+  /// Returns a revocation check with these settings; `nil` if online revocation is off.
   ///
   /// - Parameters:
-  ///   - clock: Whose present answers are judged at, and whose timers limit the waiting.
-  ///   - transport: Carries the questions.
+  ///   - clock: The clock whose current time answers must be valid at. The time limit for an answer is in real time.
+  ///   - transport: Sends the requests.
   public func checker(
     clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
   ) -> (any RevocationChecking)? {
@@ -18,6 +16,6 @@ extension TrustSettings.Revocation {
     limits.failure = failureMemory
     return OCSPRevocation(
       transport: transport, limits: limits, now: { clock.wallTime },
-      sleep: { try await clock.sleep(until: clock.now.advanced(by: $0), tolerance: nil) })
+      sleep: { try await Task.sleep(for: $0, clock: .continuous) })
   }
 }

@@ -1,7 +1,7 @@
-// Durations as the numbers that metrics, librdkafka and HTTP want.
+// Durations as numbers, for metrics, librdkafka and HTTP.
 
 extension Duration {
-  /// Whole milliseconds, rounded towards zero; saturates at the ends of `Int64`.
+  /// The number of whole milliseconds, rounded towards zero; saturates at the bounds of `Int64`.
   public var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -10,7 +10,7 @@ extension Duration {
     return carried ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// Seconds as a floating-point number, as metrics want them.
+  /// The number of seconds, for metrics.
   public var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18

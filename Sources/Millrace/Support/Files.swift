@@ -1,5 +1,5 @@
-// Reading whole small files: configuration, topics, secrets, certificates. Straight system calls, because an operator
-// wants the file's name and the reason ("No such file or directory"), and nothing here needs Foundation.
+// Reads small files: configuration, topics, secrets, certificates. It uses system calls directly, because errors then
+// name the file and the reason ("No such file or directory") and Foundation is not needed.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -9,14 +9,14 @@
   internal import Darwin
 #endif
 
-/// Small files, read whole.
+/// Reads small files and lists directories.
 public enum Files {
-  /// The bytes of the file at `path`.
+  /// Returns the bytes of the file at `path`.
   ///
   /// - Parameters:
   ///   - path: Absolute, or relative to the working directory.
-  ///   - limit: The largest size accepted, in bytes; 16 MiB unless told.
-  ///   - area: Whose error a failure is.
+  ///   - limit: The largest accepted size, in bytes; 16 MiB by default.
+  ///   - area: The area of the error if the file cannot be read.
   /// - Throws: ``MillraceError`` that names the file and the system's reason.
   public static func read(
     _ path: String, limit: Int = 16 << 20, area: MillraceError.Area = .configuration
@@ -34,13 +34,13 @@ public enum Files {
       }
       if count == 0 { return bytes }
       guard bytes.count + count <= limit else {
-        throw MillraceError(area, "the file is larger than \(limit) bytes", at: path, remedy: "name the right file")
+        throw MillraceError(area, "the file is larger than \(limit) bytes", at: path, remedy: "check the path")
       }
       bytes.append(contentsOf: chunk.prefix(count))
     }
   }
 
-  /// The text of the file at `path`, which must be UTF-8.
+  /// Returns the text of the file at `path`, which must be UTF-8.
   ///
   /// - Throws: ``MillraceError`` that names the file.
   public static func readText(
@@ -52,7 +52,7 @@ public enum Files {
     return text
   }
 
-  /// The names in the directory at `path`, sorted by byte value, without `.` and `..`.
+  /// Returns the names in the directory at `path`, sorted by byte value, without `.` and `..`.
   ///
   /// - Throws: ``MillraceError`` that names the directory and the system's reason.
   public static func list(

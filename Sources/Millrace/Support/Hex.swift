@@ -1,9 +1,9 @@
-// Lower-case hexadecimal, as CloudEvents ids and W3C trace contexts write it.
+// Lower-case hexadecimal, for CloudEvents ids and W3C trace contexts.
 
 package enum Hex {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Two lower-case digits for each byte.
+  /// Returns two lower-case digits per byte.
   package static func text(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.underestimatedCount * 2)
@@ -14,7 +14,7 @@ package enum Hex {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The value of one lower-case digit; `nil` for anything else, upper case included.
+  /// Returns the value of a lower-case digit; `nil` for anything else, including upper case.
   package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -23,7 +23,7 @@ package enum Hex {
     }
   }
 
-  /// The bytes that `digits` (an even number, lower case) stand for; `nil` when they are anything else.
+  /// Returns the bytes that an even number of lower-case digits represent; `nil` for anything else.
   @inline(__always)
   package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
     let count = digits.count

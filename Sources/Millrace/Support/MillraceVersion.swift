@@ -1,7 +1,5 @@
-// The version that every program of this package prints: one place, so that no two of them ever disagree.
-
-/// The version of Millrace.
+/// The version of Millrace, which every program of this package prints.
 public enum MillraceVersion {
-  /// This version, by Semantic Versioning (https://semver.org), without a leading `v`.
+  /// The current version, by Semantic Versioning (https://semver.org), without a leading `v`.
   public static let current = "0.1.0"
 }

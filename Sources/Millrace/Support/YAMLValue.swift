@@ -1,9 +1,9 @@
-// YAML as this project reads it: scalars stay text (the reader of a key decides what `on` or `012` means), every value
-// knows its line. The only file that knows the YAML library.
+// YAML values with their line numbers. Scalars stay text: the codec of a key decides what `on` or `012` means. Only
+// this file uses the YAML library.
 
 internal import Yams
 
-/// A YAML value and the line it stands on.
+/// A YAML value and its line.
 struct YAMLValue: Sendable, Hashable {
   struct Member: Sendable, Hashable {
     var key: String
@@ -19,7 +19,7 @@ struct YAMLValue: Sendable, Hashable {
   }
 
   var content: Content
-  /// From 1; 0 when the value does not come from a file.
+  /// The line, counted from 1; 0 if the value does not come from a file.
   var line: Int
 
   init(_ content: Content, line: Int = 0) {
@@ -27,7 +27,7 @@ struct YAMLValue: Sendable, Hashable {
     self.line = line
   }
 
-  /// How an error names what stands here.
+  /// The kind of value, as errors name it.
   var kind: String {
     switch content {
     case .null: "nothing"
@@ -41,7 +41,7 @@ struct YAMLValue: Sendable, Hashable {
 extension YAMLValue {
   /// Parses one YAML document.
   ///
-  /// - Throws: ``MillraceError`` with file and line. It does not quote the text, which may hold a password.
+  /// - Throws: ``MillraceError`` with file and line. It does not quote the text, which may contain a password.
   init(parsing text: String, file: String, area: MillraceError.Area) throws(MillraceError) {
     let root: Node?
     do {
@@ -50,7 +50,7 @@ extension YAMLValue {
       let (what, line) = Self.explain(error)
       throw MillraceError(
         area, "not valid YAML: \(what)", at: line.map { "\(file):\($0)" } ?? file,
-        remedy: "correct the file; one document, each key once")
+        remedy: "correct the file: it must be one document, with each key once")
     }
     guard let root else {
       self.init(.null, line: 1)
@@ -75,7 +75,7 @@ extension YAMLValue {
       for (key, value) in mapping {
         guard let name = key.scalar?.string else {
           throw MillraceError(
-            area, "a key that is not text", at: "\(file):\(key.mark?.line ?? line)", remedy: "write `name: value`")
+            area, "a key is not text", at: "\(file):\(key.mark?.line ?? line)", remedy: "write `name: value`")
         }
         let value = try YAMLValue(value, file: file, area: area)
         members.append(Member(key: name, line: key.mark?.line ?? line, value: value))
@@ -83,7 +83,7 @@ extension YAMLValue {
       self.init(.map(members), line: line)
     case .alias:
       throw MillraceError(
-        area, "an alias that names no anchor", at: "\(file):\(line)", remedy: "write the value out")
+        area, "an alias names no anchor", at: "\(file):\(line)", remedy: "write the value instead of the alias")
     }
   }
 
@@ -101,7 +101,7 @@ extension YAMLValue {
 }
 
 extension YAMLValue.Content {
-  /// On one line: flow style for lists and maps, quotes only where a plain scalar would read as something else.
+  /// The value on one line: lists and maps in flow style, quotes only if a plain scalar would be read differently.
   var flowText: String {
     switch self {
     case .null: ""

@@ -1,46 +1,53 @@
-// Is the cluster as strong as the topic files promise? A pure judgement; `/readyz` and the command line share it.
+// Compares the durability of a cluster's topics with their files. No I/O; `/readyz` and the command line share it.
 
-/// Judges present topics against what their files promise.
+/// Compares existing topics with the guarantees that their files declare.
 public enum DurabilityCheck {
   /// One way in which the cluster is weaker than declared.
   public enum Weakness: Sendable, Hashable, CustomStringConvertible {
     /// The topic does not exist.
     case missing(topic: String)
-    /// Fewer replicas than declared.
+    /// The topic has fewer replicas than declared.
     case replication(topic: String, actual: Int, declared: Int)
-    /// Fewer replicas must have a record before it is acknowledged.
+    /// Brokers acknowledge a record with fewer in-sync replicas than declared.
     case minimumInsync(topic: String, actual: String, declared: Int)
-    /// A replica that lags may become leader.
+    /// A replica that is not in sync may become leader.
     case uncleanElection(topic: String)
-    /// Records that the file admits are refused as too large.
+    /// The topic refuses records that the file allows as too large.
     case maxMessageBytes(topic: String, actual: String, declared: String)
-    /// A keyed topic with another partition count than its lanes: keys go elsewhere than in its sibling topics.
+    /// A keyed topic has a partition count other than its lanes, so its keys are in other partitions than in its
+    /// sibling topics.
     case partitions(topic: String, actual: Int, declared: Int)
 
-    /// One line for an operator: which topic, what is weaker, what to do.
+    /// Whether the topic was created with too few replicas, as on a cluster with too few brokers. An outage does not
+    /// change the number of replicas.
+    var isReplication: Bool {
+      if case .replication = self { true } else { false }
+    }
+
+    /// One line for the operator: the topic, the weakness and the action.
     public var description: String {
       switch self {
       case .missing(let topic): "\(topic) does not exist: run `millrace topics apply`"
       case .replication(let topic, let actual, let declared):
-        "\(topic) has \(actual) replicas, \(declared) are declared: reassign its partitions"
+        "\(topic) has \(actual) replicas, expected \(declared): reassign its partitions"
       case .minimumInsync(let topic, let actual, let declared):
-        "\(topic) has min.insync.replicas \(actual), \(declared) is declared: run `millrace topics apply`"
+        "\(topic) has min.insync.replicas \(actual), expected \(declared): run `millrace topics apply`"
       case .uncleanElection(let topic):
         "\(topic) allows unclean leader election: run `millrace topics apply`"
       case .maxMessageBytes(let topic, let actual, let declared):
-        "\(topic) has max.message.bytes \(actual), \(declared) is declared: run `millrace topics apply`"
+        "\(topic) has max.message.bytes \(actual), expected \(declared): run `millrace topics apply`"
       case .partitions(let topic, let actual, let declared):
-        "\(topic) has \(actual) partitions, \(declared) are declared: set topics.lanes to what the cluster has"
+        "\(topic) has \(actual) partitions, expected \(declared): set topics.lanes to the cluster's partition count"
       }
     }
   }
 
-  /// What is weaker than declared; empty when the cluster keeps what was promised.
+  /// Returns the weaknesses of the existing topics; empty if they are as strong as declared.
   ///
   /// - Parameters:
   ///   - declared: The topics that the process writes or reads.
-  ///   - actual: What the cluster has.
-  ///   - durability: When relaxed, topics must exist and nothing else is asked.
+  ///   - actual: The topics of the cluster.
+  ///   - durability: If relaxed, topics only have to exist.
   public static func weaknesses(
     declared: [TopicDefinition], actual: [TopicState], durability: KafkaSettings.Durability
   ) -> [Weakness] {
@@ -49,6 +56,16 @@ public enum DurabilityCheck {
       guard let state = present[topic.topic] else { return [.missing(topic: topic.topic)] }
       guard durability == .strict else { return [] }
       return (topic.promise ? promise(topic, state) : []) + lanes(topic, state)
+    }
+  }
+
+  /// Returns whether a setting that a topic's file does not declare can lose acknowledged or unread records.
+  static func breaksPromise(_ name: String, _ value: String) -> Bool {
+    switch name {
+    case "retention.bytes", "retention.ms": value != "-1"
+    case "cleanup.policy": value != "delete"
+    case "unclean.leader.election.enable": value == "true"
+    default: false
     }
   }
 
@@ -63,7 +80,7 @@ public enum DurabilityCheck {
       weaknesses.append(
         .replication(topic: topic.topic, actual: state.replication, declared: topic.replication))
     }
-    // A cluster that does not tell its settings is not known to be strong enough.
+    // A cluster that does not report its settings counts as too weak.
     let settings = state.settings ?? [:]
     let insync = settings["min.insync.replicas"]
     if insync.flatMap(Int.init) ?? 0 < topic.minimumInsyncReplicas {

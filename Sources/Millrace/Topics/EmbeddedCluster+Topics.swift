@@ -1,10 +1,10 @@
-// Topics on the embedded cluster, which has no administration: they are made in its own process before any client asks.
+// The embedded cluster has no topic administration, so its process creates the topics before any client asks for them.
 
-public import Kafka
+public import KafkaClient
 
 extension EmbeddedCluster {
-  /// Creates every topic of a catalog, each with its lanes and one replica.
-  /// - Throws: ``KafkaError`` for a topic that exists already.
+  /// Creates every topic of a catalog with its lanes and one replica.
+  /// - Throws: ``KafkaError`` if a topic already exists.
   public func create(_ catalog: TopicCatalog) throws(KafkaError) {
     for topic in catalog.topics { try createTopic(topic.topic, partitions: topic.lanes) }
   }

@@ -1,18 +1,16 @@
-// Which topic takes a notification: the files say it, nothing else does.
-
 public import AppStore
 
-/// Routes notification types to topics. A type that no file names goes to the topic for unrecognised ones, never to the
-/// floor.
+/// Routes notification types to topics as the topic files declare. A type that no file names goes to the topic for
+/// unrecognized types.
 public struct NotificationRouter: Sendable, Hashable {
   private let v2: [NotificationTypeV2: String]
   private let v1: [NotificationTypeV1: String]
-  /// The topic (its name in Kafka) of types that no file names.
+  /// The topic of types that no file names, by its name in Kafka.
   public let unrecognized: String
 
-  /// The routes that `topics` declare.
+  /// Creates the routes that `topics` declare.
   ///
-  /// - Throws: ``MillraceError`` when a type has two topics, or unrecognised types have none or two.
+  /// - Throws: ``MillraceError`` if a type has two topics, or if unrecognized types have none or two.
   public init(_ topics: [TopicDefinition]) throws(MillraceError) {
     let conflicts = Self.conflicts(in: topics.map { (file: $0.name, topic: $0) })
     guard conflicts.isEmpty, let unrecognized = topics.first(where: \.notifications.unrecognized) else {
@@ -29,17 +27,17 @@ public struct NotificationRouter: Sendable, Hashable {
     self.unrecognized = unrecognized.topic
   }
 
-  /// The topic (its name in Kafka) for a version 2 notification.
+  /// Returns the topic of a version 2 notification, by its name in Kafka.
   public func topic(for type: NotificationTypeV2?) -> String {
     type.flatMap { v2[$0] } ?? unrecognized
   }
 
-  /// The topic (its name in Kafka) for a version 1 notification.
+  /// Returns the topic of a version 1 notification, by its name in Kafka.
   public func topic(for type: NotificationTypeV1?) -> String {
     type.flatMap { v1[$0] } ?? unrecognized
   }
 
-  /// What keeps the declarations from being a router.
+  /// Returns the conflicts between the declarations.
   static func conflicts(in declared: [(file: String, topic: TopicDefinition)]) -> [MillraceError.Problem] {
     var owners: [String: String] = [:]
     var problems: [MillraceError.Problem] = []
@@ -50,7 +48,7 @@ public struct NotificationRouter: Sendable, Hashable {
       for type in types {
         if let owner = owners[type] {
           problems.append(
-            .init("\(type) stands in \(owner == file ? "it twice" : "\(owner) too")", at: file, remedy: "keep one"))
+            .init("\(type) is \(owner == file ? "listed twice" : "also in \(owner)")", at: file, remedy: "keep one"))
         } else {
           owners[type] = file
         }

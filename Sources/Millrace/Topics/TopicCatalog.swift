@@ -1,36 +1,34 @@
-// All topics of a deployment, read from their files and checked against each other.
+internal import MillraceTime
 
-internal import Clocks
-
-/// The topics that the files in one directory declare.
+/// The topics that the files in a directory declare, checked against each other.
 public struct TopicCatalog: Sendable, Hashable {
-  /// By name.
+  /// The topics, sorted by name.
   public let topics: [TopicDefinition]
-  /// Which notification goes to which of them.
+  /// The topic of each notification type.
   public let router: NotificationRouter
 
-  /// A worker whose topics a deployment has.
+  /// A worker of the deployment.
   public struct Worker: Sendable, Hashable {
-    /// Its name.
+    /// The worker's name.
     public var name: String
-    /// The delays of its retry tiers.
+    /// The worker's retry delays.
     public var retryDelays: [Duration]
 
-    /// A worker.
+    /// Creates a worker.
     public init(name: String, retryDelays: [Duration] = WorkerPolicy().retryDelays) {
       self.name = name
       self.retryDelays = retryDelays
     }
   }
 
-  /// Reads every `*.yaml` of `directory`, and those of its folder `workers` once for each worker.
+  /// Reads every `*.yaml` in `directory`, and every `*.yaml` in its folder `workers` once per worker.
   ///
   /// - Parameters:
-  ///   - prefix: Put before every topic's name in Kafka.
-  ///   - lanes: Partitions of the topics whose files state no number.
-  ///   - workers: Whose topics there are besides those that all share.
-  /// - Throws: ``MillraceError`` with every problem in every file: unknown keys, missing ones, a promise whose settings
-  ///   break it, a notification type in two files, no topic or two for unrecognised types.
+  ///   - prefix: A prefix for every topic's name in Kafka.
+  ///   - lanes: The partition count of topics whose files set none.
+  ///   - workers: The workers that have topics of their own.
+  /// - Throws: ``MillraceError`` with every problem in every file: unknown or missing keys, settings that contradict
+  ///   `promise: true`, a notification type in two files, no topic or two topics for unrecognized types.
   public static func load(
     directory: String, prefix: String, lanes: Int, workers: [Worker] = []
   ) throws(MillraceError) -> TopicCatalog {
@@ -38,7 +36,8 @@ public struct TopicCatalog: Sendable, Hashable {
     var files = try texts(in: base)
     guard !files.isEmpty else {
       throw MillraceError(
-        .topics, "no *.yaml file in it", at: directory, remedy: "set topics.directory to the directory of topic files")
+        .topics, "the directory contains no *.yaml file", at: directory,
+        remedy: "set topics.directory to the directory of the topic files")
     }
     if !workers.isEmpty {
       let templates = try texts(in: "\(base)/workers")
@@ -61,8 +60,8 @@ public struct TopicCatalog: Sendable, Hashable {
     try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes, workers: workers)
   }
 
-  /// The topics of a whole deployment: those that all share, and those of every worker of `workers` and of every receiver
-  /// of `forward` in its configuration.
+  /// Reads the topics of a deployment: the shared topics, and the topics of every worker in `workers` and every
+  /// receiver in `forward` of its configuration.
   public static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
     let workers = configuration.workers.compactMap { settings in
       settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
@@ -87,7 +86,7 @@ public struct TopicCatalog: Sendable, Hashable {
     return files
   }
 
-  /// The catalog that these files declare.
+  /// Creates the catalog that the files declare.
   init(files: [(file: String, text: String)], prefix: String, lanes: Int) throws(MillraceError) {
     var problems: [MillraceError.Problem] = []
     var declared: [(file: String, topic: TopicDefinition)] = []
@@ -101,7 +100,7 @@ public struct TopicCatalog: Sendable, Hashable {
         guard found.isEmpty, let topic = content.definition(prefix: prefix, lanes: lanes) else { continue }
         problems += topic.brokenPromises(in: file)
         if let twin = declared.first(where: { $0.topic.name == topic.name }) {
-          problems.append(.init("the topic \(topic.name) stands in \(twin.file) too", at: file, remedy: "rename one"))
+          problems.append(.init("the topic \(topic.name) is also in \(twin.file)", at: file, remedy: "rename one"))
         }
         declared.append((file, topic))
       } catch {
@@ -113,25 +112,25 @@ public struct TopicCatalog: Sendable, Hashable {
     try self.init(declared.map(\.topic))
   }
 
-  /// A catalog of these topics; for tests.
+  /// Creates a catalog of these topics, for tests.
   ///
-  /// - Throws: ``MillraceError`` when they do not make a router.
+  /// - Throws: ``MillraceError`` if their notification types conflict.
   public init(_ topics: [TopicDefinition]) throws(MillraceError) {
     self.topics = topics.sorted { $0.name < $1.name }
     self.router = try NotificationRouter(topics)
   }
 
-  /// The topic that code calls `name` (the name without prefix); `nil` when no file declares it.
+  /// Returns the topic with a name, without the prefix; `nil` if no file declares it.
   public func topic(named name: String) -> TopicDefinition? {
     topics.first { $0.name == name }
   }
 
-  /// The topics that take notifications, by name.
+  /// The topics that receive notifications, sorted by name.
   public var notificationTopics: [TopicDefinition] { topics.filter { !$0.notifications.isEmpty } }
 }
 
 extension TopicFile {
-  /// The keys that a file must have and this one has not.
+  /// Returns a problem for each required key that is missing.
   func missing(in file: String) -> [MillraceError.Problem] {
     let required: [(String, Bool)] = [
       ("name", name == nil), ("description", description == nil), ("keyed", keyed == nil),
@@ -151,25 +150,27 @@ extension TopicFile {
 }
 
 extension TopicDefinition {
-  /// What in this declaration contradicts its own `promise: true`.
+  /// Returns the settings that contradict `promise: true`.
   func brokenPromises(in file: String) -> [MillraceError.Problem] {
     guard promise else { return [] }
     var problems: [MillraceError.Problem] = []
     if minimumInsyncReplicas < 2 {
       problems.append(
         .init(
-          "a promise kept on one replica", at: file, remedy: "set min.insync.replicas to 2, or promise to false"))
+          "promise is true, but one replica can acknowledge records", at: file,
+          remedy: "set min.insync.replicas to 2, or promise to false"))
     }
     if replication <= minimumInsyncReplicas {
       problems.append(
         .init(
-          "replication \(replication) with min.insync.replicas \(minimumInsyncReplicas) stops at the first broker lost",
-          at: file, remedy: "set replication above it, 3 for 2"))
+          "with replication \(replication) and min.insync.replicas \(minimumInsyncReplicas), losing one broker stops "
+            + "writes",
+          at: file, remedy: "set replication above min.insync.replicas, such as 3 and 2"))
     }
     if settings["unclean.leader.election.enable"] != "false" {
       problems.append(
         .init(
-          "a replica that lags may become leader and drop acknowledged records", at: file,
+          "a replica that is not in sync may become leader and drop acknowledged records", at: file,
           remedy: "set unclean.leader.election.enable to false"))
     }
     return problems

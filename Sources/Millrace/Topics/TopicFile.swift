@@ -1,4 +1,4 @@
-// The keys of a topic file. `topics/schemas/topic.schema.json` says the same to editors; a test holds the two together.
+// The keys of a topic file. Editors use `topics/schemas/topic.schema.json`; a test compares the two.
 
 internal import AppStore
 
@@ -18,22 +18,24 @@ struct TopicFile: Sendable {
     Setting(
       "keyed", \.keyed, .boolean,
       "Whether records of one key must stay in order; the partition count of such a topic is never changed."),
-    Setting("lanes", \.lanes, .integer(1...10_000), "Partitions; unset: `topics.lanes` of the configuration."),
-    Setting("replication", \.replication, .integer(1...32), "Replicas of each partition."),
+    Setting("lanes", \.lanes, .integer(1...10_000), "The partition count. Unset: `topics.lanes` of the configuration."),
+    Setting("replication", \.replication, .integer(1...32), "The number of replicas of each partition."),
     Setting(
       "promise", \.promise, .boolean,
-      "Whether something is promised about its records: a cluster that keeps them less safe makes processes unready."),
+      "Whether the durability of its records is guaranteed. A process is not ready while the topic is too weak."),
     Setting("settings", \.settings, .topicSettings, "Topic settings by Kafka's names."),
-    Setting("notifications.v2", \.notifications.v2, .list(of: .openEnum), "Version 2 notification types it takes."),
-    Setting("notifications.v1", \.notifications.v1, .list(of: .openEnum), "Version 1 notification types it takes."),
+    Setting(
+      "notifications.v2", \.notifications.v2, .list(of: .openEnum), "The version 2 notification types it receives."),
+    Setting(
+      "notifications.v1", \.notifications.v1, .list(of: .openEnum), "The version 1 notification types it receives."),
     Setting(
       "notifications.unrecognized", \.notifications.unrecognized, .boolean,
-      "Whether it takes the types that no file names; exactly one topic does."),
+      "Whether it receives the types that no file names. Exactly one topic must."),
   ])
 }
 
 extension SettingCodec where Value == String {
-  /// Kafka's rule for topic names.
+  /// A codec for topic names, by Kafka's rules.
   static let topicName = scalar(
     "topic name", expected: "a name of 1 to 200 letters, digits, dots, underscores and hyphens",
     parse: { text in
@@ -52,7 +54,7 @@ extension SettingCodec where Value == String {
 }
 
 extension SettingCodec where Value == [String: String] {
-  /// Topic settings, each checked against ``TopicSettingKind/all``.
+  /// A codec for topic settings, each checked against ``TopicSettingKind/all``.
   static let topicSettings = Self(
     kind: "map",
     parse: { value throws(SettingFault) in
@@ -60,7 +62,7 @@ extension SettingCodec where Value == [String: String] {
       for (name, text) in parsed.sorted(by: { $0.key < $1.key }) {
         guard let kind = TopicSettingKind.all[name] else {
           let nearest = NearestName.of(name, among: TopicSettingKind.all.keys.sorted())
-          throw SettingFault("settings that Kafka knows, not \(name)" + (nearest.map { " (perhaps \($0))" } ?? ""))
+          throw SettingFault("settings that Kafka supports, not \(name)" + (nearest.map { " (perhaps \($0))" } ?? ""))
         }
         guard kind.accepts(text) else { throw SettingFault("\(kind.expected) for \(name)") }
       }
@@ -70,7 +72,7 @@ extension SettingCodec where Value == [String: String] {
 }
 
 extension SettingCodec where Value: OpenEnum, Value.RawValue == String {
-  /// One of the values that are known: a type that Apple does not document yet goes where unrecognised ones go.
+  /// A codec for documented values. A type that Apple does not document goes to the topic for unrecognized types.
   static var openEnum: Self {
     scalar(
       "notification type", expected: "types that Apple documents, such as DID_RENEW",

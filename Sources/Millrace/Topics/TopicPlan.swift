@@ -1,127 +1,166 @@
-// What would have to change for a cluster to have the topics that the files declare: a pure comparison. It never
-// deletes, and never changes the partition count of a keyed topic, which would tear the order of its keys.
+// The changes with which a cluster has the topics that the files declare. A plan never deletes a topic and never
+// changes the partition count of a keyed topic, which would break the order of its keys. No I/O.
 
-/// The difference between declared and present topics.
+/// The difference between declared and existing topics.
 public struct TopicPlan: Sendable, Hashable {
   /// One setting that differs.
   public struct SettingChange: Sendable, Hashable {
     /// Kafka's name.
     public var name: String
-    /// In force now; `nil` when the cluster did not say.
+    /// The current value; `nil` if the cluster did not report it.
     public var from: String?
-    /// Declared.
+    /// The declared value.
     public var to: String
   }
 
-  /// What to do about one topic.
+  /// A step of the plan for one topic.
   public enum Step: Sendable, Hashable {
-    /// The topic does not exist.
+    /// Create the missing topic.
     case create(topic: String, partitions: Int, replication: Int, settings: [String: String])
-    /// Settings differ.
+    /// Change the settings that differ.
     case alter(topic: String, changes: [SettingChange])
-    /// A topic without keys has too few partitions.
+    /// Add partitions to a topic without keys.
     case addPartitions(topic: String, from: Int, to: Int)
-    /// What cannot be done here, and what an operator can do instead.
+    /// Leave the topic's settings that its file does not declare unchanged.
+    case undeclared(topic: String, settings: [String: String])
+    /// Refuse a change, with the action for the operator as the reason.
     case refuse(topic: String, reason: String)
-    /// Nothing.
+    /// Change nothing.
     case keep(topic: String)
 
-    /// The topic it speaks of.
+    /// The topic of the step.
     public var topic: String {
       switch self {
       case .create(let topic, _, _, _), .alter(let topic, _), .addPartitions(let topic, _, _),
-        .refuse(let topic, _), .keep(let topic):
+        .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
         topic
       }
     }
 
-    /// Whether applying it changes the cluster.
+    /// Whether applying the step changes the cluster.
     public var changesCluster: Bool {
       switch self {
       case .create, .alter, .addPartitions: true
-      case .refuse, .keep: false
+      case .undeclared, .refuse, .keep: false
       }
     }
   }
 
-  /// By topic, in the order in which they are applied.
+  /// The steps by topic, in the order in which they are applied.
   public var steps: [Step]
-  /// Where durability is relaxed and the cluster has fewer brokers than a topic is to have replicas: how many it has. Such
-  /// topics were compared with as many.
+  /// The number of brokers, if durability is relaxed and a topic declares more replicas than that. The plan then
+  /// expects this number of replicas.
   public var fewerBrokers: Int?
 
-  /// Whether the cluster is as declared.
+  /// Whether the cluster matches the declarations.
   public var isUpToDate: Bool {
     steps.allSatisfy { step in
       if case .keep = step { true } else { false }
     }
   }
 
-  /// Whether something was refused.
+  /// Whether the plan refuses a change.
   public var hasRefusals: Bool {
     steps.contains { step in
       if case .refuse = step { true } else { false }
     }
   }
 
-  /// Compares.
+  /// Creates a plan from the difference between declared and existing topics.
   ///
   /// - Parameters:
-  ///   - declared: What the files say.
-  ///   - actual: What the cluster has; topics that are not declared are ignored.
-  ///   - brokerCount: Brokers in the cluster.
-  ///   - durability: When relaxed, a cluster of fewer brokers than replicas gets as many replicas as it has brokers.
+  ///   - declared: The topics that the files declare.
+  ///   - actual: The topics of the cluster; undeclared topics are ignored.
+  ///   - brokerCount: The number of brokers that answer.
+  ///   - absentBrokers: The ids of brokers that have replicas and do not answer.
+  ///   - durability: If relaxed, topics have at most as many replicas as the cluster has brokers, and settings that can
+  ///     lose records are not refused.
   public init(
-    declared: [TopicDefinition], actual: [TopicState], brokerCount: Int, durability: KafkaSettings.Durability
+    declared: [TopicDefinition], actual: [TopicState], brokerCount: Int, absentBrokers: [Int] = [],
+    durability: KafkaSettings.Durability
   ) {
     let present = Dictionary(actual.map { ($0.topic, $0) }, uniquingKeysWith: { first, _ in first })
     steps = declared.sorted { $0.topic < $1.topic }.flatMap { topic in
       let wanted = durability == .relaxed ? topic.fitted(to: brokerCount) : topic
-      return present[topic.topic].map { Self.compare(wanted, $0) } ?? [Self.create(wanted, brokerCount)]
+      return present[topic.topic].map { Self.compare(wanted, $0, durability) }
+        ?? [Self.create(wanted, brokerCount, absentBrokers)]
     }
     let isFitted = durability == .relaxed && declared.contains { $0.replication > brokerCount }
     fewerBrokers = isFitted ? brokerCount : nil
   }
 
-  private static func create(_ topic: TopicDefinition, _ brokerCount: Int) -> Step {
+  private static func create(_ topic: TopicDefinition, _ brokerCount: Int, _ absentBrokers: [Int]) -> Step {
     guard topic.replication <= brokerCount else {
+      guard absentBrokers.isEmpty else {
+        let absent = "\(absentBrokers.count == 1 ? "broker" : "brokers") \(ReplicaHealth.list(absentBrokers))"
+        return .refuse(
+          topic: topic.topic,
+          reason: "needs \(topic.replication) brokers for its replicas, \(brokerCount) of "
+            + "\(brokerCount + absentBrokers.count) answer: start \(absent), then apply again")
+      }
       return .refuse(
         topic: topic.topic,
-        reason: "needs \(topic.replication) brokers for its replicas, the cluster has \(brokerCount): add brokers, or "
-          + "set kafka.durability to relaxed (development)")
+        reason:
+          "needs \(topic.replication) brokers for its replicas, \(brokerCount) answer: start or add brokers. On a "
+          + "development cluster without more brokers, set kafka.durability to relaxed")
     }
     return .create(
       topic: topic.topic, partitions: topic.lanes, replication: topic.replication, settings: topic.settings)
   }
 
-  private static func compare(_ topic: TopicDefinition, _ state: TopicState) -> [Step] {
+  private static func compare(
+    _ topic: TopicDefinition, _ state: TopicState, _ durability: KafkaSettings.Durability
+  ) -> [Step] {
     var steps: [Step] = []
     if state.partitions != topic.lanes {
       if topic.keyed {
         steps.append(
           .refuse(
             topic: topic.topic,
-            reason: "has \(state.partitions) partitions, \(topic.lanes) are declared: keys would change partition and "
-              + "lose their order. Set topics.lanes back, or move to topics with another prefix"))
+            reason: "has \(state.partitions) partitions, expected \(topic.lanes): keys would change partition and lose "
+              + "their order. Set topics.lanes back, or create topics with another prefix"))
       } else if state.partitions < topic.lanes {
         steps.append(.addPartitions(topic: topic.topic, from: state.partitions, to: topic.lanes))
       } else {
         steps.append(
           .refuse(
             topic: topic.topic,
-            reason: "has \(state.partitions) partitions, \(topic.lanes) are declared: Kafka cannot remove partitions"))
+            reason: "has \(state.partitions) partitions, expected \(topic.lanes): Kafka cannot remove partitions"))
       }
     }
     if state.replication < topic.replication {
       steps.append(
         .refuse(
           topic: topic.topic,
-          reason: "has \(state.replication) replicas, \(topic.replication) are declared: reassign its partitions with "
+          reason: "has \(state.replication) replicas, expected \(topic.replication): reassign its partitions with "
             + "kafka-reassign-partitions"))
     }
     let changes = settingChanges(topic, state)
     if !changes.isEmpty { steps.append(.alter(topic: topic.topic, changes: changes)) }
+    steps += undeclared(topic, state, durability)
     return steps.isEmpty ? [.keep(topic: topic.topic)] : steps
+  }
+
+  /// Returns the steps for settings that a topic's file does not declare. Only the operator knows whether the topic or
+  /// the file is right: removing a setting can delete records, and so can keeping it.
+  private static func undeclared(
+    _ topic: TopicDefinition, _ state: TopicState, _ durability: KafkaSettings.Durability
+  ) -> [Step] {
+    let names = state.overrides.subtracting(topic.settings.keys)
+    let settings = (state.settings ?? [:]).filter { names.contains($0.key) }
+    let breaking = settings.filter {
+      topic.promise && durability == .strict && DurabilityCheck.breaksPromise($0.key, $0.value)
+    }
+    var steps = breaking.sorted { $0.key < $1.key }.map { name, value in
+      Step.refuse(
+        topic: topic.topic,
+        reason: "has \(name)=\(value), which can lose records and is not declared in its file: declare it in the "
+          + "file, or remove it with kafka-configs --alter --entity-type topics --entity-name \(topic.topic) "
+          + "--delete-config \(name)")
+    }
+    let others = settings.filter { breaking[$0.key] == nil }
+    if !others.isEmpty { steps.append(.undeclared(topic: topic.topic, settings: others)) }
+    return steps
   }
 
   private static func settingChanges(_ topic: TopicDefinition, _ state: TopicState) -> [SettingChange] {
@@ -131,7 +170,7 @@ public struct TopicPlan: Sendable, Hashable {
     }
   }
 
-  /// `compact,delete` and `delete,compact` are the same policy.
+  /// Compares values; `compact,delete` and `delete,compact` are equal.
   private static func isSame(_ actual: String?, _ declared: String) -> Bool {
     guard let actual else { return false }
     return actual == declared || actual.split(separator: ",").sorted() == declared.split(separator: ",").sorted()
@@ -139,7 +178,7 @@ public struct TopicPlan: Sendable, Hashable {
 }
 
 extension TopicDefinition {
-  /// The declaration that a cluster of so few brokers can hold, for development.
+  /// Returns the definition with at most `brokerCount` replicas, for development.
   public func fitted(to brokerCount: Int) -> TopicDefinition {
     var fitted = self
     fitted.replication = max(1, min(replication, brokerCount))

@@ -1,7 +1,5 @@
-// A plan as people read it before they apply it.
-
 extension TopicPlan {
-  /// The plan as an aligned table with a sentence of summary below; ends with a newline.
+  /// Returns the plan as an aligned table, followed by a summary and a newline.
   public func table() -> String {
     var rows: [[String]] = [["TOPIC", "ACTION", "WHAT"]]
     for step in steps { rows += Self.rows(step) }
@@ -14,12 +12,13 @@ extension TopicPlan {
       + "\n"
   }
 
-  /// Counts, in one line; where replicas were left out, a second line says so.
+  /// The counts, in one line. A second line tells if replicas were reduced.
   public var summary: String {
     var create = 0
     var alter = 0
     var add = 0
     var refuse = 0
+    var undeclared = 0
     var keep = 0
     for step in steps {
       switch step {
@@ -27,13 +26,15 @@ extension TopicPlan {
       case .alter: alter += 1
       case .addPartitions: add += 1
       case .refuse: refuse += 1
+      case .undeclared: undeclared += 1
       case .keep: keep += 1
       }
     }
-    let counts =
+    var counts =
       create + alter + add + refuse == 0
       ? "Nothing to do: \(keep) topics are as declared."
       : "\(create) to create, \(alter) to alter, \(add) to extend, \(refuse) refused, \(keep) as declared."
+    if undeclared > 0 { counts += " \(undeclared) with settings that no file declares." }
     guard let fewerBrokers else { return counts }
     let replicas = fewerBrokers == 1 ? "1 replica" : "\(fewerBrokers) replicas"
     return counts + "\nRelaxed: at most \(replicas), one for each broker."
@@ -54,6 +55,9 @@ extension TopicPlan {
       }
     case .addPartitions(let topic, let from, let to):
       return [[topic, "extend", "partitions: \(from) → \(to)"]]
+    case .undeclared(let topic, let settings):
+      let list = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+      return [[topic, "undeclared", "\(list.joined(separator: " ")): not in its file, left as it is"]]
     case .refuse(let topic, let reason):
       return [[topic, "refuse", reason]]
     case .keep(let topic):

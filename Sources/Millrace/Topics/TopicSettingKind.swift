@@ -1,9 +1,9 @@
-// What each topic setting accepts, by Kafka's name (Kafka documentation, "Topic Configs"). A setting that is not here is
-// refused, so that a typing error is found before a topic exists without it.
+// The accepted values of each topic setting, by Kafka's name (Kafka documentation, "Topic Configs"). Other settings are
+// refused, so that a typing error is found before a topic is created without the setting.
 
 enum TopicSettingKind: Sendable, Hashable {
   case oneOf([String])
-  /// A whole number from `minimum` on.
+  /// A whole number of at least `minimum`.
   case count(from: Int64)
   /// A number from 0 to 1.
   case fraction
@@ -33,7 +33,7 @@ enum TopicSettingKind: Sendable, Hashable {
     }
   }
 
-  /// For errors.
+  /// The accepted values, for errors.
   var expected: String {
     switch self {
     case .oneOf(let values): values.joined(separator: " or ")

@@ -1,14 +1,14 @@
-// The configuration of one app in production whose calls go to a simulator: for this project's own tests.
+// The configuration of one production app that calls a simulator, for this project's own tests.
 
 internal import AppStore
 package import Millrace
 
 extension MillraceConfiguration {
-  /// One app that calls these URLs.
+  /// Returns a configuration of one app that calls these URLs.
   ///
   /// - Parameters:
-  ///   - key: Of its credentials; nil: it has none.
-  ///   - keyFile: Where the key's PEM is.
+  ///   - key: The app's API key; nil if the app has none.
+  ///   - keyFile: The path of the key's PEM file.
   package static func calling(
     bundleId: String, appAppleId: Int64 = 1_234_567_890, key: (issuerId: String, keyId: String)?, keyFile: String,
     production: String, sandbox: String

@@ -1,12 +1,12 @@
-// The app that fixtures are about, as a deployment knows it.
+// The app of the fixtures, in the form that a deployment's configuration has.
 
 package import AppStoreServerAPI
 internal import AppStoreSigning
 public import Millrace
 
 extension NotificationFixtures {
-  /// The app as a configuration names it.
-  /// - Parameter settings: What is said of it besides its ids and its environment.
+  /// Returns the app's entry in a configuration.
+  /// - Parameter settings: Settings to keep, other than the app's ids and environment.
   public func appSettings(_ settings: AppSettings = AppSettings()) -> AppSettings {
     var settings = settings
     settings.bundleId = app.bundleId
@@ -15,7 +15,7 @@ extension NotificationFixtures {
     return settings
   }
 
-  /// The app's credentials, with a key that only a test's App Store takes.
+  /// Returns credentials with a key that only a test's App Store accepts.
   package func credentials() throws -> [String: APICredentials] {
     [app.bundleId: try .harness(of: app.bundleId, chain)]
   }

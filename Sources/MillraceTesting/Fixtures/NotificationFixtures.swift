@@ -1,13 +1,13 @@
-// Notifications for tests of handlers: signed by a chain of the test's own, verified, and written as the ingress writes
-// them.
+// Notifications for tests of handlers: signed with a chain that the test generates, verified, and encoded as the
+// ingress encodes them.
 
 public import AppStore
 public import AppStoreSignature
 public import AppStoreSigning
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// Makes signed notifications of one app, and the records that the ingress would have written for them.
+/// Creates signed notifications of one app, and the records that the ingress would write for them.
 ///
 /// ```swift
 /// var fixtures = try NotificationFixtures(seed: 1)
@@ -15,31 +15,31 @@ public import Millrace
 /// try log.append(refund.producerRecord)
 /// ```
 ///
-/// One seed gives one sequence of identifiers; signatures differ from run to run because ECDSA is randomised.
+/// The same seed gives the same identifiers. Signatures differ from run to run, because ECDSA is randomised.
 public struct NotificationFixtures: Sendable {
-  /// What a test may change before a notification is signed.
+  /// The parts of a notification that a test can change before it is signed.
   public struct Draft: Sendable, Hashable {
-    /// The notification's payload; its `data` gets the two below.
+    /// The notification's payload. Its `data` receives the two tokens below.
     public var payload: JSONObject
-    /// The payload of `signedTransactionInfo`; nil where the kind has none.
+    /// The payload of `signedTransactionInfo`; nil if this kind of notification has none.
     public var transaction: JSONObject?
-    /// The payload of `signedRenewalInfo`; nil where the kind has none.
+    /// The payload of `signedRenewalInfo`; nil if this kind of notification has none.
     public var renewalInfo: JSONObject?
 
-    /// Makes the notification one about this subscription or purchase, so that it has the same key as others about it.
+    /// Sets the subscription or purchase of the notification, so that it has the same key as others with this id.
     public mutating func setOriginalTransactionId(_ id: String) {
       transaction?["originalTransactionId"] = .string(id)
       renewalInfo?["originalTransactionId"] = .string(id)
     }
   }
 
-  /// The chain that signs.
+  /// The certificate chain that signs the notifications.
   public let chain: SigningChain
-  /// The app the notifications are about.
+  /// The app of the notifications.
   public let app: SampleApp
-  /// Believes this chain and no other, Apple's included.
+  /// A verifier that trusts only this chain, and not Apple's.
   public let verifier: SignedDataVerifier
-  /// Admits this app and no other.
+  /// A policy that accepts only this app.
   public let identities: IdentityPolicy
 
   private let router: NotificationRouter
@@ -48,12 +48,13 @@ public struct NotificationFixtures: Sendable {
   private var samples: SampleNotifications
   private var samplesV1: SampleNotificationsV1
 
-  /// Starts the sequence that belongs to `seed`.
+  /// Creates fixtures from a seed.
   ///
   /// - Parameters:
-  ///   - app: What the notifications are about.
-  ///   - router: Which topic takes them; nil: ``defaultTopic`` takes all.
-  ///   - date: When the first one is signed; each is one second later than the one before.
+  ///   - app: The app of the notifications.
+  ///   - router: Selects the topic of each notification; nil sends all to ``defaultTopic``.
+  ///   - date: The signed date of the first notification. Each further one is one second later.
+  ///   - seed: The seed of the identifiers.
   /// - Throws: ``SigningError``; ``MillraceError`` and ``VerificationError`` do not occur in practice.
   public init(
     app: SampleApp = SampleApp(), router: NotificationRouter? = nil,
@@ -74,16 +75,17 @@ public struct NotificationFixtures: Sendable {
     samplesV1 = SampleNotificationsV1(app: app, password: nil, seed: seed)
   }
 
-  /// The topic of all notifications where no router is given.
+  /// The topic of all notifications if there is no router.
   public static let defaultTopic = "appstore.notifications.subscriptions"
 
-  /// The next notification of a kind.
+  /// Returns the next notification of a kind.
   ///
   /// - Parameters:
-  ///   - signedDate: When Apple signs it; nil: a second after the one before.
-  ///   - topic: Where it is written; nil: where the router says.
-  ///   - change: Changes what is signed.
-  /// - Throws: ``SigningError``; ``VerificationError`` where a change makes it a notification that no ingress admits.
+  ///   - signedDate: The signed date; nil means one second after the previous notification.
+  ///   - topic: The topic; nil means the router's choice.
+  ///   - change: Changes the notification before it is signed.
+  /// - Throws: ``SigningError``; ``VerificationError`` if a change makes it a notification that the ingress would
+  ///   refuse.
   public mutating func next(
     _ kind: SampleKind, signedDate: Timestamp? = nil, to topic: String? = nil, origin: NotificationOrigin = .post,
     _ change: (inout Draft) -> Void = { _ in }
@@ -98,18 +100,18 @@ public struct NotificationFixtures: Sendable {
     return NotificationFixture(record: record)
   }
 
-  /// One notification of every kind that Apple documents.
+  /// Returns one notification of every kind that Apple documents.
   public mutating func everyKind() async throws -> [NotificationFixture] {
     var fixtures: [NotificationFixture] = []
     for kind in SampleKind.all { fixtures.append(try await next(kind)) }
     return fixtures
   }
 
-  /// The next version 1 notification of a type: unsigned, as it is kept, without the shared secret.
+  /// Returns the next version 1 notification of a type, as Kafka has it: unsigned, and without the shared secret.
   ///
   /// - Parameters:
-  ///   - date: When it is received; nil: a second after the one before.
-  ///   - topic: Where it is written; nil: where the router says.
+  ///   - date: The time of receipt; nil means one second after the previous notification.
+  ///   - topic: The topic; nil means the router's choice.
   public mutating func nextV1(
     _ type: NotificationTypeV1, at date: Timestamp? = nil, to topic: String? = nil
   ) throws -> NotificationFixture {
@@ -162,23 +164,23 @@ public struct NotificationFixtures: Sendable {
   }
 }
 
-/// A notification as it stands in Kafka.
+/// A notification in the form in which Kafka has it.
 public struct NotificationFixture: Sendable, Hashable {
-  /// What the ingress writes.
+  /// The record that the ingress would write.
   public let record: NotificationRecord
 
-  /// `notificationUUID`; of version 1 the digest of the body.
+  /// `notificationUUID`; for version 1, the digest of the body.
   public var id: String { record.event.id }
-  /// What orders it.
+  /// The ordering key.
   public var key: String { record.key }
-  /// The JWS as signed; of version 1 the body without its password.
+  /// The JWS as signed; for version 1, the body without its password.
   public var bytes: [UInt8] { record.value }
 
-  /// The record on its way to the log.
+  /// The record as a producer sends it.
   public var producerRecord: ProducerRecord { record.producerRecord }
 
-  /// The record as a reader gets it.
-  /// - Parameter timestamp: When it was written, in milliseconds since 1970.
+  /// Returns the record as a consumer receives it.
+  /// - Parameter timestamp: The time when it was written, in milliseconds since 1970.
   public func consumerRecord(partition: Int32 = 0, offset: Int64 = 0, timestamp: Int64) -> ConsumerRecord {
     let record = producerRecord
     return ConsumerRecord(

@@ -1,12 +1,12 @@
-// A worker in a test: the real runtime over a log in memory, signed notifications in, time turned by hand.
+// Runs a worker in a test: the real runtime on an in-memory log, with signed notifications and a manual clock.
 
 public import AppStore
 public import AppStoreServerAPI
 internal import AppStoreSigning
 internal import AppStoreSignature
-public import Clocks
+public import MillraceTime
 public import CoreMetrics
-public import Kafka
+public import KafkaClient
 internal import Logging
 public import Millrace
 
@@ -19,33 +19,35 @@ public import Millrace
 /// }
 /// ```
 ///
-/// Everything between is the product's own: verification, lanes, ledger, transactions, retry tiers, dead letters. Time
-/// stands still until ``advance(by:)``.
+/// The harness uses the production code for verification, lanes, ledger, transactions, retry topics and dead letters.
+/// Time does not pass until the test calls ``advance(by:)``.
 public actor WorkerHarness {
-  /// What a harness is made of.
+  /// The settings of a harness.
   public struct Setup: Sendable {
-    /// Partitions of every topic of the worker.
+    /// The partition count of the worker's lane topics.
     public var lanes = 2
-    /// The configuration the worker is made with; app and trust are added.
+    /// The configuration of the worker. The harness adds the app and the trusted root.
     public var configuration = MillraceConfiguration()
-    /// Topics of one partition that the worker reads or writes beside its own.
+    /// Additional topics, with one partition each, that the worker reads or writes.
     public var tables: [String] = []
-    /// The app's credentials for the App Store Server API; the key file is the test's to make.
+    /// The app's credentials for the App Store Server API. The test creates the key file.
     public var api = AppSettings().api
-    /// Carries what the worker sends by HTTP, and answers calls to the App Store Server API, for which the app has
-    /// credentials then; nil: it has none but what the configuration gives, and everything fails as not sent. A call that
-    /// waits for its turn is at rest until ``WorkerHarness/advance(by:)`` brings it.
+    /// Sends the worker's HTTP requests and answers its calls to the App Store Server API.
+    ///
+    /// If set, the app has credentials. If nil, the app has only the credentials in the configuration, and every
+    /// request fails as not sent. A call that waits for a rate-limit slot waits until ``WorkerHarness/advance(by:)``
+    /// reaches its time.
     public var appStore: (any HTTPExchange)?
-    /// The name of the identity it runs as; nil: the first.
+    /// The name of the identity to run as; nil means the first one.
     public var identity: String?
-    /// The seed of identifiers.
+    /// The seed of generated identifiers.
     public var seed: UInt64 = 1
-    /// How long, in real time, the worker may take to come to rest.
+    /// The maximum real time that the worker may take to become idle.
     public var patience = Duration.seconds(60)
-    /// Where the worker's metrics go; nil: nowhere.
+    /// The destination of the worker's metrics; nil discards them.
     public var metrics: (any MetricsFactory)?
 
-    /// Two lanes, no App Store.
+    /// Creates a setup with two lanes and no App Store.
     public init() {}
   }
 
@@ -55,21 +57,21 @@ public actor WorkerHarness {
     public var id: String
     /// The event's name, without `dev.millrace.<worker>.`.
     public var name: String
-    /// What orders it.
+    /// The ordering key.
     public var key: String
-    /// Its content.
+    /// The content.
     public var data: JSON
-    /// The record as it stands in Kafka.
+    /// The record in the events topic.
     public var record: ConsumerRecord
   }
 
-  /// A dead letter that the worker made.
+  /// A dead letter that the worker wrote.
   public struct Death: Sendable, Hashable {
-    /// The stable code.
+    /// The stable reason code.
     public var reason: String
-    /// What happened.
+    /// A description of the problem.
     public var detail: String
-    /// The record as it stands in Kafka.
+    /// The record in the dead-letter topic.
     public var record: ConsumerRecord
   }
 
@@ -77,7 +79,7 @@ public actor WorkerHarness {
   public nonisolated let log: InMemoryLog
   /// The names of the worker's topics.
   public nonisolated let topics: WorkerTopics
-  /// The clock that the worker lives by; stands still until ``advance(by:)``.
+  /// The worker's clock. It does not move until the test calls ``advance(by:)``.
   public nonisolated var clock: MillraceClock { time.clock }
 
   private nonisolated let time: ManualClock
@@ -99,9 +101,9 @@ public actor WorkerHarness {
     self.fixtures = fixtures
   }
 
-  /// Runs `body` beside a worker and ends the worker afterwards.
+  /// Runs `body` with a worker, and stops the worker afterwards.
   ///
-  /// - Throws: what `body` throws, or what ended the worker.
+  /// - Throws: The error of `body`, or the error that stopped the worker.
   public static func run<Worker: NotificationWorker>(
     _ type: Worker.Type, _ setup: Setup = Setup(),
     _ body: @escaping @Sendable (WorkerHarness) async throws -> Void
@@ -122,13 +124,13 @@ public actor WorkerHarness {
             v2: NotificationTypeV2.allKnown.filter { family.takes($0) }, unrecognized: family == .unrecognized))
       })
     let fixtures = try NotificationFixtures(router: router, from: time.clock.wallTime, seed: setup.seed)
-    // What a test configured of the app stays.
+    // Settings of the app that the test configured are kept.
     var app = fixtures.appSettings(
       configuration.apps.first { $0.bundleId == fixtures.app.bundleId } ?? AppSettings())
     app.api = setup.api
     configuration.apps = configuration.apps.filter { $0.bundleId != app.bundleId } + [app]
     var policy = configuration.policy(of: identity.name, standard: identity.policy)
-    // A test that stands still in time must not wait for a batch to fill.
+    // Time does not pass by itself, so a commit must not wait for its batch to fill.
     policy.commitInterval = .zero
     let topics = WorkerTopics(type, as: identity, configuration, policy)
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
@@ -159,7 +161,7 @@ public actor WorkerHarness {
     }
   }
 
-  /// Puts a notification in, as the ingress would, and waits until the worker came to rest.
+  /// Writes a notification, as the ingress would, and waits until the worker is idle.
   @discardableResult
   public func receive(
     _ type: NotificationTypeV2, _ subtype: Subtype? = nil,
@@ -173,25 +175,25 @@ public actor WorkerHarness {
     return fixture
   }
 
-  /// Puts the same notification in once more, as Apple's retries do.
+  /// Writes the same notification again, as Apple's retries do, and waits until the worker is idle.
   public func receive(again fixture: NotificationFixture) async throws {
     try log.append(fixture.producerRecord)
     try await settle()
   }
 
-  /// Puts any record in.
+  /// Writes any record and waits until the worker is idle.
   public func receive(_ record: ProducerRecord) async throws {
     try log.append(record)
     try await settle()
   }
 
-  /// Turns time forward and waits until the worker came to rest.
+  /// Advances the clock and waits until the worker is idle.
   public func advance(by duration: Duration) async throws {
     time.advance(by: duration)
     try await settle()
   }
 
-  /// What the worker published so far.
+  /// Returns the events that the worker has published.
   public func events() throws -> [Event] {
     let prefix = "dev.millrace.\(worker)."
     return try log.records(in: topics.events).map { record in
@@ -206,21 +208,21 @@ public actor WorkerHarness {
     }
   }
 
-  /// The dead letters the worker made so far.
+  /// Returns the dead letters that the worker has written.
   public func deadLetters() throws -> [Death] {
     log.records(in: topics.deadLetters).compactMap { record in
       DeadLetter(record.headers).map { Death(reason: $0.reason, detail: $0.detail, record: record) }
     }
   }
 
-  /// Has the worker measure how far it is behind, as it does every few seconds.
+  /// Makes the worker measure its lag, as it does every few seconds in production.
   public func measureLag() async { await runtime.measureLag() }
 
-  /// The records that wait on retry tiers or waited there, by tier in the order of their delays.
+  /// Returns all records ever written to the retry topics, by topic in the order of their delays.
   public func parked() -> [[ConsumerRecord]] { topics.retries.map { log.records(in: $0) } }
 
-  /// Waits until the worker has read what there is, and nothing is with a handler or on its way to Kafka.
-  /// - Throws: ``HarnessError/restless`` when that takes longer than the setup's patience.
+  /// Waits until the worker has read all records, and no record is with a handler or waits for its commit.
+  /// - Throws: ``HarnessError/restless(after:)`` if that takes longer than ``Setup/patience``.
   public func settle() async throws {
     let deadline = ContinuousClock.now + patience
     while true {
@@ -240,31 +242,31 @@ public actor WorkerHarness {
   }
 }
 
-/// Why a harness gave up.
+/// An error of a harness.
 public enum HarnessError: Error, Sendable, Hashable {
-  /// The worker did not come to rest: a handler that waits for something that does not come?
+  /// The worker did not become idle. A handler may wait for something that does not happen.
   case restless(after: Duration)
   /// The worker has no identity of that name, or none at all.
   case noSuchIdentity(String?)
 }
 
 extension APICredentials {
-  /// An app's, with a key that only a test's App Store takes.
+  /// Creates credentials with a key that only a test's App Store accepts.
   static func harness(of bundleId: String, _ chain: SigningChain) throws -> APICredentials {
     let key = try APIKey(issuerId: "harness", keyId: "HARNESS", privateKeyPEM: chain.leafKeyPEM)
     return try APICredentials(bundleId: bundleId, keys: [key])
   }
 }
 
-/// Answers no call.
+/// Fails every request as not sent.
 struct NoAppStore: HTTPExchange {
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
-    throw TransportFailure("there is no App Store here", .notSent)
+    throw TransportFailure("the harness has no App Store; set `appStore` in its setup", .notSent)
   }
 }
 
 extension NotificationFamily {
-  /// Whether the family's topic takes a type where the topic files are as they ship.
+  /// Whether the topic files that Millrace ships route a type to the family's topic.
   fileprivate func takes(_ type: NotificationTypeV2) -> Bool { Self.types[self, default: []].contains(type) }
 
   private static let types: [NotificationFamily: Set<NotificationTypeV2>] = [

@@ -1,18 +1,18 @@
-// How clients talk to the broker: through a delay, past a pause, into a fault.
+// Requests of clients: they are delayed by the latency, blocked by a pause, and fail with an injected fault.
 
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 
 extension BrokerHost {
-  /// The time a request takes. Cancelling the caller ends the wait, not the request.
+  /// Waits for the latency of a request. Cancelling the caller ends the wait, not the request.
   func delay() async {
     let latency = update { broker, _ in broker.latency }
     guard latency > .zero else { return }
     do { try await clock.sleep(until: clock.now.advanced(by: latency)) } catch {}
   }
 
-  /// Carries out a client's request, or the fault that waits for it. As with Kafka, what is on its way is not withdrawn
-  /// by cancelling the caller.
+  /// Executes a client's request, or throws the fault that waits for it. As with Kafka, cancelling the caller does not
+  /// withdraw a request that has been sent.
   func request<Value: Sendable>(
     _ kind: LogOperation, topic: String?, of process: ProcessID, _ operation: String,
     _ body: (inout InMemoryBroker, Duration) throws(KafkaError) -> Value
@@ -25,12 +25,12 @@ extension BrokerHost {
       throw fault.error
     }
     guard let answer else {
-      throw KafkaError(code: .purged, operation: operation, reason: "cancelled while the process stood still")
+      throw KafkaError(code: .purged, operation: operation, reason: "cancelled while the process was paused")
     }
     return answer
   }
 
-  /// An answer inside a time limit.
+  /// Returns an answer within a time limit.
   func limited<Value: Sendable>(
     to timeout: Duration, _ operation: String,
     _ body: @escaping @Sendable (inout InMemoryBroker, Duration) throws(KafkaError) -> Answer<Value>
@@ -41,14 +41,14 @@ extension BrokerHost {
     } catch let error as KafkaError {
       throw error
     } catch {
-      // Cancelled: the caller gets what a client gives whose time is over.
+      // Cancelled: the caller gets a timeout error, as from a Kafka client.
     }
     throw .timedOut(operation)
   }
 }
 
 extension InMemoryBroker {
-  /// What keeps a process from being served: nil where nothing does.
+  /// Returns the change that a blocked process waits for; nil if it is not blocked.
   func obstacle(for process: ProcessID, _ operation: String) throws(KafkaError) -> LogChange? {
     try checkAlive(process, operation)
     return processes[process]?.isPaused == true ? .process(process) : nil

@@ -1,9 +1,8 @@
-// The broker of the log in memory as a shared thing: one lock around the value, calls that wait for a change, and the one
-// timer that carries out what is due.
+// Shares the in-memory broker: one lock around the value, calls that wait for a change, and one timer for deadlines.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Synchronization
 
 final class BrokerHost: Sendable {
@@ -18,7 +17,7 @@ final class BrokerHost: Sendable {
     var waiters: [UInt64: Waiter] = [:]
     var waiting: [LogChange: Set<UInt64>] = [:]
     var lastWaiter: UInt64 = 0
-    /// When the timer wakes.
+    /// The time at which the timer fires.
     var alarm: Duration?
   }
 
@@ -33,12 +32,12 @@ final class BrokerHost: Sendable {
 
   deinit { timer.withLock { $0?.cancel() } }
 
-  /// The wall clock, as records carry it.
+  /// The wall clock's time for record timestamps.
   var time: Int64 { clock.wallTime.millisecondsSince1970 }
 
   // MARK: - Changing
 
-  /// Carries out a request, after everything that was due before it.
+  /// Executes a request, after applying all deadlines that have passed.
   func update<Value: Sendable, Failure: Error>(
     _ body: (inout InMemoryBroker, Duration) throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -53,8 +52,8 @@ final class BrokerHost: Sendable {
     return try result.get()
   }
 
-  /// What `body` answers, as soon as it answers something: it is asked again after each change of what it waits for. Nil
-  /// when the task is cancelled while it waits.
+  /// Returns the answer of `body` as soon as there is one. Calls `body` again after each change that it waits for.
+  /// Returns nil if the task is cancelled while it waits.
   func answer<Value: Sendable, Failure: Error>(
     _ body: (inout InMemoryBroker, Duration) throws(Failure) -> Answer<Value>
   ) async throws(Failure) -> Value? {
@@ -67,7 +66,7 @@ final class BrokerHost: Sendable {
     }
   }
 
-  /// The same for a caller that has to see the end, cancelled or not.
+  /// Returns the answer of `body` as ``answer(_:)`` does, but also waits if the task is cancelled.
   func certainAnswer<Value: Sendable>(_ body: (inout InMemoryBroker, Duration) -> Answer<Value>) async -> Value {
     while true {
       switch ask(body) {
@@ -77,25 +76,25 @@ final class BrokerHost: Sendable {
     }
   }
 
-  /// What came of asking once.
-  enum Asked<Value: Sendable>: Sendable {
+  /// The result of asking once.
+  enum Attempt<Value: Sendable>: Sendable {
     case now(Value)
     case later(WaitTicket)
   }
 
-  /// A place among those who wait. Whoever has one waits, or the place is kept for nothing.
+  /// A registration to wait. The holder must wait; otherwise the registration is never removed.
   struct WaitTicket: Sendable { fileprivate var id: UInt64 }
 
   func ask<Value: Sendable, Failure: Error>(
     _ body: (inout InMemoryBroker, Duration) throws(Failure) -> Answer<Value>
-  ) throws(Failure) -> Asked<Value> {
+  ) throws(Failure) -> Attempt<Value> {
     let now = clock.now.elapsed
     let (result, woken, alarm) = state.withLock { state in
       state.broker.expire(now: now)
-      let result = Result<Asked<Value>, Failure> { () throws(Failure) in
+      let result = Result<Attempt<Value>, Failure> { () throws(Failure) in
         switch try body(&state.broker, now) {
-        case .now(let value): return Asked.now(value)
-        case .after(let change): return Asked.later(Self.enlist(change, &state))
+        case .now(let value): return Attempt.now(value)
+        case .after(let change): return Attempt.later(Self.enlist(change, &state))
         }
       }
       return (result, Self.wake(&state), Self.alarm(&state))
@@ -159,7 +158,7 @@ final class BrokerHost: Sendable {
 
   // MARK: - Time
 
-  /// The moment for which the timer has to be set, where it is not set early enough.
+  /// Returns the time for which the timer has to be set, if it is not set early enough.
   private static func alarm(_ state: inout State) -> Duration? {
     guard state.broker.areDeadlinesStale else { return nil }
     state.broker.areDeadlinesStale = false
@@ -171,7 +170,7 @@ final class BrokerHost: Sendable {
   private func schedule(_ moment: Duration) {
     let clock = clock
     timer.withLock { timer in
-      // Of two that come at the same time the earlier alarm holds, whichever is here first.
+      // If two calls arrive at the same time, the earlier alarm wins in either order.
       guard state.withLock({ $0.alarm == moment }) else { return }
       timer?.cancel()
       timer = Task { [weak self] in
@@ -187,14 +186,14 @@ final class BrokerHost: Sendable {
       state.alarm = nil
       state.broker.areDeadlinesStale = true
     }
-    // Expiry is the first thing an update does.
+    // Every update first applies the deadlines that have passed.
     update { _, _ in }
   }
 }
 
-/// What a request has to say at the moment.
+/// The answer to a request.
 enum Answer<Value: Sendable>: Sendable {
   case now(Value)
-  /// Nothing before this changes.
+  /// No answer before this change.
   case after(LogChange)
 }

@@ -1,9 +1,9 @@
-// A consumer group as its coordinator keeps it: members, generations, offsets. Eager rebalances, as the range assignor
-// has them: everything is revoked, then everything is assigned.
+// The state of a consumer group, as Kafka's group coordinator keeps it: members, generations and offsets. Rebalances
+// are eager, as with the range assignor: all partitions are revoked, then all are assigned.
 
-internal import Kafka
+internal import KafkaClient
 
-/// What a group's change means for one member.
+/// The consequence of a group change for one member.
 enum MemberEvent: Sendable, Hashable {
   case assigned([TopicPartition])
   case revoked([TopicPartition])
@@ -12,11 +12,11 @@ enum MemberEvent: Sendable, Hashable {
 struct GroupState: Sendable {
   struct Member: Sendable {
     enum State: Sendable, Hashable {
-      /// Waits for the next generation.
+      /// The member waits for the next generation.
       case joined
-      /// Hands over what it had.
+      /// The member hands over its partitions.
       case revoking
-      /// Works.
+      /// The member reads its partitions.
       case stable
     }
 
@@ -24,24 +24,24 @@ struct GroupState: Sendable {
     var instance: String?
     var state: State
     var assignment: [TopicPartition] = []
-    /// When its silence ends its membership; nil while it is heard.
+    /// The time at which the group removes a silent member; nil if the member is not silent.
     var expiry: Duration?
   }
 
   private(set) var generation: Int32 = 0
   private(set) var members: [String: Member] = [:]
-  /// When members that have not rejoined are given up; nil while nothing is rebalanced.
+  /// The time at which members that have not rejoined are removed; nil if there is no rebalance.
   private(set) var rebalanceDeadline: Duration?
   private(set) var committed: [TopicPartition: CommittedOffset] = [:]
-  /// Offsets of open transactions.
+  /// Offsets in open transactions.
   private var pending: [TransactionSerial: [CommittedOffset]] = [:]
   private let rebalanceTimeout: Duration
 
-  /// What members have to be told, in order. The caller takes it after each change.
+  /// Events for members, in order. The caller takes them after each change.
   var outbox: [(member: String, event: MemberEvent)] = []
-  /// Members that were given up since the caller looked last.
+  /// Members removed since the caller last looked.
   var expelled: [String] = []
-  /// Static members whose place another has taken since.
+  /// Static members that another client has replaced since the caller last looked.
   var replaced: [String] = []
 
   init(rebalanceTimeout: Duration) { self.rebalanceTimeout = rebalanceTimeout }
@@ -55,7 +55,7 @@ struct GroupState: Sendable {
       members[old] = nil
       replaced.append(old)
       members[id] = Member(topics: topics, instance: instance, state: .joined)
-      // The group does not even notice that a static member came back as it was.
+      // A static member that returns with the same topics causes no rebalance.
       if rebalanceDeadline == nil, member.topics == topics {
         members[id]?.state = .stable
         members[id]?.assignment = member.assignment
@@ -67,8 +67,8 @@ struct GroupState: Sendable {
     rebalance(counts: counts, now: now)
   }
 
-  /// The member has handed over what was revoked and waits for the next generation.
-  /// - Returns: false where the group has given it up meanwhile.
+  /// The member has handed over its partitions and waits for the next generation.
+  /// - Returns: False if the group has removed the member meanwhile.
   mutating func rejoin(_ id: String, counts: [String: Int], now: Duration) -> Bool {
     guard members[id] != nil else { return false }
     members[id]?.state = .joined
@@ -82,22 +82,22 @@ struct GroupState: Sendable {
     rebalance(counts: counts, now: now)
   }
 
-  /// Nothing is heard of the member from now on; it is given up at `expiry`.
+  /// The member is silent from now on. The group removes it at `expiry`.
   mutating func silence(_ id: String, until expiry: Duration) { members[id]?.expiry = expiry }
 
-  /// The member is heard again.
+  /// The member sends requests again.
   mutating func hear(_ id: String, counts: [String: Int], now: Duration) {
     members[id]?.expiry = nil
-    // It learns only now that the others are waiting for it.
+    // Only now does it learn that the group is rebalancing.
     if rebalanceDeadline != nil { rebalance(counts: counts, now: now) }
   }
 
-  /// A topic came into being.
+  /// A topic was created.
   mutating func noticeTopic(_ topic: String, counts: [String: Int], now: Duration) {
     if members.values.contains(where: { $0.topics.contains(topic) }) { rebalance(counts: counts, now: now) }
   }
 
-  /// Gives up members whose time is over.
+  /// Removes members whose time has run out.
   mutating func expire(counts: [String: Int], now: Duration) {
     let silent = members.filter { $0.value.expiry.map { $0 <= now } ?? false }.keys.sorted()
     giveUp(silent)
@@ -107,7 +107,7 @@ struct GroupState: Sendable {
     finishRebalance(counts: counts)
   }
 
-  /// The next moment at which ``expire(counts:now:)`` has something to do.
+  /// The next time at which ``expire(counts:now:)`` has something to do.
   var nextDeadline: Duration? {
     (members.values.compactMap(\.expiry) + [rebalanceDeadline].compactMap { $0 }).min()
   }
@@ -121,7 +121,7 @@ struct GroupState: Sendable {
     if rebalanceDeadline == nil { rebalanceDeadline = now + rebalanceTimeout }
     for (id, member) in members.sorted(by: { $0.key < $1.key }) where member.state == .stable {
       if member.assignment.isEmpty {
-        // One that is not heard does not rejoin either.
+        // A silent member does not rejoin.
         if member.expiry == nil { members[id]?.state = .joined }
       } else {
         members[id]?.state = .revoking
@@ -146,15 +146,15 @@ struct GroupState: Sendable {
 
   // MARK: - Offsets
 
-  /// Why the group takes no offsets of this member, as of this generation; nil where it takes them.
+  /// Returns the error with which the group rejects offsets of this member and generation; nil if it accepts them.
   func objection(to id: String, generation: Int32, _ operation: String) -> KafkaError? {
     guard members[id] != nil else {
-      return KafkaError(code: .unknownMember, operation: operation, reason: "the group has given the member up")
+      return KafkaError(code: .unknownMember, operation: operation, reason: "the group has removed the member")
     }
     guard generation == self.generation else {
       return KafkaError(
         code: .illegalGeneration, operation: operation,
-        reason: "generation \(generation) has passed; the group is at \(self.generation)")
+        reason: "generation \(generation) is not the group's current generation \(self.generation)")
     }
     return nil
   }
@@ -172,14 +172,14 @@ struct GroupState: Sendable {
     commit(offsets)
   }
 
-  /// Whether no open transaction is about to change the partition's offset.
+  /// Whether no open transaction may change the partition's offset.
   func isStable(_ partition: TopicPartition) -> Bool {
     !pending.values.contains { $0.contains { $0.partition == partition } }
   }
 }
 
 extension CommittedOffset {
-  /// Without metadata that a broker would not keep.
+  /// The offset without metadata that a broker would not store.
   fileprivate var admitted: CommittedOffset {
     guard metadata.utf8.count > Self.maximumMetadataBytes else { return self }
     return CommittedOffset(partition, offset: offset)

@@ -1,9 +1,9 @@
-// Readers: what the log keeps for each member's client, and how the group's decisions reach it.
+// The log's state of each reader, and how the group's decisions reach the reader.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// The client of a group's member.
+/// The state of a group member's client.
 struct ReaderState: Sendable {
   enum Event: Sendable {
     case assigned([TopicPartition], assignment: UInt64)
@@ -14,28 +14,30 @@ struct ReaderState: Sendable {
   var topics: Set<String>
   var options: LogReaderOptions
   var process: ProcessID
-  /// Its place in the group; nil before it joined and after it was given up.
+  /// The reader's membership in the group; nil before it has joined and after it was removed.
   var membership: Membership?
-  /// What it reads, and from which offset; nil: from the committed one, once that is certain.
+  /// The member id with which it last received an assignment.
+  var lastMember: String?
+  /// The next offset of each assigned partition; nil means the committed offset, once that is stable.
   var positions: [TopicPartition: Int64?] = [:]
-  /// Tells its assignments apart.
+  /// Distinguishes the reader's assignments.
   var assignment: UInt64 = 0
   var events: [Event] = []
-  /// A revocation was told, or is about to be, and is not completed.
+  /// Whether a revocation was announced, or is about to be, and is not completed.
   var isHandingOver = false
-  /// The loop over its events was left: what is revoked is handed over at once.
+  /// Whether the loop over the reader's events has ended. Then revocations complete at once.
   var hasNoLoop = false
-  /// A revocation was completed while its process stood still.
+  /// Whether a revocation was completed while the process was paused.
   var hasCompletedWhilePaused = false
   var isRunning = false
   var isClosing = false
   var isFinished = false
-  /// What ended it for good.
+  /// The error that ended the reader.
   var failure: KafkaError?
 }
 
 extension InMemoryBroker {
-  /// Changes a group and carries its decisions to the readers.
+  /// Changes a group and sends its decisions to the readers.
   mutating func changeGroup(_ name: String, now: Duration, _ body: (inout GroupState, [String: Int]) -> Void) {
     var group = groups[name] ?? GroupState(rebalanceTimeout: limits.rebalanceTimeout)
     body(&group, counts)
@@ -64,13 +66,14 @@ extension InMemoryBroker {
       let assignment = nextSerial()
       readers[id]?.assignment = assignment
       readers[id]?.membership?.generation = generation
+      readers[id]?.lastMember = member
       readers[id]?.positions = Dictionary(partitions.map { ($0, nil) }) { first, _ in first }
       readers[id]?.events.append(.assigned(partitions, assignment: assignment))
     case .revoked: revoke(id, now: now)
     }
   }
 
-  /// Takes a reader's partitions from it; the event waits to be read.
+  /// Revokes a reader's partitions. The event waits until the reader reads it.
   private mutating func revoke(_ id: ReaderID, now: Duration) {
     guard let reader = readers[id], !reader.isHandingOver else { return }
     let partitions = reader.positions.keys.sorted()
@@ -82,14 +85,14 @@ extension InMemoryBroker {
     if reader.hasNoLoop { abandonEvents(of: id, now: now) }
   }
 
-  /// Nobody reads the reader's events any more: what is revoked is handed over at once.
+  /// The reader's events are no longer read, so revocations complete at once.
   mutating func abandonEvents(of id: ReaderID, now: Duration) {
     readers[id]?.events = []
     readers[id]?.hasNoLoop = true
     completeRevocation(id, now: now)
   }
 
-  /// The group has given the reader's member up.
+  /// The group has removed the reader's member.
   private mutating func lose(_ member: String, in group: String, now: Duration) {
     guard let id = reader(member, in: group) else { return }
     let hadPartitions = readers[id]?.positions.isEmpty == false
@@ -99,7 +102,7 @@ extension InMemoryBroker {
     changes.insert(.reader(id))
   }
 
-  /// Another client has taken the place of the reader's static member.
+  /// Another client has replaced the reader's static member.
   private mutating func replace(_ member: String, in group: String, now: Duration) {
     guard let id = reader(member, in: group) else { return }
     readers[id]?.failure = .fencedInstance("serve the group \(group)")
@@ -113,9 +116,9 @@ extension InMemoryBroker {
   mutating func join(_ id: ReaderID, now: Duration) {
     guard let reader = readers[id], reader.membership == nil, !reader.isClosing, !reader.isFinished else { return }
     readers[id]?.isRunning = true
-    // It joins when its process goes on.
+    // The reader joins when its process resumes.
     if processes[reader.process]?.isPaused == true { return }
-    // Members in order of arrival, so that runs repeat themselves.
+    // Member ids are in the order of arrival, so that runs are reproducible.
     let number = String(nextSerial())
     let member = "\(reader.process.name)-\(String(repeating: "0", count: max(0, 8 - number.count)))\(number)"
     readers[id]?.membership = Membership(group: reader.group, generation: -1, member: member)
@@ -124,11 +127,11 @@ extension InMemoryBroker {
     }
   }
 
-  /// The reader's loop has handed over what was revoked.
+  /// The reader has handed over the revoked partitions.
   mutating func completeRevocation(_ id: ReaderID, now: Duration) {
     guard let reader = readers[id], reader.isHandingOver else { return }
     if processes[reader.process]?.isPaused == true {
-      // A process that stands still completes nothing; it counts once it goes on.
+      // A paused process completes nothing. The completion counts when the process resumes.
       readers[id]?.hasCompletedWhilePaused = true
       return
     }
@@ -156,16 +159,17 @@ extension InMemoryBroker {
     readers[id]?.membership = nil
     let expiry = now + (reader.options.sessionTimeout ?? limits.sessionTimeout)
     changeGroup(reader.group, now: now) { group, counts in
-      if reader.options.instance == nil {
+      if reader.options.instance == nil || reader.options.leavesOnShutDown {
         group.leave(membership.member, counts: counts, now: now)
       } else {
-        // A static member does not say good-bye: its place is kept for the session.
+        // The group keeps its place for the session timeout.
         group.silence(membership.member, until: expiry)
       }
     }
   }
 
-  /// A batch for a reader, or what to wait for. Empty: the partition is no longer the reader's.
+  /// Returns a batch for a reader, or the change to wait for. The batch is empty if the reader no longer owns the
+  /// partition.
   mutating func read(
     _ partition: TopicPartition, assignment: UInt64, by id: ReaderID, limit: Int
   ) throws(KafkaError) -> Answer<[ConsumerRecord]> {
@@ -185,7 +189,7 @@ extension InMemoryBroker {
     return records.isEmpty ? .after(.partition(partition)) : .now(records)
   }
 
-  /// Where a partition ends, if its reader has come there.
+  /// Returns the end of a partition if its reader has reached it.
   func end(of partition: TopicPartition, seenBy id: ReaderID) -> Int64? {
     guard let position = readers[id]?.positions[partition] ?? nil,
       let partitions = topics[partition.topic], partitions.indices.contains(Int(partition.partition)),
@@ -208,7 +212,7 @@ extension InMemoryBroker {
       changes.insert(.reader(id))
       if reader.hasCompletedWhilePaused { completeRevocation(id, now: now) }
       guard let membership = readers[id]?.membership else {
-        // Given up while it stood still, and with nothing to hand over: it simply joins again.
+        // The group removed the member during the pause, and there is nothing to hand over, so the reader joins again.
         if reader.isRunning, !reader.isHandingOver, !reader.isFinished { join(id, now: now) }
         continue
       }

@@ -1,8 +1,8 @@
-// Transactions as their coordinator keeps them.
+// The state of transactions, as Kafka's transaction coordinator keeps it.
 
-internal import Kafka
+internal import KafkaClient
 
-/// A transactional id.
+/// The state of a transactional id.
 struct TransactionalProducer: Sendable {
   struct Transaction: Sendable {
     var serial: TransactionSerial
@@ -11,19 +11,19 @@ struct TransactionalProducer: Sendable {
     var groups: Set<String> = []
   }
 
-  /// Each instance has one; a call with an older one is refused.
+  /// The epoch of the current producer. Calls with an older epoch are rejected.
   var epoch: Int
   var open: Transaction?
 }
 
-/// A producer's instance.
+/// A producer instance.
 struct ProducerEpoch: Sendable, Hashable {
   var id: String
   var epoch: Int
 }
 
 extension InMemoryBroker {
-  /// A new instance of the id: what an older one left open is aborted.
+  /// Registers a new producer with the id, and aborts a transaction that an older one left open.
   mutating func initializeProducer(_ id: String) -> ProducerEpoch {
     end(transactionOf: id, isCommitted: false)
     let epoch = (producers[id]?.epoch ?? -1) + 1
@@ -35,8 +35,8 @@ extension InMemoryBroker {
     guard producers[producer.id]?.epoch == producer.epoch else { throw .fenced(operation) }
   }
 
-  /// The producer's transaction, which begins with its first record or offset.
-  /// - Parameter deadline: when it is aborted, if it begins now.
+  /// Returns the producer's transaction, which starts with its first record or offset.
+  /// - Parameter deadline: The time at which the transaction is aborted, if it starts now.
   private mutating func transaction(
     of producer: ProducerEpoch, deadline: Duration, _ operation: String
   ) throws(KafkaError) -> TransactionalProducer.Transaction {
@@ -94,7 +94,7 @@ extension InMemoryBroker {
   }
 }
 
-/// A member of a group in one generation: what ``GroupMetadata`` holds of a log in memory.
+/// A member of a group in one generation: the content of ``GroupMetadata`` for an in-memory log.
 struct Membership: Sendable, Hashable {
   var group: String
   var generation: Int32

@@ -1,17 +1,17 @@
-// The whole log as a value: topics, groups and transactions, and what each request does to them. No I/O and no clock:
-// time is a parameter.
+// The in-memory log as a value: topics, groups, transactions, and the effect of each request on them. It does no I/O
+// and has no clock; time is a parameter.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// A process of the test; pausing and crashing happen to all its clients.
+/// A process in the test. Pausing and crashing affect all its clients.
 struct ProcessID: Sendable, Hashable {
   var name: String
-  /// A crashed process that is started again is another one.
+  /// Distinguishes a restarted process from the one that crashed.
   var incarnation: Int
 }
 
-/// What a waiting call waits for.
+/// The change that a waiting call waits for.
 enum LogChange: Sendable, Hashable {
   case partition(TopicPartition)
   case group(String)
@@ -44,9 +44,9 @@ struct InMemoryBroker: Sendable {
   var incarnations: [String: Int] = [:]
   var faults: [LogFault] = []
   var latency = Duration.zero
-  /// What changed since the caller looked last.
+  /// Changes since the caller last looked.
   var changes: Set<LogChange> = []
-  /// Whether a deadline may have come or gone since the caller looked last.
+  /// Whether deadlines may have changed since the caller last looked.
   var areDeadlinesStale = false
 
   private var serial: UInt64 = 0
@@ -81,14 +81,14 @@ struct InMemoryBroker: Sendable {
     _ partition: TopicPartition, _ operation: String, _ body: (inout PartitionStore) -> Value
   ) throws(KafkaError) -> Value {
     var store = try self.partition(partition, operation)
-    // Taken out while it changes, so that the array is not copied for each record.
+    // Removed while it changes, so that its array is not copied for each record.
     topics[partition.topic]?[Int(partition.partition)] = PartitionStore()
     defer { topics[partition.topic]?[Int(partition.partition)] = store }
     changes.insert(.partition(partition))
     return body(&store)
   }
 
-  /// Where a record goes; records without a key take turns.
+  /// Returns the partition of a record. Records without a key are distributed in turn.
   mutating func place(_ record: ProducerRecord) throws(KafkaError) -> TopicPartition {
     let operation = "send to \(record.topic)"
     guard let count = topics[record.topic]?.count, count > 0 else { throw .unknown(record.topic, operation) }
@@ -107,7 +107,7 @@ struct InMemoryBroker: Sendable {
   }
 
   /// Appends a record.
-  /// - Parameter time: the wall clock's, where the record brings none.
+  /// - Parameter time: The wall clock's time, used if the record has no timestamp.
   mutating func append(
     _ record: ProducerRecord, to partition: TopicPartition, in transaction: TransactionSerial?, time: Int64
   ) throws(KafkaError) -> RecordPosition {
@@ -116,7 +116,7 @@ struct InMemoryBroker: Sendable {
     guard size <= limits.maximumRecordBytes else {
       throw KafkaError(
         code: .messageTooLarge, operation: operation,
-        reason: "\(size) bytes are more than \(limits.maximumRecordBytes)")
+        reason: "the record has \(size) bytes, the limit is \(limits.maximumRecordBytes)")
     }
     let stored = ConsumerRecord(
       topic: partition.topic, partition: partition.partition, offset: 0, timestamp: record.timestamp ?? time,
@@ -127,7 +127,7 @@ struct InMemoryBroker: Sendable {
 
   // MARK: - Time
 
-  /// Carries out what is due.
+  /// Applies all deadlines that have passed.
   mutating func expire(now: Duration) {
     for name in groups.keys.sorted() {
       guard let deadline = groups[name]?.nextDeadline, deadline <= now else { continue }
@@ -136,7 +136,7 @@ struct InMemoryBroker: Sendable {
     for id in producers.keys.sorted() {
       guard let deadline = producers[id]?.open?.deadline, deadline <= now else { continue }
       end(transactionOf: id, isCommitted: false)
-      // As Kafka's coordinator does, so that the producer learns that its transaction is gone.
+      // Kafka's coordinator does the same, so that the producer learns that its transaction is gone.
       producers[id]?.epoch += 1
     }
   }
@@ -158,7 +158,7 @@ struct InMemoryBroker: Sendable {
     return id
   }
 
-  /// The next fault for this call, which is used up by it.
+  /// Returns and removes the next fault for this call.
   mutating func takeFault(_ operation: LogOperation, topic: String?, of process: ProcessID) -> LogFault? {
     let match = faults.firstIndex {
       $0.operation == operation && $0.process == process && ($0.topic == nil || $0.topic == topic)

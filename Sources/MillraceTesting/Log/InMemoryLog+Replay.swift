@@ -1,12 +1,12 @@
-// What `millrace replay` has a worker do to itself, without the worker's part in it.
+// Replays records to a worker, with the same result as `millrace replay`.
 
-public import Kafka
+public import KafkaClient
 public import Millrace
 
 extension InMemoryLog {
-  /// Sends everything that stands in a worker's topics to it once more, in its order.
-  /// - Parameter reapply: Whether handlers run again for what is done.
-  /// - Returns: how many records that were.
+  /// Sends all records of a worker's input topics to its replay topic, in order.
+  /// - Parameter reapply: Whether handlers run again for notifications that are done.
+  /// - Returns: The number of records.
   @discardableResult
   public func replay(to topics: WorkerTopics, reapply: Bool = false) throws(KafkaError) -> Int {
     var count = 0

@@ -1,25 +1,27 @@
-// What a test does to the log that no client could, and what it looks at.
+// Operations that only a test can perform on the log, and its inspection.
 
-public import Kafka
+public import KafkaClient
 
 extension InMemoryLog {
   // MARK: - Processes
 
-  /// This process is heard of no more, and hears nothing: its calls do not return before ``resume()``. Once the session
-  /// is over the group gives its partitions away, and what it does when it comes back is fenced.
+  /// Pauses this process: it sends and receives nothing, and its calls do not return before ``resume()``.
+  ///
+  /// After the session timeout the group reassigns its partitions. From then on, the log fences the process's old
+  /// clients.
   public func pause() {
     let process = processID
     host.update { broker, now in broker.pause(process, now: now) }
   }
 
-  /// Lets a paused process go on where it stood.
+  /// Resumes a paused process.
   public func resume() {
     let process = processID
     host.update { broker, now in broker.resume(process, now: now) }
   }
 
-  /// Ends this process without a word: its readers leave no group, its transactions stay open. Its clients' calls fail
-  /// from now on.
+  /// Kills this process: its readers do not leave their groups, and its transactions stay open. Later calls of its
+  /// clients fail.
   public func crash() {
     let process = processID
     host.update { broker, now in broker.crash(process, now: now) }
@@ -33,13 +35,13 @@ extension InMemoryLog {
 
   // MARK: - Faults
 
-  /// Makes the next calls of this process fail, one error each.
+  /// Makes the next calls of this process fail, one for each error.
   ///
   /// - Parameters:
-  ///   - operation: Which calls.
-  ///   - errors: What they throw, in order.
-  ///   - topic: Only calls that concern this topic; nil: all.
-  ///   - reach: Whether the call takes effect all the same.
+  ///   - operation: The kind of call.
+  ///   - errors: The errors to throw, in order.
+  ///   - topic: The topic that the calls must concern; nil means any.
+  ///   - reach: Whether the call takes effect although it fails.
   public func fail(
     _ operation: LogOperation, with errors: [KafkaError], in topic: String? = nil, reach: FaultReach = .refused
   ) {
@@ -51,12 +53,12 @@ extension InMemoryLog {
     }
   }
 
-  /// How long each request takes by the log's clock, whoever makes it.
+  /// Sets the duration of each request of any process, by the log's clock.
   public func setLatency(_ latency: Duration) { host.update { broker, _ in broker.latency = latency } }
 
   // MARK: - Records
 
-  /// Appends a record at once, as some other producer would.
+  /// Appends a record at once, as another producer would.
   @discardableResult
   public func append(_ record: ProducerRecord) throws(KafkaError) -> RecordPosition {
     let time = host.time
@@ -65,14 +67,15 @@ extension InMemoryLog {
     }
   }
 
-  /// What a reader with `read_committed` finds in a topic, by partition and offset.
+  /// Returns the records that a `read_committed` reader finds in a topic, by partition and offset.
   public func records(in topic: String) -> [ConsumerRecord] {
     host.update { broker, _ in
       (broker.topics[topic] ?? []).flatMap { $0.read(from: 0, limit: .max).records }
     }
   }
 
-  /// The offset behind the newest record that a reader with `read_committed` finds in a partition; 0 where there is none.
+  /// Returns the offset after the newest record that a `read_committed` reader finds in a partition; 0 if there is
+  /// none.
   public func readableEnd(of partition: TopicPartition) -> Int64 {
     host.update { broker, _ in
       guard let partitions = broker.topics[partition.topic], partitions.indices.contains(Int(partition.partition))
@@ -83,34 +86,34 @@ extension InMemoryLog {
     }
   }
 
-  /// What is stored of a topic, open and aborted transactions included.
+  /// Returns all stored records of a topic, including uncommitted and aborted ones.
   public func storedRecords(in topic: String) -> [ConsumerRecord] {
     host.update { broker, _ in (broker.topics[topic] ?? []).flatMap(\.everything) }
   }
 
-  /// Forgets a partition's records before `offset`, as retention does.
+  /// Deletes a partition's records before `offset`, as retention does.
   public func trim(_ partition: TopicPartition, before offset: Int64) throws(KafkaError) {
     try host.update { broker, _ throws(KafkaError) in
       try broker.withPartition(partition, "trim \(partition)") { $0.trim(before: offset) }
     }
   }
 
-  /// Whether a transaction is under way, of whatever process.
+  /// Whether any process has an open transaction.
   public var hasOpenTransactions: Bool {
     host.update { broker, _ in broker.producers.values.contains { $0.open != nil } }
   }
 
   // MARK: - Groups
 
-  /// What a group has committed, open transactions left out.
+  /// Returns a group's committed offsets. Offsets in open transactions are not included.
   public func committedOffsets(of group: String) -> [CommittedOffset] {
     host.update { broker, _ in
       (broker.groups[group]?.committed ?? [:]).values.sorted { $0.partition < $1.partition }
     }
   }
 
-  /// Waits until a group has committed everything that a reader with `read_committed` finds in these topics.
-  /// - Throws: `CancellationError` when the task is cancelled while it waits.
+  /// Waits until a group has committed everything that a `read_committed` reader finds in these topics.
+  /// - Throws: `CancellationError` if the task is cancelled while it waits.
   public func waitUntilRead(by group: String, _ topics: [String]) async throws {
     let isRead: Void? = await host.answer { broker, _ in
       let committed = broker.groups[group]?.committed ?? [:]
@@ -126,7 +129,7 @@ extension InMemoryLog {
     if isRead == nil { throw CancellationError() }
   }
 
-  /// Each member of a group and what it was given.
+  /// Returns the assigned partitions of each member of a group.
   public func assignment(of group: String) -> [String: [TopicPartition]] {
     host.update { broker, _ in (broker.groups[group]?.members ?? [:]).mapValues(\.assignment) }
   }

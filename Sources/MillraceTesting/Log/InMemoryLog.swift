@@ -1,15 +1,15 @@
-// A log inside the test: what Kafka promises, in microseconds, with time turned by hand and faults on demand.
+// A log for tests that keeps Kafka's promises, runs in microseconds, and has a manual clock and faults on demand.
 
-public import Clocks
-public import Kafka
+public import MillraceTime
+public import KafkaClient
 public import Millrace
 
 /// A log in memory that keeps Kafka's promises: partitions and offsets, groups and generations, transactions, isolation
 /// and fencing.
 ///
-/// A value of this type is the log as one process sees it; ``process(_:)`` makes others. Clients belong to the process
-/// that made them, and ``pause()`` and ``crash()`` happen to all clients of a process at once. Time limits follow the
-/// clock that the log was made with, so nothing is waited for in a test that turns it by hand.
+/// A value of this type is the log as one process sees it; ``process(_:)`` returns the view of another process. Clients
+/// belong to the process that created them. ``pause()`` and ``crash()`` affect all clients of a process at once.
+/// Timeouts follow the log's clock, so a test with a manual clock never waits for them.
 ///
 /// ```swift
 /// let time = ManualClock()
@@ -18,27 +18,27 @@ public import Millrace
 /// try log.append(ProducerRecord(topic: "t", key: Array("k".utf8), value: [1]))
 /// ```
 public struct InMemoryLog: RecordLog {
-  /// What is not a test's business most of the time.
+  /// Settings that most tests do not change.
   public struct Settings: Sendable {
     /// How long a silent member keeps its partitions.
     public var sessionTimeout = Duration.seconds(10)
-    /// How long a group waits for a member that hands over.
+    /// How long a group waits for a member to hand over its partitions.
     public var rebalanceTimeout = Duration.seconds(300)
-    /// The largest key and value together.
+    /// The maximum size of key and value together, in bytes.
     public var maximumRecordBytes = 4 << 20
-    /// What ``LogDescription/clusterID`` says.
+    /// The value of ``LogDescription/clusterID``.
     public var clusterID = "in-memory"
 
-    /// The defaults of Kafka and of Millrace's topics.
+    /// Creates settings with the defaults of Kafka and of Millrace's topics.
     public init() {}
   }
 
   let host: BrokerHost
   let processID: ProcessID
-  /// What it says it is; it can do all that Kafka can.
+  /// The description of the log. It has all capabilities of Kafka.
   public let description: LogDescription
 
-  /// An empty log, seen by a process named `main`.
+  /// Creates an empty log, seen by a process named `main`.
   public init(clock: MillraceClock, settings: Settings = Settings()) {
     let limits = InMemoryBroker.Limits(
       sessionTimeout: settings.sessionTimeout, rebalanceTimeout: settings.rebalanceTimeout,
@@ -54,7 +54,7 @@ public struct InMemoryLog: RecordLog {
     processID = host.update { broker, _ in broker.startProcess(name) }
   }
 
-  /// The same log as another process sees it. After a crash the same name is a new process.
+  /// Returns the same log as another process sees it. After a crash, the same name is a new process.
   public func process(_ name: String) -> InMemoryLog {
     InMemoryLog(host: host, name: name, description: description)
   }
@@ -62,7 +62,7 @@ public struct InMemoryLog: RecordLog {
   // MARK: - Topics and questions
 
   /// Creates a topic.
-  /// - Throws: ``KafkaError`` where it exists, or `partitions` is below 1.
+  /// - Throws: ``KafkaError`` if the topic exists, or if `partitions` is below 1.
   public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
     try host.update { broker, now throws(KafkaError) in
       guard broker.topics[name] == nil, partitions > 0 else {
@@ -74,13 +74,13 @@ public struct InMemoryLog: RecordLog {
     }
   }
 
-  /// The partition counts of topics that exist.
+  /// Returns the partition counts of the topics that exist.
   public func partitionCounts(of topics: [String], timeout: Duration) async throws(KafkaError) -> [String: Int] {
     await host.delay()
     return host.update { broker, _ in broker.counts.filter { topics.contains($0.key) } }
   }
 
-  /// The oldest offset and the high watermark of each partition.
+  /// Returns the oldest offset and the high watermark of each partition.
   public func highWatermarks(
     of partitions: [TopicPartition], timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
@@ -95,7 +95,7 @@ public struct InMemoryLog: RecordLog {
     }
   }
 
-  /// Offsets by the records' timestamps.
+  /// Returns the first offset of each partition whose record has this timestamp or a later one.
   public func offsets(
     of partitions: [TopicPartition], since time: Int64, timeout: Duration
   ) async throws(KafkaError) -> [TopicPartition: Int64] {
@@ -112,7 +112,7 @@ public struct InMemoryLog: RecordLog {
 
   // MARK: - Clients
 
-  /// A member of a group.
+  /// Creates a reader, which is a member of a group.
   public func makeReader(
     group: String, topics: [String], options: LogReaderOptions
   ) throws(KafkaError) -> any LogReader {
@@ -120,10 +120,10 @@ public struct InMemoryLog: RecordLog {
       host: host, process: processID, group: group, topics: Set(topics), options: options)
   }
 
-  /// A writer.
+  /// Creates a writer.
   public func makeWriter() throws(KafkaError) -> any LogWriter { InMemoryWriter(host: host, process: processID) }
 
-  /// A writer of transactions.
+  /// Creates a transactional writer.
   public func makeTransactionalWriter(
     id: String, timeout: Duration
   ) throws(KafkaError) -> any TransactionalLogWriter {

@@ -1,6 +1,6 @@
-// A group's member on the log in memory.
+// A group member on the in-memory log.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
 final class InMemoryReader: LogReader {
@@ -28,7 +28,7 @@ final class InMemoryReader: LogReader {
     let id = id
     host.update { broker, now in broker.join(id, now: now) }
     await withTaskCancellationHandler {
-      // Leaving waits for the revocation to be completed, cancelled or not.
+      // Leaving waits until the revocation is completed, even if the task is cancelled.
       await host.certainAnswer { broker, _ in
         broker.readers[id]?.isFinished == false ? .after(.reader(id)) : .now(())
       }
@@ -52,7 +52,7 @@ final class InMemoryReader: LogReader {
       broker, _ throws(KafkaError) in
       guard let reader = broker.readers[id], !reader.isFinished else { throw .closed(operation) }
       guard let membership = reader.membership else {
-        throw KafkaError(code: .unknownMember, operation: operation, reason: "the group has given the member up")
+        throw KafkaError(code: .unknownMember, operation: operation, reason: "the group has removed the member")
       }
       if let objection = broker.groups[group]?.objection(
         to: membership.member, generation: membership.generation, operation)
@@ -85,9 +85,22 @@ final class InMemoryReader: LogReader {
     let operation = "read the metadata of \(group)"
     return try host.update { broker, _ throws(KafkaError) in
       guard let reader = broker.readers[id], !reader.isFinished else { throw .closed(operation) }
-      // A member that was given up asks with what it last was, and is refused by whoever reads it.
+      // A removed member gets metadata that every request rejects.
       let none = Membership(group: reader.group, generation: -1, member: "")
       return (reader.membership ?? none).metadata
+    }
+  }
+
+  func instanceHolder(timeout: Duration) async throws(KafkaError) -> InstanceHolder {
+    let (id, process, group) = (self.id, self.process, self.group)
+    let operation = "describe the group \(group)"
+    return try await host.limited(to: timeout, operation) { broker, _ throws(KafkaError) in
+      if let wait = try broker.obstacle(for: process, operation) { return .after(wait) }
+      guard let reader = broker.readers[id] else { throw .closed(operation) }
+      let members = (broker.groups[group]?.members ?? [:]).map { name, member in
+        GroupMember(id: name, instance: member.instance, host: "memory")
+      }
+      return .now(InstanceHolder(of: reader.options.instance, among: members, askedBy: reader.lastMember))
     }
   }
 
@@ -110,7 +123,7 @@ final class InMemoryReader: LogReader {
         })
     case .revoked(let partitions, let membership)??:
       let isLost = host.update { broker, _ in
-        // Looked at when it is read: what was revoked in time may have been given away since.
+        // Checked when the event is read, because partitions that were revoked in time may have been reassigned since.
         guard let membership else { return true }
         return broker.groups[membership.group]?.members[membership.member] == nil
       }
@@ -139,7 +152,7 @@ final class InMemoryReader: LogReader {
       func next() async -> LogReaderEvent? { await place.reader.nextEvent() }
     }
 
-    /// Lives as long as the loop: what nobody will see is handed over.
+    /// Lives as long as the loop. When the loop ends, pending events are dropped and their partitions handed over.
     final class Place: Sendable {
       let reader: InMemoryReader
       init(reader: InMemoryReader) { self.reader = reader }

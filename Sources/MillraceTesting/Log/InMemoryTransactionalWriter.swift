@@ -1,6 +1,6 @@
-// Transactions on the log in memory, as one instance of a producer sees them.
+// A transactional producer on the in-memory log.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
@@ -12,17 +12,19 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
   private let gate = WriterGate()
   private let phase = Mutex(Phase.uninitialized)
 
-  /// What this instance is doing; the log knows only records, offsets and markers.
+  /// The state of this producer. The log itself knows only records, offsets and markers.
   private enum Phase: Sendable {
     case uninitialized
     case ready(ProducerEpoch)
     case open(ProducerEpoch)
-    /// Only an abort is admitted.
+    /// Only an abort is possible.
     case doomed(ProducerEpoch, KafkaError)
-    /// The answer to a commit was lost: the call is made again.
+    /// The commit was applied but its response was lost. The caller repeats the call.
     case committed(ProducerEpoch)
-    /// The same of an abort.
+    /// The abort was applied but its response was lost. The caller repeats the call.
     case aborted(ProducerEpoch)
+    /// The commit was applied, but the caller was told to abort.
+    case unclear(ProducerEpoch)
     case over(KafkaError)
   }
 
@@ -47,7 +49,7 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
 
   func initialize(timeout: Duration) async throws(KafkaError) {
     let operation = "initialize transactions of \(id)"
-    guard case .uninitialized = phase.withLock({ $0 }) else { throw .misuse(operation, "it is initialized already") }
+    guard case .uninitialized = phase.withLock({ $0 }) else { throw .misuse(operation, "it is already initialized") }
     let id = id
     let epoch = try await host.request(.initialize, topic: nil, of: process, operation) { broker, _ in
       broker.initializeProducer(id)
@@ -63,8 +65,8 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
         phase = .open(epoch)
         return nil
       case .over(let error): return error
-      case .uninitialized: return .misuse(operation, "initialize comes first")
-      case .open, .doomed, .committed, .aborted: return .misuse(operation, "a transaction is open")
+      case .uninitialized: return .misuse(operation, "the producer is not initialized; call initialize first")
+      case .open, .doomed, .committed, .aborted, .unclear: return .misuse(operation, "a transaction is open")
       }
     }
     if let failure { throw failure }
@@ -92,7 +94,7 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
     let epoch = try open(operation)
     guard let membership = Membership(group) else {
       throw KafkaError(
-        code: .invalidConfiguration, operation: operation, reason: "the group's metadata is of another log")
+        code: .invalidConfiguration, operation: operation, reason: "the group metadata belongs to another log")
     }
     try await dooming { () async throws(KafkaError) in
       try await self.host.request(.sendOffsets, topic: offsets.first?.partition.topic, of: self.process, operation) {
@@ -110,7 +112,7 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
     case .open(let open): epoch = open
     case .committed(let done): return phase.withLock { $0 = .ready(done) }
     case .doomed(_, let error), .over(let error): throw error
-    case .aborted: throw .misuse(operation, "an abort was begun")
+    case .aborted, .unclear: throw .misuse(operation, "an abort has started; call abort again")
     case .uninitialized, .ready: throw .misuse(operation, "no transaction is open")
     }
     try await end(epoch, isCommitted: true, .commitTransaction, operation)
@@ -122,8 +124,12 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
     switch phase.withLock({ $0 }) {
     case .open(let open), .doomed(let open, _): epoch = open
     case .aborted(let done): return phase.withLock { $0 = .ready(done) }
+    case .unclear:
+      let error = KafkaError.transactionHasEnded(operation)
+      phase.withLock { $0 = .over(error) }
+      throw error
     case .over(let error): throw error
-    case .committed: throw .misuse(operation, "a commit was begun")
+    case .committed: throw .misuse(operation, "a commit has started; call commit again")
     case .uninitialized, .ready: throw .misuse(operation, "no transaction is open")
     }
     try await end(epoch, isCommitted: false, .abortTransaction, operation)
@@ -142,7 +148,9 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
       }
       phase.withLock { $0 = .ready(epoch) }
     } catch {
-      if hasEnded.load(ordering: .relaxed), !error.isFatal {
+      if hasEnded.load(ordering: .relaxed), isCommitted, error.requiresAbort {
+        phase.withLock { $0 = .unclear(epoch) }
+      } else if hasEnded.load(ordering: .relaxed), !error.isFatal {
         phase.withLock { $0 = isCommitted ? .committed(epoch) : .aborted(epoch) }
       } else if error.isFatal {
         phase.withLock { $0 = .over(error) }
@@ -157,18 +165,18 @@ final class InMemoryTransactionalWriter: TransactionalLogWriter {
     switch phase.withLock({ $0 }) {
     case .open(let epoch): return epoch
     case .doomed(_, let error), .over(let error): throw error
-    case .uninitialized, .ready, .committed, .aborted: throw .misuse(operation, "no transaction is open")
+    case .uninitialized, .ready, .committed, .aborted, .unclear: throw .misuse(operation, "no transaction is open")
     }
   }
 
-  /// A record or offset that failed dooms its transaction; a fatal error ends the producer.
+  /// If a record or an offset fails, the transaction can only be aborted. A fatal error ends the producer.
   private func dooming<Value: Sendable>(
     _ body: @Sendable () async throws(KafkaError) -> Value
   ) async throws(KafkaError) -> Value {
     do throws(KafkaError) {
       return try await body()
     } catch {
-      // One that was refused for its size was never part of the transaction.
+      // An oversized record was never part of the transaction.
       if error.code == .messageTooLarge { throw error }
       let error = error.dooming
       phase.withLock { phase in

@@ -1,10 +1,10 @@
-// Writers on the log in memory.
+// Writers on the in-memory log.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
-/// Counts what is under way, so that a client ends when the last of it has its outcome.
+/// Counts calls in progress, so that a client ends only when the last call has its result.
 final class WriterGate: Sendable {
   private struct State {
     var isClosing = false
@@ -25,7 +25,7 @@ final class WriterGate: Sendable {
   func exit() { settle { $0.underWay -= 1 } }
   func close() { settle { $0.isClosing = true } }
 
-  /// Returns when closed and empty.
+  /// Returns when the gate is closed and no call is in progress.
   func drained() async {
     await withCheckedContinuation { continuation in settle { $0.waiter = continuation } }
   }

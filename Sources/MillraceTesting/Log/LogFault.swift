@@ -1,12 +1,12 @@
-// Faults that a test asks for.
+// Faults that a test injects.
 
-internal import Kafka
+internal import KafkaClient
 
-/// What can be made to fail.
+/// An operation that a test can make fail.
 public enum LogOperation: Sendable, Hashable, CaseIterable {
-  /// Writing a record, inside a transaction or not.
+  /// Writing a record, with or without a transaction.
   case send
-  /// Committing offsets by a reader.
+  /// A reader's commit of offsets.
   case commitOffsets
   /// Taking over a transactional id.
   case initialize
@@ -16,25 +16,25 @@ public enum LogOperation: Sendable, Hashable, CaseIterable {
   case commitTransaction
   /// Aborting a transaction.
   case abortTransaction
-  /// Taking records from a partition.
+  /// Reading records of a partition.
   case read
   /// Reading committed offsets.
   case committed
 }
 
-/// How far a failing call got.
+/// Whether a failing call takes effect.
 public enum FaultReach: Sendable, Hashable {
-  /// Nothing happened.
+  /// The call has no effect.
   case refused
-  /// It happened, and nobody was told: the answer was lost.
+  /// The call takes effect, but its response is lost.
   case unacknowledged
 }
 
-/// One fault that waits for its call.
+/// A fault that waits for its call.
 struct LogFault: Sendable {
   var operation: LogOperation
   var process: ProcessID
-  /// Only calls on this topic; nil: any.
+  /// The topic that the call must concern; nil means any.
   var topic: String?
   var error: KafkaError
   var reach: FaultReach

@@ -1,14 +1,14 @@
-// One partition: records and transaction markers at successive offsets, and what a reader with `read_committed` may see
-// of them.
+// One partition: records and transaction markers at successive offsets, and the part that a `read_committed` reader
+// sees.
 
-internal import Kafka
+internal import KafkaClient
 
-/// Counts transactions, of whatever producer, from 1.
+/// The serial number of a transaction of any producer. Numbers start at 1.
 typealias TransactionSerial = UInt64
 
 struct PartitionStore: Sendable {
   private struct Entry: Sendable {
-    /// Nil for a marker, which takes an offset as in Kafka.
+    /// The record; nil for a marker, which takes an offset as in Kafka.
     var record: ConsumerRecord?
     var transaction: TransactionSerial?
   }
@@ -16,16 +16,16 @@ struct PartitionStore: Sendable {
   /// The offset of the oldest entry.
   private(set) var start: Int64 = 0
   private var entries: [Entry] = []
-  /// The first offset of each transaction that is open here.
+  /// The first offset of each open transaction in this partition.
   private var open: [TransactionSerial: Int64] = [:]
   private var aborted: Set<TransactionSerial> = []
 
-  /// The high watermark: behind the newest entry.
+  /// The high watermark, which is the offset after the newest entry.
   var end: Int64 { start + Int64(entries.count) }
-  /// Before the first record of a transaction that is open; readers come no further.
+  /// The offset of the first record in an open transaction, or the end. A reader gets no further.
   var lastStableOffset: Int64 { open.values.min() ?? end }
 
-  /// - Parameter record: its offset is set here.
+  /// - Parameter record: The record. Its offset is set here.
   mutating func append(_ record: ConsumerRecord, in transaction: TransactionSerial?) -> Int64 {
     let offset = end
     var record = record
@@ -35,14 +35,14 @@ struct PartitionStore: Sendable {
     return offset
   }
 
-  /// Writes the marker that ends a transaction here.
+  /// Writes the marker that ends a transaction in this partition.
   mutating func end(_ transaction: TransactionSerial, isCommitted: Bool) {
     open[transaction] = nil
     if !isCommitted { aborted.insert(transaction) }
     entries.append(Entry(record: nil, transaction: transaction))
   }
 
-  /// Committed records from `offset` on, and where to go on; `limit` at least 1.
+  /// Returns committed records from `offset` on, and the next offset to read; `limit` must be at least 1.
   func read(from offset: Int64, limit: Int) -> (records: [ConsumerRecord], next: Int64) {
     var records: [ConsumerRecord] = []
     var next = max(offset, start)
@@ -54,7 +54,7 @@ struct PartitionStore: Sendable {
     return (records, max(next, offset))
   }
 
-  /// The offset behind the newest committed record that a reader comes to.
+  /// The offset after the newest committed record that a reader can see.
   var readableEnd: Int64 {
     var offset = lastStableOffset
     while offset > start {
@@ -64,15 +64,15 @@ struct PartitionStore: Sendable {
     return start
   }
 
-  /// Every record that is stored, also of open and aborted transactions.
+  /// All stored records, including uncommitted and aborted ones.
   var everything: [ConsumerRecord] { entries.compactMap(\.record) }
 
-  /// The offset of the first record that is not older.
+  /// Returns the offset of the first record with this timestamp or a later one.
   func offset(since time: Int64) -> Int64? {
     entries.lazy.compactMap(\.record).first { ($0.timestamp ?? 0) >= time }?.offset
   }
 
-  /// Forgets entries before `offset`, as retention does.
+  /// Deletes entries before `offset`, as retention does.
   mutating func trim(before offset: Int64) {
     let count = Int(max(0, min(offset, end) - start))
     entries.removeFirst(count)

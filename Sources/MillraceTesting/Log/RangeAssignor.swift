@@ -1,14 +1,13 @@
-// Kafka's range assignor: partition p of every topic with the same count goes to one member, which is what lanes are
-// made of.
+// Kafka's range assignor: topics with equal partition counts have partition p at the same member. Lanes depend on this.
 
-internal import Kafka
+internal import KafkaClient
 
 enum RangeAssignor {
-  /// Which member reads what.
+  /// Returns the partitions of each member.
   ///
   /// - Parameters:
   ///   - subscriptions: The topics of each member.
-  ///   - counts: Partition counts; a topic without one does not exist.
+  ///   - counts: The partition counts of existing topics.
   static func assign(
     _ subscriptions: [String: Set<String>], counts: [String: Int]
   ) -> [String: [TopicPartition]] {

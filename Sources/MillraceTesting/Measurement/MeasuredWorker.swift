@@ -1,23 +1,23 @@
-// A worker as `scripts/bench consume` measures it: the product's own runtime over a log of the benchmark's, with
-// verification or, to see the lane alone, without. It lives in the test kit because no worker's process links that: what
-// leaves verification out is not even in the program, so no configuration reaches it.
+// The worker that `scripts/bench consume` measures: the production runtime on a log of the benchmark, with or without
+// verification. It is in the test kit because no worker process links the test kit. So no configuration of a worker can
+// turn off verification.
 
 internal import AppStore
 public import AppStoreServerAPI
 public import AppStoreSignature
-public import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 public import Logging
 public import Millrace
 
-/// One worker's runtime, for measurements.
+/// The runtime of one worker, for measurements.
 @_spi(Measurement) public struct MeasuredWorker: Sendable {
   private let runtime: WorkerRuntime
   private let registry = PrometheusRegistry()
 
   /// - Parameters:
-  ///   - verifier: nil: values are not looked at; handlers get what the headers say.
-  ///   - appStore: Answers the calls of the apps that are configured; nil: none is answered.
+  ///   - verifier: The verifier; nil skips verification, and handlers get only what the headers contain.
+  ///   - appStore: Answers API calls of the configured apps; nil answers none.
   public init<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration, _ policy: WorkerPolicy, log: any RecordLog,
     verifier: SignedDataVerifier?, appStore: (any HTTPExchange)? = nil, clock: MillraceClock = .system, logger: Logger
@@ -27,40 +27,40 @@ public import Millrace
       let chain = try NotificationFixtures(from: clock.wallTime, seed: 1).chain
       for app in configuration.apps { credentials[app.bundleId] = try .harness(of: app.bundleId, chain) }
     }
-    // Counted as in production: what metrics cost belongs to what a worker costs.
+    // Metrics are recorded as in production, because their cost is part of a worker's cost.
     runtime = try await WorkerProcess.runtime(
       type, configuration, policy, log: log, exchange: appStore ?? NoAppStore(), metrics: registry,
       verifier: try verifier ?? SignedDataVerifier(SignedDataVerifier.Configuration()),
       decoder: verifier == nil ? try HeadersOnly() : nil, credentials: credentials, clock: clock, logger: logger)
   }
 
-  /// Works until cancelled.
+  /// Runs the worker until cancelled.
   public func run() async throws { try await runtime.run() }
 
-  /// Whether it was given lanes.
+  /// Whether the worker owns lanes.
   public var hasLanes: Bool { runtime.readiness.owned > 0 }
 
-  /// Whether it has lanes and all of them run.
+  /// Whether the worker owns lanes and all of them run.
   public var isReady: Bool { runtime.readiness.isReady && hasLanes }
 
-  /// Whether everything that was taken is committed.
+  /// Whether everything that the worker has taken is committed.
   public func isQuiet() async -> Bool { await runtime.rest()?.isQuiet ?? false }
 
-  /// What it counted, as Prometheus reads it.
+  /// The worker's metrics in the Prometheus text format.
   public var metrics: String { registry.render() }
 }
 
-/// Believes the headers and does not look at the value.
+/// Decodes the headers and ignores the value.
 private struct HeadersOnly: NotificationDecoding {
-  private let content: Notification.Content
+  private let content: AppStoreNotification.Content
 
   init() throws { content = .v1(try ResponseBodyV1(parsing: Array("{}".utf8))) }
 
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: Provenance
-  ) async throws(UndecodableRecord) -> Notification {
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+  ) async throws(UndecodableRecord) -> AppStoreNotification {
     let id = envelope.id ?? ""
-    return Notification(
+    return AppStoreNotification(
       id: id,
       event: NotificationEvent(envelope.notificationType.map { NotificationTypeV2(rawValue: $0) }, envelope.subtype),
       content: content, key: envelope.subject ?? id, bundleId: envelope.bundleId, environment: envelope.environment,

@@ -1,22 +1,22 @@
-// From the configuration to a client for one command: key file, roots, base URLs, budget. The connection lives as long as
-// the command's work.
+// Builds an App Store Server API client for one command from the configuration: key file, roots, base URLs and budget.
+// Connections stay open until the command's work is done.
 
 public import AppStoreServerAPI
 internal import AppStoreSignature
-public import Clocks
+public import MillraceTime
 internal import Logging
 public import Millrace
 
-/// Makes the client of one app.
+/// Creates App Store Server API clients from the configuration.
 public enum APIAccess {
-  /// The part of the team's budget that a command takes. It runs beside the workers and cannot see what they use; this is
-  /// ten pages of a history a second.
+  /// The part of the app's budget that a read-only command takes: ten pages of a history per second. On endpoints that
+  /// both call, workers leave this part to commands.
   public static let readingPart = 0.25
 
-  /// Runs `work` with a client, and closes its connections afterwards.
+  /// Runs `work` with a client and closes the client's connections afterwards.
   ///
-  /// - Parameter part: of the app's budget; all of it for endpoints that nobody else calls.
-  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  /// - Parameter part: The part of the app's budget to use. Pass 1 for endpoints that no worker calls.
+  /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
   public static func with<Result: Sendable>(
     _ app: APIApp, _ configuration: MillraceConfiguration, clock: MillraceClock, part: Double = readingPart,
     _ work: @Sendable (AppStoreServerClient) async throws -> Result
@@ -31,9 +31,9 @@ public enum APIAccess {
     }
   }
 
-  /// Runs `work` with a client for each app, all of one budget, and closes their connections afterwards.
+  /// Runs `work` with one client per app, all on the same budget, and closes the connections afterwards.
   ///
-  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
   public static func withClients<Result: Sendable>(
     of apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, budget: APIBudget,
     _ work: @Sendable ([String: AppStoreServerClient]) async throws -> Result
@@ -46,7 +46,7 @@ public enum APIAccess {
     }
   }
 
-  /// A client for each app.
+  /// One client per app.
   static func clients(
     of apps: [APIApp], _ configuration: MillraceConfiguration, verifier: SignedDataVerifier,
     exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock
@@ -72,22 +72,25 @@ public enum APIAccess {
       do {
         try await exchange.shutdown()
       } catch {
-        // What went wrong first is what the operator has to hear.
+        // Report the first error: a failure to close the connections is secondary.
       }
       throw failure
     }
   }
 
-  /// What a command may use of Apple's limits, or of a rehearsal's.
+  /// The part of Apple's limits, or of a rehearsal's limits, that a command may use.
   public static func budget(
     _ settings: AppStoreSettings, part: Double, clock: MillraceClock,
     onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
   ) -> APIBudget {
     APIBudget(
-      limits: .divided(by: settings.limitDivisor), share: settings.share, part: part, clock: clock, onPause: onPause)
+      limits: .divided(by: settings.limitDivisor), share: settings.share,
+      // The only endpoint that both a worker and a command with the whole budget call.
+      division: { $0 == .getMassExtendStatus ? APIShares.commands(at: $0) : 1 }, part: part, clock: clock,
+      onPause: onPause)
   }
 
-  /// A client over an exchange and a budget of any making.
+  /// Creates a client with the given exchange and budget.
   static func client(
     _ app: APIApp, _ settings: AppStoreSettings, credentials: APICredentials, verifier: SignedDataVerifier,
     exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock
@@ -99,8 +102,8 @@ public enum APIAccess {
       logger: Logger(label: "millrace.api") { _ in SwiftLogNoOpLogHandler() })
   }
 
-  /// The key of the app.
-  /// - Throws: `MillraceError` that names the key of the configuration and, where it is about the file, the file.
+  /// The app's API credentials.
+  /// - Throws: `MillraceError` that names the configuration key and, if the file is at fault, the file.
   static func credentials(of app: APIApp) throws(MillraceError) -> APICredentials {
     let api = app.settings.api
     let place = "\(app.place).api.privateKeyFile"
@@ -119,7 +122,7 @@ public enum APIAccess {
       return try APICredentials(bundleId: app.settings.bundleId, keys: [key])
     } catch {
       throw MillraceError(
-        .configuration, error.what, at: "\(place): \(file)", remedy: "name the .p8 file that App Store Connect made")
+        .configuration, error.what, at: "\(place): \(file)", remedy: "use the .p8 file from App Store Connect")
     }
   }
 }

@@ -1,21 +1,21 @@
-// Which app a call is for: the one named, or the only one there is.
+// Selects the app of an API call: the one that `--app` names, or the only configured one.
 
 public import AppStore
 public import Millrace
 
-/// An app of the configuration that the API can be asked about.
+/// A configured app with App Store Server API credentials.
 public struct APIApp: Sendable, Hashable {
-  /// Its settings; ``AppSettings/api`` is complete.
+  /// The app's settings; ``AppSettings/api`` is complete.
   public let settings: AppSettings
-  /// Where it stands in the configuration: `apps[0]`.
+  /// The path of the app in the configuration: `apps[0]`.
   public let place: String
-  /// Where to ask; nil: in production first, then in the sandbox.
+  /// The environment to ask; nil: production first, then the sandbox.
   public let environment: AppStoreEnvironment?
 
-  /// The app that `--app` and `--environment` name.
+  /// Selects the app that `--app` and `--environment` name.
   ///
-  /// - Throws: ``OperationError`` that names the flag and what it takes; `MillraceError` that names the key of the
-  ///   configuration without which the app cannot be asked about.
+  /// - Throws: ``OperationError`` that names the flag and its valid values; `MillraceError` that names the missing
+  ///   configuration key.
   public init(
     app: String?, environment: String?, in configuration: MillraceConfiguration
   ) throws {
@@ -40,7 +40,7 @@ public struct APIApp: Sendable, Hashable {
     self.environment = known
   }
 
-  /// Where to ask when the endpoint needs one environment: the one named, else production where the app is there.
+  /// The environment for endpoints that need exactly one: the named one, else production if the app has it.
   public var oneEnvironment: AppStoreEnvironment {
     environment ?? (settings.environments.contains(.production) ? .production : .sandbox)
   }
@@ -50,16 +50,16 @@ public struct APIApp: Sendable, Hashable {
     guard let app else {
       guard let only = apps.first else {
         throw MillraceError(
-          .configuration, "there is no app", at: "apps", remedy: "name a configuration with --config, or add an app")
+          .configuration, "no app is configured", at: "apps", remedy: "name a configuration with --config, or add one")
       }
       guard apps.count == 1 else {
-        throw OperationError(.usage, "there are several apps", at: "--app", remedy: "name one of \(names)")
+        throw OperationError(.usage, "several apps are configured", at: "--app", remedy: "name one of \(names)")
       }
       return (0, only)
     }
     guard let found = apps.enumerated().first(where: { $0.element.bundleId == app }) else {
       throw OperationError(
-        .usage, "no app of the configuration is named \"\(app)\"", at: "--app",
+        .usage, "no configured app is named \"\(app)\"", at: "--app",
         remedy: apps.isEmpty ? "add it to apps" : "name one of \(names)")
     }
     return (found.offset, found.element)

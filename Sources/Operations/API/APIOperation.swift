@@ -1,10 +1,10 @@
-// What `millrace api` does: one question to Apple each, and the answer as people or scripts want it.
+// Implements `millrace api`: asks Apple one question and prints the answer for people or for scripts.
 
 public import AppStore
 public import AppStoreServerAPI
-public import Clocks
+public import MillraceTime
 
-/// Asks Apple, and prints what it says.
+/// Calls the App Store Server API and prints the result.
 public struct APIOperation: Sendable {
   private let client: AppStoreServerClient
   private let environment: AppStoreEnvironment?
@@ -13,12 +13,15 @@ public struct APIOperation: Sendable {
   private let asJSON: Bool
   private let note: @Sendable (String) -> Void
 
-  /// Questions about one app.
+  /// The pauses before repeating a failed request for a page.
+  static let pauses: [Duration] = [.seconds(1), .seconds(2)]
+
+  /// Creates an operation for one app.
   ///
   /// - Parameters:
-  ///   - environment: where to ask; nil: in production first, then in the sandbox.
-  ///   - asJSON: payloads as Apple signed them, one object a line.
-  ///   - note: takes what is for people beside the result.
+  ///   - environment: The environment to ask; nil: production first, then the sandbox.
+  ///   - asJSON: Prints payloads as Apple signed them, one JSON object per line.
+  ///   - note: Receives messages for people that are not part of the result.
   public init(
     _ client: AppStoreServerClient, in environment: AppStoreEnvironment?, clock: MillraceClock, to out: Output,
     asJSON: Bool, note: @escaping @Sendable (String) -> Void
@@ -47,7 +50,7 @@ public struct APIOperation: Sendable {
 
   /// `api history`
   ///
-  /// - Parameter limit: how many transactions at most; nil for all.
+  /// - Parameter limit: The maximum number of transactions; nil for all.
   public func history(
     _ id: String, _ request: TransactionHistoryRequest, limit: Int?
   ) async throws -> CommandStatus {
@@ -56,7 +59,7 @@ public struct APIOperation: Sendable {
 
   /// `api refunds`
   ///
-  /// - Parameter limit: how many transactions at most; nil for all.
+  /// - Parameter limit: The maximum number of transactions; nil for all.
   public func refunds(_ id: String, limit: Int?) async throws -> CommandStatus {
     try await list(.refunds, client.getRefundHistory(id, in: environment), limit: limit)
   }
@@ -77,15 +80,15 @@ public struct APIOperation: Sendable {
 
   /// `api order`
   ///
-  /// - Throws: ``OperationError`` where the sandbox is asked for: Apple offers this in production only.
+  /// - Throws: ``OperationError`` if the environment is the sandbox: Apple offers this endpoint in production only.
   public func order(_ id: String) async throws -> CommandStatus {
     if environment == .sandbox {
       throw OperationError(
-        .usage, "Apple looks up orders in production only", at: "--environment", remedy: "leave it out")
+        .usage, "Apple looks up orders in production only", at: "--environment", remedy: "remove the flag")
     }
     let order = try await client.lookUpOrderId(id).value
     guard order.status == .valid else {
-      note("Apple knows no order of this app with this id.")
+      note("Apple has no order with this ID for this app.")
       return .failure
     }
     var printer = TransactionPrinter(.purchases, to: out, asJSON: asJSON, at: clock.wallTime)
@@ -99,11 +102,26 @@ public struct APIOperation: Sendable {
   ) async throws -> CommandStatus {
     var printer = TransactionPrinter(kind, to: out, asJSON: asJSON, at: clock.wallTime)
     var last: AppStoreEnvironment?
-    for try await page in pages {
-      last = page.environment
-      let wanted = limit ?? .max
-      try printer.print(page.value.items.prefix(wanted - printer.count).map(\.payload))
-      if printer.count == limit { break }
+    var cursor: String?
+    var iterator = pages.makeAsyncIterator()
+    var failures = 0
+    while printer.count != limit {
+      let page: APIResponse<TransactionPage>?
+      do throws(APIError) {
+        page = try await iterator.next()
+        failures = 0
+      } catch {
+        // Nothing is printed twice: the retry asks for the same page, with the cursor of the page before it.
+        guard error.errorClass == .retryNow, error.kind != .cancelled, failures < Self.pauses.count else { throw error }
+        note("\(error.what); retrying this page")
+        try await clock.sleep(until: clock.now.advanced(by: Self.pauses[failures]))
+        failures += 1
+        iterator = pages.continued(after: cursor, in: last).makeAsyncIterator()
+        continue
+      }
+      guard let page else { break }
+      (last, cursor) = (page.environment, page.value.cursor)
+      try printer.print(page.value.items.prefix((limit ?? .max) - printer.count).map(\.payload))
     }
     if let last { tell(printer.count, kind == .refunds ? "refund" : "transaction", in: last) }
     return .success
@@ -117,7 +135,7 @@ public struct APIOperation: Sendable {
     }
   }
 
-  /// Scripts count lines; but no line at all would leave open whether Apple was asked.
+  /// Scripts count lines, so they get no count, except for zero: no output at all could mean that nothing was asked.
   private func tell(_ count: Int, _ noun: String, in environment: AppStoreEnvironment) {
     if !asJSON || count == 0 { note("\(HumanText.count(count, noun)) in \(environment)") }
   }

@@ -1,9 +1,9 @@
-// Apple's values in words. What Apple adds after us shows as Apple writes it.
+// Apple's enum values as text for people. A value that this version does not know is shown as Apple writes it.
 
 internal import AppStore
 
 extension Status {
-  /// The state in words, and how it looks.
+  /// The subscription status as text, with its style.
   var cell: TextCell {
     switch self {
     case .active: TextCell("active", .green)
@@ -17,7 +17,7 @@ extension Status {
 }
 
 extension OfferType {
-  /// The kind of offer in words.
+  /// The kind of offer as text.
   var words: String {
     switch self {
     case .introductoryOffer: "introductory offer"
@@ -30,12 +30,12 @@ extension OfferType {
 }
 
 extension OfferDiscountType {
-  /// How the offer is paid, in words.
+  /// The payment mode of the offer as text.
   var words: String { isKnown ? rawValue.lowercased().split(separator: "_").joined(separator: " ") : rawValue }
 }
 
 extension RevocationReason {
-  /// Why it was refunded, in words.
+  /// The reason for the refund as text.
   var words: String {
     switch self {
     case .refundedDueToIssue: "an issue with the app"
@@ -46,7 +46,7 @@ extension RevocationReason {
 }
 
 extension RevocationType {
-  /// What the revocation took away, in words.
+  /// The kind of revocation as text.
   var words: String {
     switch self {
     case .refundFull: "full refund"
@@ -58,13 +58,13 @@ extension RevocationType {
 }
 
 extension ExpirationIntent {
-  /// Why the subscription expired, in words.
+  /// The reason for the expiration as text.
   var words: String {
     switch self {
     case .customerCancelled: "the customer cancelled"
     case .billingError: "billing failed"
     case .customerDidNotConsentToPriceIncrease: "no consent to a price increase"
-    case .productNotAvailable: "the product was not for sale"
+    case .productNotAvailable: "the product was not available"
     case .other: "another reason"
     default: "intent \(rawValue)"
     }
@@ -72,28 +72,28 @@ extension ExpirationIntent {
 }
 
 extension PriceIncreaseStatus {
-  /// What the customer said to a price increase, in words.
+  /// The customer's response to a price increase as text.
   var words: String {
     switch rawValue {
     case 0: "not answered yet"
-    case 1: "agreed, or need not"
+    case 1: "agreed, or no consent needed"
     default: "status \(rawValue)"
     }
   }
 }
 
 extension TextCell {
-  /// A field that may be missing.
+  /// A cell for an optional text.
   init(optional text: String?, _ style: TextStyle = .plain) { self.init(text ?? "", style) }
 
-  /// A moment that may be missing.
+  /// A cell for an optional time.
   init(_ moment: Timestamp?, _ style: TextStyle = .plain) {
     self.init(optional: moment.map { RecordView.seconds($0) }, style)
   }
 }
 
 extension HumanText {
-  /// A part of a whole in thousandths of a percent, as Apple states it: `50 %`, `33.3 %`, `0.015 %`.
+  /// A percentage given in thousandths of a percent, as Apple states it: `50 %`, `33.3 %`, `0.015 %`.
   static func percentage(milliunits: Int64) -> String {
     var fraction = String(milliunits.magnitude % 1000)
     fraction = String(repeating: "0", count: 3 - fraction.utf8.count) + fraction

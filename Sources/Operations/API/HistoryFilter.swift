@@ -1,12 +1,12 @@
-// What `millrace api history` is asked, as a query: words of a command line to Apple's values.
+// Converts the flags of `millrace api history` into Apple's query.
 
 public import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 
-/// The flags of a history.
+/// The flags of `millrace api history`.
 public struct HistoryFilter: Sendable, Hashable {
-  /// A type of product as the command line names it.
+  /// A product type as the command line names it.
   public enum ProductKind: String, Sendable, Hashable, CaseIterable {
     /// Auto-renewable subscriptions.
     case autoRenewable = "auto-renewable"
@@ -42,11 +42,11 @@ public struct HistoryFilter: Sendable, Hashable {
   /// `--newest-first`
   public var isNewestFirst = false
 
-  /// Everything, oldest change first.
+  /// No filter: all transactions, the oldest change first.
   public init() {}
 
-  /// The query.
-  /// - Throws: ``OperationError`` that names the flag.
+  /// Converts the flags into a request.
+  /// - Throws: ``OperationError`` that names the invalid flag.
   public func request() throws(OperationError) -> TransactionHistoryRequest {
     let request = TransactionHistoryRequest(
       startDate: try Self.moment(from, "--from"), endDate: try Self.moment(until, "--until"), productIds: products,
@@ -54,12 +54,12 @@ public struct HistoryFilter: Sendable, Hashable {
       subscriptionGroupIdentifiers: groups, revoked: revoked)
     if let startDate = request.startDate, let endDate = request.endDate, endDate < startDate {
       throw OperationError(
-        .usage, "it is earlier than --from", at: "--until", remedy: "name a moment after --from, or leave one out")
+        .usage, "the time is before --from", at: "--until", remedy: "use a time after --from, or omit one of the two")
     }
     return request
   }
 
-  /// A moment in RFC 3339, or the beginning of a day in UTC; where `now` is given a time ago, too, such as `3d`.
+  /// Parses an RFC 3339 time or a UTC date. If `now` is given, also accepts an age such as `3d`.
   static func moment(
     _ text: String?, _ flag: String, now: Timestamp? = nil
   ) throws(OperationError) -> Timestamp? {
@@ -67,6 +67,6 @@ public struct HistoryFilter: Sendable, Hashable {
     if let moment = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return moment }
     if let now, let ago = DurationText.parse(text) { return now - ago }
     throw OperationError(
-      .usage, "\"\(text)\" is no date", at: flag, remedy: "write 2026-01-31 or 2026-01-31T12:00:00Z")
+      .usage, "\"\(text)\" is not a date", at: flag, remedy: "use a form such as 2026-01-31 or 2026-01-31T12:00:00Z")
   }
 }

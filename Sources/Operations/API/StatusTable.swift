@@ -1,16 +1,16 @@
-// A customer's subscriptions: what gives service, until when, and what comes next. Pure.
+// A customer's subscriptions: status, end of the current period, and next renewal. Pure.
 
 public import AppStore
 public import AppStoreServerAPI
 
-/// Shows the answer of Get All Subscription Statuses.
+/// Formats the response of Get All Subscription Statuses.
 public enum StatusTable {
   private static let columns = [
     TextColumn("STATUS"), TextColumn("PRODUCT"), TextColumn("EXPIRES"), TextColumn("THEN"), TextColumn("GROUP"),
     TextColumn("ORIGINAL TRANSACTION"),
   ]
 
-  /// A row for each subscription.
+  /// One row per subscription.
   public static func lines(_ groups: [SubscriptionGroup], lineWidth: Int?, usesColor: Bool) -> [String] {
     var rows: [[TextCell]] = []
     for group in groups {
@@ -30,7 +30,7 @@ public enum StatusTable {
     return [status, product, expires, then, identifier, original]
   }
 
-  /// One object for each subscription, with both payloads decoded as Apple signed them.
+  /// One JSON object per subscription, with the payloads of both tokens.
   public static func jsonLines(_ groups: [SubscriptionGroup], in environment: AppStoreEnvironment) -> [String] {
     var lines: [String] = []
     for group in groups {
@@ -47,12 +47,12 @@ public enum StatusTable {
     return lines
   }
 
-  /// What happens at the end of the period, in words.
+  /// Describes what happens at the end of the period.
   static func next(
     _ renewal: JWSRenewalInfoDecodedPayload, after transaction: JWSTransactionDecodedPayload?
   ) -> String {
     var parts: [String] = []
-    if renewal.isInBillingRetryPeriod == true { parts.append("Apple tries to bill") }
+    if renewal.isInBillingRetryPeriod == true { parts.append("billing retry") }
     if let end = renewal.gracePeriodExpiresDate { parts.append("grace until \(RecordView.seconds(end))") }
     if let intent = renewal.expirationIntent { parts.append("ended: \(intent.words)") }
     if let status = renewal.autoRenewStatus, renewal.expirationIntent == nil {

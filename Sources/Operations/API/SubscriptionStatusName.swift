@@ -1,21 +1,21 @@
-// The states of a subscription as the command line names them.
+// Subscription statuses as the command line names them.
 
 public import AppStore
 
-/// What `--status` takes.
+/// The values of `--status`.
 public enum SubscriptionStatusName: String, Sendable, Hashable, CaseIterable {
-  /// Gives service.
+  /// The subscription is active.
   case active
-  /// Does not.
+  /// The subscription expired.
   case expired
-  /// Does not, while the App Store tries to bill.
+  /// The subscription expired, and the App Store retries the payment.
   case billingRetry = "billing-retry"
-  /// Does, while the App Store tries to bill.
+  /// The App Store retries the payment while the customer keeps access.
   case gracePeriod = "grace-period"
-  /// Refunded, or no longer shared.
+  /// The subscription was refunded, or is no longer shared by the family.
   case revoked
 
-  /// The state as Apple numbers it.
+  /// Apple's value for the status.
   public var status: Status {
     switch self {
     case .active: .active

@@ -1,45 +1,45 @@
-// What became of a test notification, and whether it is worth asking again. Values: the operation asks, this decides.
+// The delivery state of a test notification, and whether asking Apple again can change it. Pure.
 
 public import AppStore
 
-/// The delivery of a test notification as far as it is known.
+/// The known delivery state of a test notification.
 public struct TestDelivery: Sendable, Hashable {
-  /// How it stands.
+  /// The outcome of a delivery.
   public enum Outcome: String, Sendable, Hashable {
-    /// The server has it.
+    /// The server received the notification.
     case delivered
-    /// Apple tried and did not get through; it tries again in production, not in the sandbox.
+    /// Apple's attempt failed. Apple retries in production, but not in the sandbox.
     case failed
     /// Apple has not tried yet.
     case pending
   }
 
-  /// What names it at Apple.
+  /// The token that identifies the test at Apple.
   public var token: String
-  /// Where it was requested.
+  /// The environment of the test.
   public var environment: AppStoreEnvironment
-  /// The attempts so far, in the order they were made.
+  /// The attempts so far, oldest first.
   public var attempts: [SendAttemptItem]
-  /// The notification, once Apple tells it.
+  /// The notification, once Apple's status includes it.
   public var notification: ResponseBodyV2DecodedPayload?
 
-  /// A test notification that was requested, and of which nothing is known yet.
+  /// A test notification that was requested and has no status yet.
   public init(token: String, environment: AppStoreEnvironment) {
     self.token = token
     self.environment = environment
     attempts = []
   }
 
-  /// How it stands.
+  /// The outcome so far.
   public var outcome: Outcome {
     if attempts.contains(where: { $0.sendAttemptResult == .success }) { return .delivered }
     return attempts.isEmpty ? .pending : .failed
   }
 
-  /// Whether asking again within minutes can bring news: Apple's first retry comes after an hour.
+  /// Whether asking again within minutes is pointless: Apple's first retry comes after an hour.
   public var isSettled: Bool { outcome != .pending }
 
-  /// The attempts as a table, with a sentence below.
+  /// The attempts as a table, followed by a sentence.
   public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     var rows: [[TextCell]] = []
     for (index, attempt) in attempts.enumerated() {
@@ -52,7 +52,7 @@ public struct TestDelivery: Sendable, Hashable {
       ])
     }
     let columns = [
-      TextColumn("ATTEMPT", alignment: .right), TextColumn("WHEN"), TextColumn("RESULT"), TextColumn("LOOK AT"),
+      TextColumn("ATTEMPT", alignment: .right), TextColumn("WHEN"), TextColumn("RESULT"), TextColumn("CHECK"),
     ]
     return TextTable.lines(columns, rows: rows, lineWidth: lineWidth, usesColor: usesColor)
   }
@@ -67,18 +67,18 @@ public struct TestDelivery: Sendable, Hashable {
     return String(decoding: object.serialized(), as: UTF8.self)
   }
 
-  /// Where the fault is to be looked for.
+  /// The thing to check after a failed attempt.
   static func advice(_ result: SendAttemptResult) -> String? {
     switch result {
     case .success: nil
-    case .timedOut, .noResponse: "is the server up, and does it answer within Apple's time?"
-    case .tlsIssue: "certificate chain, its names and dates, TLS 1.2 or later"
+    case .timedOut, .noResponse: "whether the server is up and answers within Apple's time limit"
+    case .tlsIssue: "the certificate's chain, names and dates, and TLS 1.2 or later"
     case .circularRedirect: "redirects in front of the server"
-    case .socketIssue, .prematureClose: "proxy or load balancer that closes connections"
-    case .unsupportedCharset: "the character set of the answer"
-    case .invalidResponse: "what answers there: it is not HTTP as Apple expects it"
-    case .unsuccessfulHTTPResponseCode: "the status that the server answers; Apple wants 200 to 206"
-    default: "the server's log at that time"
+    case .socketIssue, .prematureClose: "a proxy or load balancer that closes connections"
+    case .unsupportedCharset: "the character set of the response"
+    case .invalidResponse: "the server at this URL: its response is not valid HTTP"
+    case .unsuccessfulHTTPResponseCode: "the response status; Apple expects 200 to 206"
+    default: "the server's log for that time"
     }
   }
 }

@@ -1,30 +1,31 @@
-// `millrace api test-notification`: asks Apple to post a TEST, then asks what became of it.
+// Implements `millrace api test-notification`: asks Apple to post a TEST notification, then asks for its status.
 
 public import AppStore
 public import AppStoreServerAPI
 internal import AppStoreSignature
-public import Clocks
+public import MillraceTime
 
-/// Requests a test notification and follows it.
+/// Requests a test notification and waits for Apple's attempt to deliver it.
 public struct TestNotificationOperation: Sendable {
   private let client: AppStoreServerClient
   private let environment: AppStoreEnvironment
   private let clock: MillraceClock
 
-  /// A test of the URL that App Store Connect has for this environment.
+  /// Creates a test of the URL that App Store Connect has for this environment.
   public init(_ client: AppStoreServerClient, in environment: AppStoreEnvironment, clock: MillraceClock) {
     self.client = client
     self.environment = environment
     self.clock = clock
   }
 
-  /// Requests a test notification, and asks for its status until Apple has tried or `limit` is over.
+  /// Requests a test notification and polls its status until Apple has tried to deliver it or `limit` has passed.
   ///
-  /// That the status is not there yet (4040008), and errors that another try may not meet, are waited out.
+  /// A status that does not exist yet (4040008) and transient errors are retried.
   ///
   /// - Parameters:
-  ///   - limit: how long to wait for the first attempt, in the clock's time; the request itself has the client's limit.
-  ///   - tell: takes what happens, for people.
+  ///   - limit: The maximum wait for the first attempt, in the clock's time. The client's own limit applies to the
+  ///     request.
+  ///   - tell: Receives progress messages for people.
   public func run(waiting limit: Duration, tell: @Sendable (String) -> Void) async throws -> TestDelivery {
     let token = try await client.requestTestNotification(in: environment).value
     tell("requested in \(environment), token \(token)")
@@ -42,7 +43,7 @@ public struct TestNotificationOperation: Sendable {
     return delivery
   }
 
-  /// The status; nil where it is not there for now.
+  /// The status; nil if Apple does not have it yet.
   private func status(of token: String) async throws(APIError) -> SentNotification? {
     do {
       return try await client.getTestNotificationStatus(token, in: environment).value
@@ -52,13 +53,13 @@ public struct TestNotificationOperation: Sendable {
     }
   }
 
-  /// Apple delivers within a second or two; the endpoint allows one call a second, in the sandbox one in ten.
+  /// Apple delivers within a second or two. The endpoint allows one call per second, in the sandbox one per 10 seconds.
   private static let firstPause = Duration.seconds(2)
   private static let longestPause = Duration.seconds(10)
 }
 
 extension APIError {
-  /// Whether the same question may be answered in a moment.
+  /// Whether the same request may succeed in a moment.
   fileprivate var mayPassByWaiting: Bool {
     switch kind {
     case .budget, .transport, .deadline: true
@@ -69,17 +70,17 @@ extension APIError {
 }
 
 extension TestDelivery {
-  /// How it ended, in a sentence that says what to do.
+  /// The outcome as a sentence that says what to do.
   public var sentence: String {
     switch outcome {
     case .delivered: "The \(environment) URL received it."
     case .failed:
-      "Apple did not get through. Correct the \(environment) URL in App Store Connect or the server, and test again."
+      "Apple's delivery failed. Correct the \(environment) URL in App Store Connect or the server, and test again."
     case .pending:
-      "Apple has not tried yet. Wait longer with --wait, or look into the server's log for the notification."
+      "Apple has not tried yet. Wait longer with --wait, or look for the notification in the server's log."
     }
   }
 
-  /// How the process ends.
+  /// The exit status of the command.
   public var status: CommandStatus { outcome == .delivered ? .success : .failure }
 }

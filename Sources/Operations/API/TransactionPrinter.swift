@@ -1,14 +1,14 @@
-// Lists of transactions: histories, refunds, orders. Rows as pages come, or the payloads as JSON lines.
+// Prints lists of transactions (histories, refunds, orders) page by page, as table rows or JSON lines.
 
 public import AppStore
 
-/// Prints transactions one page after the other.
+/// Prints transactions page by page.
 public struct TransactionPrinter: Sendable {
-  /// What a list is about; decides the columns.
+  /// The subject of a list; determines the columns.
   public enum Kind: Sendable, Hashable {
-    /// Purchases: when, for how long, what became of them.
+    /// Purchases: date, period and state.
     case purchases
-    /// Refunds: when, how much of it, why.
+    /// Refunds: date, percentage and reason.
     case refunds
   }
 
@@ -17,14 +17,14 @@ public struct TransactionPrinter: Sendable {
   private let asJSON: Bool
   private let now: Timestamp
   private var table: StreamingTable
-  /// How many were printed.
+  /// The number of transactions printed.
   public private(set) var count = 0
 
-  /// Prints to a place.
+  /// Creates a printer.
   ///
   /// - Parameters:
-  ///   - asJSON: the payloads as Apple signed them, one a line, instead of rows.
-  ///   - now: the present, for what has expired.
+  ///   - asJSON: Prints the payloads as Apple signed them, one per line, instead of rows.
+  ///   - now: The current time, which decides whether a transaction has expired.
   public init(_ kind: Kind, to output: Output, asJSON: Bool, at now: Timestamp) {
     self.kind = kind
     self.output = output
@@ -34,7 +34,7 @@ public struct TransactionPrinter: Sendable {
   }
 
   /// Prints transactions.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public mutating func print(_ transactions: [JWSTransactionDecodedPayload]) throws(OperationError) {
     guard !asJSON else {
       let lines = transactions.map { String(decoding: $0.serialized(), as: UTF8.self) }
@@ -44,7 +44,7 @@ public struct TransactionPrinter: Sendable {
     let rows = transactions.map(row)
     var lines: [String] = []
     if count == 0, !rows.isEmpty {
-      // The first page says how wide the columns are; what is laid out here is not shown.
+      // The first page determines the column widths; this pass only measures.
       for row in rows { _ = table.lines(row) }
       lines += table.header()
     }

@@ -1,12 +1,12 @@
-// One transaction, one renewal, one app transaction in detail. Every field that came is shown: those that people ask for
-// first and in words, all others below by Apple's name.
+// One transaction, renewal or app transaction in detail. The most important fields come first, as text; all other
+// fields follow under Apple's names.
 
 public import AppStore
 
 extension FactSheet {
-  /// A transaction.
+  /// The details of a transaction.
   ///
-  /// - Parameter now: the present, for what has expired.
+  /// - Parameter now: The current time, which decides whether the transaction has expired.
   public static func transaction(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) -> FactSheet {
     var sheet = FactSheet()
     let state = TransactionState(transaction, at: now).cell
@@ -47,7 +47,7 @@ extension FactSheet {
     return sheet
   }
 
-  /// The purchase of the app itself.
+  /// The details of the purchase of the app itself.
   public static func appTransaction(_ transaction: AppTransaction) -> FactSheet {
     var sheet = FactSheet()
     sheet.add("app transaction", transaction.appTransactionId, .bold)
@@ -71,12 +71,12 @@ extension FactSheet {
     return sheet
   }
 
-  /// What one line says of a revocation, given that there is a date.
+  /// The fields that the revocation line covers if there is a revocation date.
   private static let revocationFields: Set = [
     "revocationDate", "revocationReason", "revocationType", "revocationPercentage",
   ]
 
-  /// What is not shown in words: unknown fields, rare ones, and those whose value is not of the documented type.
+  /// Adds the fields that are not shown above: unknown and rare fields, and values of an undocumented type.
   private mutating func addRest(_ json: JSONObject, but shown: Set<String>, odd: [OddField]) {
     let odd = Set(odd.map(\.path))
     for member in json.members where !shown.contains(member.key) || odd.contains(member.key) {
@@ -96,12 +96,12 @@ extension JWSTransactionDecodedPayload {
     return "\(productId) (\(type))"
   }
 
-  /// The offer in words: `introductory offer, free trial, P1W`.
+  /// The offer: `introductory offer, free trial, P1W`.
   fileprivate var offer: String? {
     Self.joined([offerType?.words, offerIdentifier, offerDiscountType?.words, offerPeriod])
   }
 
-  /// The revocation in words: `2026-01-01T00:00:00Z, prorated refund of 50 %, an issue with the app`.
+  /// The revocation: `2026-01-01T00:00:00Z, prorated refund of 50 %, an issue with the app`.
   fileprivate var revocation: String? {
     guard let revocationDate else { return nil }
     var what = revocationType?.words

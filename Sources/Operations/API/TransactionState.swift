@@ -1,21 +1,21 @@
-// What a transaction means now, in one word. A decision over the payload and the present; Apple states it nowhere.
+// The current state of a transaction, derived from its payload and the time. Apple does not state it in one field.
 
 public import AppStore
 
-/// What became of a transaction.
+/// The state of a transaction.
 public enum TransactionState: String, Sendable, Hashable, CaseIterable {
   /// Refunded, or no longer shared by the family.
   case revoked
-  /// Left early for a higher plan.
+  /// Replaced by an upgrade before its period ended.
   case upgraded
   /// Its period is over.
   case expired
-  /// Its period runs, or has not begun.
+  /// Its period has not ended.
   case current
-  /// Bought, and without an end.
+  /// Purchased, without an expiration date.
   case bought
 
-  /// The state of a transaction at a moment.
+  /// The state of a transaction at a given time.
   public init(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) {
     if transaction.revocationDate != nil {
       self = .revoked

@@ -1,45 +1,45 @@
-// The audit trail as people and scripts see it: one entry for each run, folded from its records. Pure.
+// The audit trail for people and scripts: one entry per run, folded from its records. Pure.
 
 public import AppStore
 public import Millrace
 
-/// One action with its end, as far as it is known.
+/// An operator's action and its result so far.
 public struct AuditEntry: Sendable, Hashable {
-  /// The run's id.
+  /// The run's ID.
   public var run: String
-  /// What was done.
+  /// The kind of action.
   public var action: AuditRecord.Action
-  /// Who asked for it.
+  /// The operator.
   public var by: String
-  /// Which program said that it begins.
+  /// The program that recorded the start.
   public var source: String
-  /// When it began.
+  /// The start time.
   public var startedAt: Timestamp
-  /// When the last part that is over ended.
+  /// The end of the part that finished last.
   public var endedAt: Timestamp?
-  /// Why.
+  /// The operator's reason.
   public var why: String?
-  /// To what.
+  /// The object of the action, such as a worker or a run.
   public var target: String?
-  /// Which records.
+  /// The records that the action covers.
   public var selection: JSONObject?
-  /// How many parts it has.
+  /// The number of parts.
   public var parts: Int
-  /// How the parts ended that are over, by their names.
+  /// The results of the finished parts, by part name.
   public var results: [String: AuditRecord.Result] = [:]
-  /// How many of what, over all parts that are over, in the order in which they were told.
+  /// The counts of all finished parts, summed by name, in the order in which they were reported.
   public var counts: [AuditRecord.Count] = []
 
-  /// Whether every part is over, or it was ended as a whole.
+  /// Whether every part has finished or the run was ended as a whole.
   public var isOver: Bool { results[AuditRecord.everything] != nil || results.count >= parts }
 
-  /// How it ended, in a word: the worst result of a part; nil while parts go on.
+  /// The overall result, which is the worst result of any part; nil while parts are running.
   public var result: AuditRecord.Result? {
     guard isOver else { return nil }
     return results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .done } ?? .done
   }
 
-  /// The entry as a JSON object; what is not known is left out.
+  /// The entry as a JSON object; unknown values are omitted.
   public var json: JSONObject {
     var json: JSONObject = ["run": .string(run), "action": .string(action.rawValue), "by": .string(by)]
     json.set("source", source.isEmpty ? nil : source)
@@ -57,7 +57,7 @@ public struct AuditEntry: Sendable, Hashable {
     return json
   }
 
-  /// The record that ends all of it.
+  /// The record that ends the whole run.
   func end(
     _ result: AuditRecord.Result, _ counts: [AuditRecord.Count], by: String, source: String, at time: Timestamp
   ) -> AuditRecord {
@@ -66,24 +66,24 @@ public struct AuditEntry: Sendable, Hashable {
       at: time, target: target)
   }
 
-  /// One line, without a line feed.
+  /// The entry as one line of JSON, without a line feed.
   public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
-/// Everything in the audit trail, folded.
+/// The folded content of the audit topic.
 public struct AuditTrail: Sendable, Hashable {
   private var byName: [String: AuditEntry] = [:]
   private var order: [String] = []
   private var seen: Set<String> = []
-  // Ends whose beginning retention took, or that were written before it: kept until it comes.
+  // Ends whose start is missing, because retention deleted it or because it arrives later. Kept until it arrives.
   private var early: [String: [AuditRecord]] = [:]
-  /// Records that are none of the audit's.
+  /// The number of records that are not audit records.
   public private(set) var foreignCount = 0
 
   /// An empty trail.
   public init() {}
 
-  /// Takes the next record in; nil for one that cannot be read. The same record again changes nothing.
+  /// Adds a record; nil stands for an unreadable one. Adding the same record twice has no effect.
   public mutating func fold(_ record: AuditRecord?) {
     guard let record else {
       foreignCount += 1
@@ -118,10 +118,10 @@ public struct AuditTrail: Sendable, Hashable {
     byName[name] = entry
   }
 
-  /// The entries, those that began last at the end.
+  /// The entries, ordered by start time.
   public var entries: [AuditEntry] { order.compactMap { byName[$0] } }
 
-  /// The last entry of a run with that action.
+  /// The last entry of a run with the given action.
   public func entry(of run: String, _ action: AuditRecord.Action) -> AuditEntry? {
     entries.last { $0.run == run && $0.action == action }
   }

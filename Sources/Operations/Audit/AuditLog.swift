@@ -1,7 +1,7 @@
-// The topic `millrace.audit` as commands and the console read and write it.
+// Reads and writes the topic `millrace.audit` for commands and the console.
 
 public import AppStore
-internal import Kafka
+internal import KafkaClient
 public import Millrace
 
 /// The audit trail of a deployment.
@@ -9,8 +9,8 @@ public struct AuditLog: Sendable {
   private let log: any RecordLog
   private let prefix: String
 
-  /// The trail on a log.
-  /// - Parameter prefix: Put before every topic's name.
+  /// Creates an audit log on a record log.
+  /// - Parameter prefix: The prefix of every topic name.
   public init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
@@ -19,25 +19,25 @@ public struct AuditLog: Sendable {
   /// The topic's name in Kafka.
   public var topic: String { prefix + AuditRecord.topic }
 
-  /// Everything in the trail now.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Reads the whole trail.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func trail() async throws -> AuditTrail {
     try await check()
     return try await TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }.current()
   }
 
-  /// Everything in the trail now, and what was last heard of runs.
-  /// - Parameter time: Now, in the time that records are stamped with.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Reads the whole trail and the latest activity of each run.
+  /// - Parameter time: The current time, on the clock that stamps records.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func survey(at time: Timestamp) async throws -> AuditSurvey {
     AuditSurvey(try await trail(), try await pulse(), at: time)
   }
 
-  /// What was last heard of runs, as far as the topics that tell it are there.
-  func pulse() async throws -> RunPulse {
+  /// The latest activity of each run, from those activity topics that exist.
+  func pulse() async throws -> RunHeartbeat {
     let (operations, backfills) = (prefix + "millrace.operations", prefix + BackfillRecord.topic)
     let present = try await log.partitionCounts(of: [operations, backfills], timeout: .seconds(15))
-    var pulse = RunPulse()
+    var pulse = RunHeartbeat()
     if present[operations] != nil {
       pulse = try await TopicTable(operations, in: log, pulse) { $0.fold($1) }.current()
     }
@@ -45,28 +45,34 @@ public struct AuditLog: Sendable {
     return pulse
   }
 
-  /// Ends something whose process ends before its time, by an error or a signal. A task of its own writes it, since this
-  /// one may be cancelled. Where that fails as well, readers see that nothing more was heard of it.
-  /// - Parameter record: The end, by its result.
+  /// Records that an action ended early, by an error or a signal. A separate task writes the record because the current
+  /// task may be cancelled. If the write fails too, readers see the run as silent.
+  /// - Parameter record: Makes the end record from the result.
   func endEarly(by error: any Error, _ record: (AuditRecord.Result) -> AuditRecord) async {
     let end = record(.failed(Task.isCancelled ? "interrupted" : FailureReport(error).lines.first ?? "\(error)"))
     _ = await Task { try await append([end]) }.result
   }
 
-  /// Writes records and returns once all in-sync replicas have them. What begins is written before anything is done: an
-  /// action that nobody could look up is not begun.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Records the end of an action whose result the caller must receive even if this write fails. If it fails, readers
+  /// see the run as silent.
+  func endRegardless(_ record: AuditRecord) async {
+    _ = await Task { try await append([record]) }.result
+  }
+
+  /// Appends records and returns when all in-sync replicas have them. Write the start of an action before the action
+  /// itself, and skip the action if that fails.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func append(_ records: [AuditRecord]) async throws {
     try await check()
     try await log.append(records.map { $0.producerRecord(prefix: prefix) })
   }
 
-  /// A table that follows the topic, for a process that stays.
+  /// A table that follows the topic, for long-running processes.
   public func table() -> TopicTable<AuditTrail> {
     TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }
   }
 
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   func check() async throws {
     guard try await log.partitionCounts(of: [topic], timeout: .seconds(15))[topic] != nil else {
       throw OperationError(

@@ -1,32 +1,32 @@
-// The audit trail together with what was last heard of runs: what `millrace audit` shows. Pure.
+// The audit trail combined with the latest activity of each run, as `millrace audit` shows it. Pure.
 
 public import AppStore
 internal import Millrace
 
-/// Everything that was done on an operator's word, and where it stands.
+/// All actions of operators and their current status.
 public struct AuditSurvey: Sendable {
-  /// Beginnings and ends.
+  /// The recorded starts and ends.
   public var trail: AuditTrail
-  /// What was heard between.
-  public var pulse: RunPulse
-  /// When.
+  /// The latest activity of each run.
+  public var pulse: RunHeartbeat
+  /// The time of the survey.
   public var at: Timestamp
 
-  /// A survey.
-  public init(_ trail: AuditTrail, _ pulse: RunPulse, at time: Timestamp) {
+  /// Creates a survey.
+  public init(_ trail: AuditTrail, _ pulse: RunHeartbeat, at time: Timestamp) {
     (self.trail, self.pulse, at) = (trail, pulse, time)
   }
 
-  /// One line of it.
+  /// One action and its status.
   public struct Line: Sendable, Hashable {
-    /// What was done.
+    /// The action.
     public var entry: AuditEntry
-    /// Where it stands.
+    /// Its status.
     public var standing: AuditEntry.Standing
   }
 
-  /// The lines, what began last at the end.
-  /// - Parameter isOpenOnly: Without what is over.
+  /// The actions, ordered by start time.
+  /// - Parameter isOpenOnly: Omits finished actions.
   public func lines(isOpenOnly: Bool = false) -> [Line] {
     trail.entries.filter { !isOpenOnly || !$0.isOver }.map { Line(entry: $0, standing: $0.standing(pulse, at: at)) }
   }
@@ -39,7 +39,7 @@ extension AuditSurvey.Line: Reportable {
     TextColumn("HOW MANY"), TextColumn("RUN"), TextColumn("WHY"),
   ]
 
-  /// One line of a list.
+  /// The cells of one table row.
   public var row: [TextCell] {
     let state: TextCell =
       switch standing {
@@ -47,9 +47,9 @@ extension AuditSurvey.Line: Reportable {
         TextCell(
           [result.rawValue, result.detail].compactMap { $0 }.joined(separator: ": "),
           result == .done ? .green : result == .stopped ? .yellow : .red)
-      case .goingOn: "going on"
+      case .goingOn: "running"
       case .paused: TextCell("paused", .yellow)
-      case .silent(let since): TextCell("no word since \(RecordView.seconds(since))", .yellow)
+      case .silent(let since): TextCell("silent since \(RecordView.seconds(since))", .yellow)
       }
     let counts = entry.counts.filter { $0.count != 0 }.map { "\($0.count) \($0.name)" }.joined(separator: ", ")
     return [
@@ -58,7 +58,7 @@ extension AuditSurvey.Line: Reportable {
     ]
   }
 
-  /// The entry with where it stands: `state` is `over`, `running`, `paused` or `silent`, the last with `silentSince`.
+  /// The entry with its status: `state` is `over`, `running`, `paused` or `silent`; `silentSince` is set with `silent`.
   public var jsonLine: String {
     var json = entry.json
     switch standing {

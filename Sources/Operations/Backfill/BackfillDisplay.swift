@@ -1,11 +1,11 @@
-// A run at a terminal: one line that changes, with whatever happens above it. Piped: one object a line.
+// Shows a run: on a terminal, messages above one progress line; otherwise one JSON object per line.
 
 internal import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 internal import Synchronization
 
-/// Shows what a run reports.
+/// Shows the reports of a run.
 public final class BackfillDisplay: Sendable {
   private struct State {
     var begun: (at: Timestamp, slicesDone: Int)?
@@ -16,14 +16,14 @@ public final class BackfillDisplay: Sendable {
   private let asJSON: Bool
   private let state = Mutex(State())
 
-  /// A display on one place.
+  /// Creates a display.
   public init(_ out: Output, asJSON: Bool) {
     self.out = out
     self.asJSON = asJSON
   }
 
-  /// Shows a report.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Shows one report.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func report(_ report: BackfillReport) throws {
     if asJSON { return try out.line(report.jsonLine) }
     try state.withLock { state throws(OperationError) in
@@ -31,7 +31,7 @@ public final class BackfillDisplay: Sendable {
         let begun = state.begun ?? (run.updatedAt, run.slicesDone)
         state.begun = begun
         let line = run.progressLine(at: run.updatedAt, begun: begun, width: out.width, usesColor: out.usesColor)
-        // Not a terminal: a line each time would be a log of nothing.
+        // Progress lines make no sense in a file.
         guard out.isTerminal else { return }
         try out.text("\r\u{1B}[2K" + TerminalText.cut(line, to: out.width ?? 120))
         state.hasLine = true

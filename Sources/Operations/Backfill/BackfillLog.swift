@@ -1,10 +1,10 @@
-// The topic of runs as commands, the console and `--follow` read and write it.
+// Reads and writes the topic of backfill runs for commands, the console and `--follow`.
 
 public import AppStore
-internal import Kafka
+internal import KafkaClient
 public import Millrace
 
-/// The runs of a deployment.
+/// The backfill runs of a deployment.
 public struct BackfillLog: Sendable {
   let log: any RecordLog
   let prefix: String
@@ -12,43 +12,43 @@ public struct BackfillLog: Sendable {
 
   private static let timeout = Duration.seconds(15)
 
-  /// The runs on a log.
-  /// - Parameter prefix: Put before every topic's name.
+  /// Creates a log of runs on a record log.
+  /// - Parameter prefix: The prefix of every topic name.
   public init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
     content = TopicTable(prefix + BackfillRecord.topic, in: log, BackfillTable()) { $0.fold($1) }
   }
 
-  /// Everything that stands in the topic now.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Reads the whole topic.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func table() async throws -> BackfillTable {
     try await require([BackfillRecord.topic])
     return try await content.current()
   }
 
-  /// The same, for those who ask again.
+  /// Reads the whole topic without checking that it exists, for repeated reads.
   func current() async throws -> BackfillTable { try await content.current() }
 
-  /// A run by its id, or by what only its id begins with.
-  /// - Throws: ``OperationError`` where there is none or there are several.
+  /// Finds a run by its ID or by a unique prefix of it.
+  /// - Throws: ``OperationError`` if no run or more than one run matches.
   public func run(_ id: String, in table: BackfillTable) throws(OperationError) -> BackfillRun {
     if let run = table[id] { return run }
     let alike = table.runs.filter { $0.id.hasPrefix(id) }
     if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
     throw OperationError(
-      .usage, alike.count > 1 ? "several runs begin so" : "no such run", at: id,
+      .usage, alike.count > 1 ? "several runs begin with this id" : "no such run", at: id,
       remedy: "copy an id from millrace backfill list")
   }
 
-  /// Says what an operator wants of a run, on the record. A stop ends a run itself that no process works on.
+  /// Records an operator's request to pause, resume or stop a run. A stop also ends a run that no process works on.
   ///
   /// - Parameters:
-  ///   - source: How the audit trail names this program.
-  ///   - time: Now, in the time that notifications live in.
-  ///   - pulse: Now, in the time that operators live in.
-  /// - Returns: whether it ended the run.
-  /// - Throws: ``OperationError`` where the run is over.
+  ///   - source: The name of this program in the audit trail.
+  ///   - time: The current time on the notifications' clock.
+  ///   - pulse: The current time on the operators' clock.
+  /// - Returns: Whether this call ended the run.
+  /// - Throws: ``OperationError`` if the run is over.
   @discardableResult
   public func wish(
     _ wish: RunVerb, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp,
@@ -56,7 +56,7 @@ public struct BackfillLog: Sendable {
   ) async throws -> Bool {
     guard !run.state.isOver else {
       throw OperationError(
-        .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
+        .failed, "the run is already \(run.state.rawValue)", at: run.id, remedy: "start a new run for the rest")
     }
     try await AuditLog(on: log, prefix: prefix).append([
       AuditRecord(
@@ -67,7 +67,7 @@ public struct BackfillLog: Sendable {
     ])
     try await log.append([BackfillRecord.wish(run: run.id, wish, by: by, at: time).record(prefix: prefix)])
     guard wish == .stop, !run.isAlive(at: pulse) else { return false }
-    // A process that was only away finds that the run is not its own any more.
+    // A process that was only unreachable finds out that it no longer owns the run.
     var own = run
     (own.claim, own.owner) = (run.claim + 1, source)
     let ended = await BackfillProgress(own, try await content.current()).end(.stopped, at: pulse)
@@ -77,8 +77,8 @@ public struct BackfillLog: Sendable {
     return true
   }
 
-  /// What is written of a run that is over: first what the audit trail is told, so that a run that is over is not ended
-  /// again; then the run, and that what its slices are is of no use any more.
+  /// The records that end a run. The audit record comes first, so a run that is over is never ended a second time. The
+  /// rest are the run itself and tombstones for the progress of its slices.
   func ending(of run: BackfillRun, at time: Timestamp) -> (audit: ProducerRecord, rest: [ProducerRecord]) {
     let counts = run.counts.members.map { AuditRecord.Count($0, Int64($1)) }
     let audit = run.audit(.ended(part: "all", result: run.state == .done ? .done : .stopped, counts: counts), at: time)
@@ -90,7 +90,7 @@ public struct BackfillLog: Sendable {
     return (audit.producerRecord(prefix: prefix), [BackfillRecord.run(run).record(prefix: prefix)] + stale)
   }
 
-  /// Fails where one of these topics, named without prefix, is not in the cluster.
+  /// Throws if one of these topics, named without prefix, does not exist.
   func require(_ names: [String]) async throws {
     let topics = names.map { prefix + $0 }
     let present = try await log.partitionCounts(of: topics, timeout: Self.timeout)
@@ -101,7 +101,7 @@ public struct BackfillLog: Sendable {
 }
 
 extension BackfillRun {
-  /// What the audit trail says of a run. One that failed has not ended: it can be gone on with.
+  /// The audit record of a run. A failed run has no end, because it can be continued.
   func audit(_ phase: AuditRecord.Phase, at time: Timestamp) -> AuditRecord {
     AuditRecord(run: id, .backfill, phase, by: by, source: "millrace", at: time, selection: selection.json)
   }

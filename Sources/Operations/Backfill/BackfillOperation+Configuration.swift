@@ -1,15 +1,15 @@
-// From the configuration to an operation: clients of all apps, one budget, pauses told to everybody.
+// Creates an operation from the configuration: a client per app, one budget, and announcements of Apple's pauses.
 
 internal import AppStoreServerAPI
-public import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 internal import Logging
 public import Millrace
 
 extension BackfillOperation {
-  /// Runs `work` with an operation, and closes its connections afterwards.
+  /// Runs `work` with an operation and closes its connections afterwards.
   ///
-  /// - Throws: `MillraceError` that names the key of the configuration, or what `work` throws.
+  /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
   public static func with<Result: Sendable>(
     _ log: BackfillLog, _ apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, parallel: Int,
     report: @escaping @Sendable (BackfillReport) throws -> Void,
@@ -23,7 +23,7 @@ extension BackfillOperation {
     }
   }
 
-  /// Runs `work` with what an operation or a follower needs, and closes the connections afterwards.
+  /// Runs `work` with the parts of an operation or a follower and closes the connections afterwards.
   static func withParts<Result: Sendable>(
     _ log: BackfillLog, _ apps: [APIApp], _ configuration: MillraceConfiguration, part: Double, clock: MillraceClock,
     logger: Logger, _ work: @Sendable (Parts, APIBudget) async throws -> Result
@@ -37,7 +37,7 @@ extension BackfillOperation {
       topic: log.prefix + PauseChannel.topic, log: log.log, pauses: pauses, budget: budget, logger: logger
     ) { record, problem in
       logger.warning(
-        "a record that cannot be read was passed over",
+        "skipped an unreadable record",
         metadata: ["record": "\(record.topic)[\(record.partition)]@\(record.offset)", "problem": "\(problem)"])
     }
     return try await APIAccess.withClients(of: apps, configuration, clock: clock, budget: budget) { clients in
@@ -47,7 +47,7 @@ extension BackfillOperation {
     }
   }
 
-  /// The topics that are written and read.
+  /// The topics that a backfill reads and writes.
   static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
     catalog.notificationTopics
       + [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic].compactMap { catalog.topic(named: $0) }
@@ -55,8 +55,8 @@ extension BackfillOperation {
 }
 
 extension BackfillOperation.Parts {
-  /// Fails where a topic is not in the cluster.
-  /// - Returns: the quarantine's name in Kafka.
+  /// Throws if a topic does not exist.
+  /// - Returns: The name of the quarantine topic in Kafka.
   func requireTopics() async throws -> String {
     try await log.require(
       [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic, AuditRecord.topic]

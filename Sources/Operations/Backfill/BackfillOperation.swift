@@ -1,36 +1,36 @@
-// Carries out a run: slices in parallel, each page acknowledged by Kafka before the checkpoint behind it. Whoever goes on
-// with a run after a crash fetches at most one page of each slice again.
+// Runs a backfill: slices in parallel, with a checkpoint after Kafka has acknowledged each page. After a crash, the
+// next process fetches at most one page of each slice again.
 
 internal import AppStore
 public import AppStoreServerAPI
-public import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 public import Millrace
 
 /// Fills gaps from Apple's notification history.
 public struct BackfillOperation: Sendable {
-  /// What it works with.
+  /// The dependencies of a backfill.
   public struct Parts: Sendable {
-    /// The runs, and the log that notifications are written to.
+    /// The runs, and the log that receives notifications.
     public var log: BackfillLog
-    /// A client for each app.
+    /// The client of each app, by bundle ID.
     public var clients: [String: AppStoreServerClient]
-    /// The ingress's judgement.
+    /// The ingress's verification and routing.
     public var admission: NotificationAdmission
     /// The deployment's topics.
     public var catalog: TopicCatalog
-    /// Tells other processes of a 429; nil tells nobody.
+    /// Announces a 429 to other processes; nil: no announcement.
     var pauses: PauseChannel?
-    /// The time that notifications live in.
+    /// The notifications' clock.
     public var clock: MillraceClock
-    /// The time that operators live in: how often one is heard of.
+    /// The operators' clock, which times heartbeats.
     var pulse = MillraceClock.system
-    /// Slices at one time.
+    /// The number of slices fetched in parallel.
     public var parallel = 32
-    /// How long Apple may keep failing.
+    /// How long the run keeps retrying while Apple fails.
     var patience = Duration.seconds(30 * 60)
 
-    /// These parts.
+    /// Creates the dependencies.
     public init(
       log: BackfillLog, clients: [String: AppStoreServerClient], admission: NotificationAdmission,
       catalog: TopicCatalog, clock: MillraceClock
@@ -43,26 +43,26 @@ public struct BackfillOperation: Sendable {
     }
   }
 
-  /// Of the budget of an app what a run takes; `--follow` takes the rest. Nobody else asks for histories.
+  /// The part of an app's budget that a run takes; `--follow` takes the rest. No other process reads histories.
   public static let budgetPart = 0.97
 
-  /// The most restarts of one slice in one process.
+  /// The maximum number of restarts of one slice in one process.
   static let maximumRestarts = 5
 
   private let parts: Parts
   private let report: @Sendable (BackfillReport) throws -> Void
 
-  /// An operation.
-  /// - Parameter report: Hears of what happens, from several tasks at once.
+  /// Creates an operation.
+  /// - Parameter report: Receives reports, from several tasks concurrently.
   public init(_ parts: Parts, report: @escaping @Sendable (BackfillReport) throws -> Void) {
     self.parts = parts
     self.report = report
   }
 
-  /// A new run, which is kept before anything is asked.
+  /// Creates a run and stores it before the first request.
   ///
-  /// - Parameter sliceLength: nil: what suits the time.
-  /// - Throws: ``OperationError`` where a topic is missing, or where a living run fetches from one of these histories.
+  /// - Parameter sliceLength: The length of a slice; nil: chosen from the length of the run's time range.
+  /// - Throws: ``OperationError`` if a topic is missing, or if a running backfill fetches from one of these histories.
   public func start(
     _ selection: BackfillSelection, sliceLength: Duration? = nil, by: String
   ) async throws -> BackfillRun {
@@ -73,8 +73,8 @@ public struct BackfillOperation: Sendable {
     }
     if let rival {
       throw OperationError(
-        .failed, "run \(rival.id) fetches from the same history, and has the budget", at: rival.by,
-        remedy: "wait for it, or end it with millrace backfill stop \(rival.id)")
+        .failed, "run \(rival.id) already fetches this history and uses its budget", at: rival.by,
+        remedy: "wait for it to end, or stop it with millrace backfill stop \(rival.id)")
     }
     var run = BackfillRun(
       id: Self.newID(at: now), selection,
@@ -88,21 +88,21 @@ public struct BackfillOperation: Sendable {
     return run
   }
 
-  /// A run that ended early, or whose process did.
-  /// - Throws: ``OperationError`` where there is no such run, where it is over, or where a process works on it.
+  /// Takes over a run that failed or whose process died.
+  /// - Throws: ``OperationError`` if the run does not exist, is over, or is being worked on.
   public func goOn(with id: String, by: String) async throws -> BackfillRun {
     let table = try await parts.log.table()
     var run = try parts.log.run(id, in: table)
     guard !run.state.isOver else {
       throw OperationError(
-        .failed, "it is \(run.state.rawValue)", at: run.id, remedy: "start a new run for what is missing")
+        .failed, "the run is already \(run.state.rawValue)", at: run.id, remedy: "start a new run for the rest")
     }
     guard !run.isAlive(at: parts.pulse.wallTime) else {
       throw OperationError(
-        .failed, "a process works on it, heard of at \(run.updatedAt.rfc3339)", at: run.id,
-        remedy: "wait a quarter of a minute if that process was killed")
+        .failed, "another process works on the run, last active at \(run.updatedAt.rfc3339)", at: run.id,
+        remedy: "if that process was killed, wait 15 seconds")
     }
-    // Whatever was wished of the process that is gone.
+    // Clear any earlier request to the previous process.
     try await parts.log.wish(
       .resume, for: run, by: by, at: parts.clock.wallTime, pulse: parts.pulse.wallTime)
     run.owner = Self.newOwner()
@@ -113,22 +113,22 @@ public struct BackfillOperation: Sendable {
 
   /// Works on a run until everything is in Kafka.
   ///
-  /// - Returns: the run as it ended; `stopped` where an operator ended it.
-  /// - Throws: `APIError` that waiting does not mend, `KafkaError`, `CancellationError`, what `report` throws: the run is
-  ///   kept as it is, and can be gone on with.
+  /// - Returns: The run as it ended; its state is `stopped` if an operator ended it.
+  /// - Throws: `APIError` that retrying does not fix, `KafkaError`, `CancellationError`, or the error of `report`. The
+  ///   stored run can then be continued.
   public func carryOut(_ run: BackfillRun) async throws -> BackfillRun {
     let quarantine = try await parts.requireTopics()
     let progress = BackfillProgress(run, try await parts.log.current())
     do {
       return try await work(on: run, progress, quarantine: quarantine)
     } catch {
-      // A signal has ended the writer, too: the run is kept by another, so that it can be gone on with at once.
+      // A signal closed the writer too. Another writer stores the run, so it can be continued at once.
       let words = Task.isCancelled ? "interrupted" : FailureReport(error).lines.first
       let failed = await progress.end(.failed, detail: words, at: parts.pulse.wallTime)
       let log = parts.log
-      // Where that fails as well the run is seen to be silent.
+      // If this write fails too, readers see the run as silent.
       _ = await Task {
-        // It may be somebody else's by now.
+        // Another process may own the run by now.
         guard try await log.current()[failed.id]?.owner == failed.owner else { return }
         try await log.log.append([BackfillRecord.run(failed).record(prefix: log.prefix)])
       }.result
@@ -177,7 +177,7 @@ public struct BackfillOperation: Sendable {
     }
   }
 
-  /// An operator's wish.
+  /// Ends the tasks of a run that an operator stopped.
   private struct Stopped: Error {}
 
   // MARK: - A slice
@@ -187,14 +187,14 @@ public struct BackfillOperation: Sendable {
   ) async throws {
     guard let client = parts.clients[slice.target.bundleId] else {
       throw OperationError(
-        .failed, "the app has no credentials here", at: slice.target.bundleId, remedy: "set apps[].api of this app")
+        .failed, "the app has no API credentials", at: slice.target.bundleId, remedy: "set apps[].api of this app")
     }
     var reader = HistoryReader(client: client, clock: parts.clock, patience: parts.patience)
     reader.onWait = { error, until in
       do {
         try report(.waiting(slice.target, error.what, until: until))
       } catch {
-        // Who does not listen any more is told at the next progress.
+        // A closed output is noticed at the next progress report.
       }
     }
     let selection = await progress.run.selection
@@ -216,8 +216,8 @@ public struct BackfillOperation: Sendable {
         restarts += 1
         guard restarts <= Self.maximumRestarts else {
           throw OperationError(
-            .failed, "Apple refuses the page tokens that it gave, \(restarts) times", at: slice.words,
-            remedy: "go on later with millrace backfill --run \(await progress.run.id)")
+            .failed, "Apple rejected its own page tokens \(restarts) times", at: slice.words,
+            remedy: "continue later with millrace backfill --run \(await progress.run.id)")
         }
         mark.token = nil
         mark.counts.restarts += 1
@@ -236,7 +236,7 @@ public struct BackfillOperation: Sendable {
     }
   }
 
-  /// How far from the edge of what Apple keeps a question stays: it takes time to arrive.
+  /// The distance to the start of Apple's window that a request keeps, because the request takes time to arrive.
   private static let margin = Duration.seconds(60)
 
   private func waitForLeave(_ progress: BackfillProgress) async throws {
@@ -257,7 +257,7 @@ public struct BackfillOperation: Sendable {
     }
   }
 
-  /// Keeps how a run ended.
+  /// Stores how a run ended.
   private func end(
     _ progress: BackfillProgress, _ state: BackfillRun.State, _ writer: any LogWriter
   ) async throws -> BackfillRun {
@@ -273,7 +273,7 @@ public struct BackfillOperation: Sendable {
     _ = try await writer.send(record.record(prefix: parts.log.prefix))
   }
 
-  /// Sorts by time, and can be typed.
+  /// An ID that sorts by time and is short enough to type.
   private static func newID(at time: Timestamp) -> String {
     let day = time.rfc3339.prefix(16).filter { $0.isNumber }
     return "\(day)-\(newOwner().prefix(4))"

@@ -1,9 +1,9 @@
-// What the tasks of one run share: which slice is next, how far each is, and what an operator wants.
+// The shared state of a run's tasks: the next slice, the progress of each, and the operator's request.
 
 internal import AppStore
 internal import Millrace
 
-/// How far a run is.
+/// The progress of a run.
 actor BackfillProgress {
   private(set) var run: BackfillRun
   private(set) var wish: RunVerb?
@@ -21,12 +21,12 @@ actor BackfillProgress {
     wish = table.wish(for: run.id)
   }
 
-  /// The next slice and where it stands; nil when none is left.
+  /// The next slice and its progress; nil if none is left.
   func next() -> (BackfillSlice, BackfillMark)? {
     waiting.popFirst().map { ($0, marks[$0.number] ?? BackfillMark()) }
   }
 
-  /// Takes what Kafka has by now.
+  /// Records the progress of a slice whose page is in Kafka.
   func advance(_ slice: BackfillSlice, to mark: BackfillMark) {
     let before = marks[slice.number] ?? BackfillMark()
     marks[slice.number] = mark
@@ -34,12 +34,12 @@ actor BackfillProgress {
     if mark.isDone, !before.isDone { run.slicesDone += 1 }
   }
 
-  /// Takes what others wrote.
-  /// - Throws: ``OperationError`` where another process has the run now.
+  /// Adds the changes that other processes wrote.
+  /// - Throws: ``OperationError`` if another process owns the run now.
   func hear(_ table: BackfillTable, at now: Timestamp) throws(OperationError) -> BackfillRun {
     if let kept = table[run.id], kept.owner != run.owner {
       throw OperationError(
-        .failed, "another process goes on with the run", at: run.id, remedy: "nothing: look at millrace backfill list")
+        .failed, "another process took over the run", at: run.id, remedy: "look at millrace backfill list")
     }
     wish = table.wish(for: run.id)
     run.state = wish == .pause ? .paused : .running
@@ -47,7 +47,7 @@ actor BackfillProgress {
     return run
   }
 
-  /// The run at its end.
+  /// Ends the run with a state.
   func end(_ state: BackfillRun.State, detail: String? = nil, at now: Timestamp) -> BackfillRun {
     run.state = state
     run.detail = detail

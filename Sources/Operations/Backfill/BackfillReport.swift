@@ -1,23 +1,23 @@
-// What a run tells, for people and scripts. Pure.
+// The reports of a run, for people and scripts. Pure.
 
 public import AppStore
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 
-/// Something that happened in a run.
+/// An event in a run.
 public enum BackfillReport: Sendable, Hashable {
-  /// How far it is.
+  /// The run made progress.
   case progress(BackfillRun)
-  /// Apple does not answer; the words say what it says, and until when is waited.
+  /// Apple fails; the text is Apple's answer, and the run waits until the given time.
   case waiting(BackfillTarget, String, until: Timestamp)
-  /// Apple no longer took the page token of a slice.
+  /// A slice starts again because Apple rejected its page token.
   case restarted(BackfillSlice)
-  /// A part of the time that Apple no longer keeps by now.
+  /// Apple no longer keeps this part of the history.
   case outOfReach(BackfillSlice)
-  /// How it ended.
+  /// The run ended.
   case ended(BackfillRun)
 
-  /// One object for a script, without a line feed.
+  /// The report as one line of JSON, without a line feed.
   public var jsonLine: String {
     let json: JSONObject =
       switch self {
@@ -34,14 +34,15 @@ public enum BackfillReport: Sendable, Hashable {
     return String(decoding: json.serialized(), as: UTF8.self)
   }
 
-  /// One line for a person; nil for ``progress(_:)``, which has a line of its own: ``BackfillRun/progressLine(at:width:usesColor:)``.
+  /// The report as one line of text. Nil for ``progress(_:)``, which has its own line:
+  /// ``BackfillRun/progressLine(at:width:usesColor:)``.
   public var line: String? {
     switch self {
     case .progress: nil
     case .ended(let run): run.sentence
     case .waiting(let target, let words, let until): "\(target): \(words); waiting until \(until.rfc3339)"
-    case .restarted(let slice): "\(slice.words): Apple no longer takes its page token, from the first page again"
-    case .outOfReach(let slice): "\(slice.words): Apple does not keep it any more"
+    case .restarted(let slice): "\(slice.words): Apple rejected the page token; starting again at the first page"
+    case .outOfReach(let slice): "\(slice.words): Apple no longer keeps this part of the history"
     }
   }
 
@@ -62,23 +63,23 @@ extension BackfillSlice {
 }
 
 extension BackfillRun {
-  /// How much of it is done, 0 to 1, by slices.
+  /// The fraction of slices that are done, from 0 to 1.
   public var share: Double {
     let count = slices.count
     return count == 0 ? 1 : Double(slicesDone) / Double(count)
   }
 
-  /// When it will be done if it goes on so; nil before there is anything to judge by.
+  /// The estimated end of the run; nil before the first slice of this process is done.
   ///
   /// - Parameters:
-  ///   - begun: when this process began to work on it, and how many slices were done then.
+  /// - Parameter begun: The time at which this process started to work, and the number of slices done by then.
   public func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
     let done = slicesDone - begun.slicesDone
     guard done > 0, now > begun.at else { return nil }
     return now + (now - begun.at) / done * max(0, slices.count - slicesDone)
   }
 
-  /// A line that stands in place of the one before it.
+  /// The progress line, which replaces the one before it on a terminal.
   public func progressLine(
     at now: Timestamp, begun: (at: Timestamp, slicesDone: Int), width: Int?, usesColor: Bool
   ) -> String {
@@ -93,24 +94,24 @@ extension BackfillRun {
       + facts.joined(separator: ", ") + (state == .paused ? "" : end)
   }
 
-  /// What it came to.
+  /// The result of the run as a sentence.
   public var sentence: String {
     let extra = [
       counts.quarantined > 0
         ? "\(HumanText.count(counts.quarantined, "item")) in quarantine (millrace quarantine list)" : nil,
-      counts.restarts > 0 ? "\(HumanText.count(counts.restarts, "slice")) begun anew" : nil,
+      counts.restarts > 0 ? "\(HumanText.count(counts.restarts, "slice")) restarted" : nil,
     ].compactMap(\.self)
     let what = (["\(counts.published) notifications published"] + extra).joined(separator: ", ")
     switch state {
     case .done: return "Done: \(what)."
     case .stopped: return "Stopped by an operator: \(what), \(slicesDone) of \(slices.count) slices."
     case .failed, .running, .paused:
-      return "Not done: \(what), \(slicesDone) of \(slices.count) slices. Go on with millrace backfill --run \(id)"
+      return "Incomplete: \(what), \(slicesDone) of \(slices.count) slices. Continue with millrace backfill --run \(id)"
         + (detail.map { ". \($0)" } ?? "")
     }
   }
 
-  /// How the process ends.
+  /// The exit status of the command.
   public var status: CommandStatus { state == .done && counts.quarantined == 0 ? .success : .failure }
 
   static func rough(_ duration: Duration) -> String {
@@ -121,7 +122,7 @@ extension BackfillRun {
     return "\(minutes / 60) h \(minutes % 60) min"
   }
 
-  /// Runs as a table, the newest at the end.
+  /// Runs as a table, newest last.
   public static func lines(_ runs: [BackfillRun], now: Timestamp, lineWidth: Int?, usesColor: Bool) -> [String] {
     guard !runs.isEmpty else { return ["No runs."] }
     let columns = [

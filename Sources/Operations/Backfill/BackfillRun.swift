@@ -1,54 +1,54 @@
-// A run of `millrace backfill` as it is kept in `millrace.backfills`, a compacted topic, and as others see it who only
-// read: the console, a second terminal, the next process after a crash. What has different writers has different keys.
+// A run of `millrace backfill` as stored in the compacted topic `millrace.backfills`. The console, other terminals and
+// the next process after a crash read it too. Values with different writers have different keys.
 
 public import AppStore
-package import Kafka
+package import KafkaClient
 
-/// A run.
+/// A backfill run.
 public struct BackfillRun: Sendable, Hashable {
-  /// How it stands.
+  /// The state of a run.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// A process works on it, or did until it was killed: see ``BackfillRun/updatedAt``.
+    /// A process works on the run, or did until it was killed: see ``BackfillRun/updatedAt``.
     case running
-    /// Held by an operator.
+    /// An operator paused the run.
     case paused
-    /// Everything is in its topics.
+    /// Every notification is in its topic.
     case done
-    /// Ended by an operator.
+    /// An operator stopped the run.
     case stopped
-    /// Ended by an error, or by a signal; ``BackfillRun/detail`` says which.
+    /// An error or a signal ended the run; ``BackfillRun/detail`` says which.
     case failed
 
-    /// Whether nothing is left to do.
+    /// Whether the run is over for good.
     public var isOver: Bool { self == .done || self == .stopped }
   }
 
-  /// Names it.
+  /// The run's ID.
   public var id: String
-  /// What it fetches.
+  /// The notifications to fetch.
   public var selection: BackfillSelection
-  /// How long its slices are.
+  /// The length of a slice.
   public var sliceLength: Duration
-  /// Who started it.
+  /// The operator who started the run.
   public var by: String
-  /// When.
+  /// The start time.
   public var startedAt: Timestamp
-  /// How it stands.
+  /// The current state.
   public var state = State.running
-  /// The process that works on it. Another one that goes on with the run takes it over.
+  /// The process that works on the run. A process that continues the run becomes its owner.
   public var owner: String
-  /// Which owner that is, from 1: what an earlier one still writes does not count.
+  /// The number of the owner, from 1. Readers ignore writes of earlier owners.
   public var claim = 1
-  /// When the owner was last heard of.
+  /// The time of the owner's last heartbeat.
   public var updatedAt: Timestamp
-  /// Slices that are done, of how many.
+  /// The number of slices that are done.
   public var slicesDone = 0
-  /// What was done so far.
+  /// The totals so far.
   public var counts = BackfillCounts()
-  /// Why it failed.
+  /// The reason for a failure.
   public var detail: String?
 
-  /// A run nothing of which is done.
+  /// A new run without progress.
   public init(
     id: String, _ selection: BackfillSelection, sliceLength: Duration, by: String, owner: String, at time: Timestamp
   ) {
@@ -64,17 +64,17 @@ public struct BackfillRun: Sendable, Hashable {
   /// All slices.
   public var slices: [BackfillSlice] { BackfillSlice.plan(selection, length: sliceLength) }
 
-  /// How often an owner is heard of.
+  /// The interval of the owner's heartbeats.
   static let heartbeat = Duration.seconds(5)
 
-  /// Whether a process works on it, as far as one can know.
+  /// Whether the owner's last heartbeat is recent.
   public func isAlive(at now: Timestamp) -> Bool {
     (state == .running || state == .paused) && now - updatedAt < Self.heartbeat * 3
   }
 }
 
 extension BackfillRun {
-  /// The run as it is kept and shown.
+  /// The run as stored and shown.
   public var json: JSONObject {
     var json: JSONObject = [
       "kind": "run", "run": .string(id), "state": .string(state.rawValue), "selection": .object(selection.json),
@@ -103,14 +103,14 @@ extension BackfillRun {
   }
 }
 
-/// How far `--follow` is with one history.
+/// The progress of `--follow` in one history.
 public struct FollowMark: Sendable, Hashable {
-  /// Everything before was asked for.
+  /// All notifications before this time were requested.
   public var through: Timestamp
-  /// When all of Apple's patience was last looked back over.
+  /// The time of the last sweep over all of Apple's retry period.
   public var sweptAt: Timestamp
 
-  /// A mark.
+  /// Creates a mark.
   public init(through: Timestamp, sweptAt: Timestamp) {
     self.through = through
     self.sweptAt = sweptAt
@@ -158,7 +158,7 @@ enum BackfillRecord: Sendable, Hashable {
     }
   }
 
-  /// Reads a record's value; nil for anything else: newer versions may keep more.
+  /// Reads a record's value; nil for unknown kinds, which newer versions may write.
   init?(_ json: JSONObject) {
     switch json.value("kind") as String? {
     case "run":
@@ -194,7 +194,7 @@ enum BackfillRecord: Sendable, Hashable {
   }
 }
 
-/// Everything that the topic holds.
+/// The content of the topic.
 public struct BackfillTable: Sendable, Hashable {
   private var byID: [String: BackfillRun] = [:]
   private var marks: [String: [Int: BackfillMark]] = [:]
@@ -204,22 +204,22 @@ public struct BackfillTable: Sendable, Hashable {
   /// An empty topic.
   public init() {}
 
-  /// All runs, the oldest first.
+  /// All runs, oldest first.
   public var runs: [BackfillRun] { byID.values.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) } }
 
-  /// A run.
+  /// The run with the given ID.
   public subscript(id: String) -> BackfillRun? { byID[id] }
 
-  /// Where the slices of a run stand that were begun.
+  /// The progress of each started slice of a run, by slice number.
   public func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
 
-  /// The last that was wished of a run.
+  /// The operator's latest request for a run.
   public func wish(for run: String) -> RunVerb? { wishes[run] }
 
-  /// How far `--follow` is.
+  /// The progress of `--follow` in a history.
   public func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
 
-  /// Takes the next record in. Records of others are left alone.
+  /// Adds the next record. Records of unknown kinds are ignored.
   package mutating func fold(_ record: ConsumerRecord) {
     guard let value = record.value else {
       forget(String(decoding: record.key ?? [], as: UTF8.self))
@@ -228,7 +228,7 @@ public struct BackfillTable: Sendable, Hashable {
     guard case .success(let json) = Result(catching: { try JSONObject(parsing: value) }) else { return }
     switch BackfillRecord(json) {
     case .run(let run)?:
-      // A process that was away for long does not know yet that its run has another owner.
+      // A process that was unreachable for long does not know yet that the run has a new owner.
       if run.claim >= byID[run.id]?.claim ?? 0 { byID[run.id] = run }
     case .mark(let run, let slice, let mark)?: marks[run, default: [:]][slice] = mark
     case .wish(let run, let wish, _, _)?: wishes[run] = wish

@@ -1,50 +1,50 @@
-// What a run fetches from Apple's notification history: words of a command line to Apple's values, and back to JSON.
+// The notifications that a run fetches from Apple's history: conversion from flags, to requests, and to and from JSON.
 
 public import AppStore
 public import Millrace
 
-/// One app in one environment: what Apple keeps a history of.
+/// One app in one environment. Apple keeps one history for each.
 public struct BackfillTarget: Sendable, Hashable, CustomStringConvertible {
-  /// The app.
+  /// The app's bundle ID.
   public var bundleId: String
-  /// Its environment.
+  /// The environment.
   public var environment: AppStoreEnvironment
 
-  /// An app in an environment.
+  /// Creates a target.
   public init(bundleId: String, environment: AppStoreEnvironment) {
     self.bundleId = bundleId
     self.environment = environment
   }
 
-  /// App and environment.
+  /// The app and the environment.
   public var description: String { "\(bundleId) in \(environment)" }
 }
 
-/// Which notifications a run fetches.
+/// The notifications that a run fetches.
 public struct BackfillSelection: Sendable, Hashable {
-  /// Of which apps and environments.
+  /// The apps and environments.
   public var targets: [BackfillTarget]
-  /// From when on.
+  /// The start of the time range.
   public var from: Timestamp
-  /// Until when.
+  /// The end of the time range.
   public var to: Timestamp
-  /// Only this type.
+  /// Only this type; nil for all types.
   public var type: NotificationTypeV2?
-  /// Only this subtype.
+  /// Only this subtype; nil for all subtypes.
   public var subtype: Subtype?
-  /// Only those about the customer of this transaction.
+  /// Only notifications about the customer of this transaction; nil for all customers.
   public var transactionId: String?
-  /// Only what Apple could not deliver, or not yet.
+  /// Only notifications that Apple failed to deliver or has not delivered yet.
   public var onlyFailures = false
 
-  /// All notifications of a time.
+  /// Selects all notifications of a time range.
   public init(targets: [BackfillTarget], from: Timestamp, to: Timestamp) {
     self.targets = targets
     self.from = from
     self.to = to
   }
 
-  /// What Apple is asked for a part of the time.
+  /// The request to Apple for a part of the time range.
   public func request(from: Timestamp, to: Timestamp) -> NotificationHistoryRequest {
     var request = NotificationHistoryRequest(startDate: from, endDate: to)
     request.notificationType = type
@@ -54,7 +54,7 @@ public struct BackfillSelection: Sendable, Hashable {
     return request
   }
 
-  /// Finds what Apple would refuse, before anything is asked.
+  /// Rejects a selection that Apple would refuse, before the first request.
   /// - Throws: ``OperationError`` that names the flag and the bound.
   public func check(now: Timestamp) throws(OperationError) {
     for target in targets {
@@ -63,9 +63,9 @@ public struct BackfillSelection: Sendable, Hashable {
         let days = NotificationHistoryRequest.window(of: target.environment).components.seconds / 86_400
         let both = Set(targets.map(\.environment)).count > 1
         throw OperationError(
-          .usage, "\(from.rfc3339) is earlier than the \(days) days that Apple keeps in \(target.environment)",
+          .usage, "\(from.rfc3339) is before the \(days) days that Apple keeps in \(target.environment)",
           at: "--from",
-          remedy: "begin at \((earliest + .seconds(60)).rfc3339) or later"
+          remedy: "start at \((earliest + .seconds(60)).rfc3339) or later"
             + (both ? ", or choose one --environment" : ""))
       }
       guard let violation = request(from: from, to: to).violations(in: target.environment, now: now).first else {
@@ -84,7 +84,7 @@ public struct BackfillSelection: Sendable, Hashable {
 }
 
 extension BackfillSelection {
-  /// The selection as it is kept.
+  /// The selection as stored.
   public var json: JSONObject {
     var json: JSONObject = [
       "targets": .array(
@@ -98,7 +98,7 @@ extension BackfillSelection {
     return json
   }
 
-  /// Reads what was kept; nil where something is missing.
+  /// Reads a stored selection; nil if a value is missing.
   public init?(json: JSONObject) {
     guard let from: Timestamp = json.value("from"), let to: Timestamp = json.value("to"),
       case .array(let list)? = json["targets"]
@@ -117,7 +117,7 @@ extension BackfillSelection {
     onlyFailures = json.value("onlyFailures") ?? false
   }
 
-  /// The selection in words.
+  /// The selection as text.
   public var sentence: String {
     let what: [String?] = [
       type?.rawValue, subtype?.rawValue, transactionId.map { "customer of \($0)" }, onlyFailures ? "failures" : nil,
@@ -147,19 +147,19 @@ public struct BackfillFlags: Sendable, Hashable {
   /// `--environment`
   public var environment: String?
 
-  /// No flag.
+  /// No flags.
   public init() {}
 
-  /// Whether nothing is chosen: what is kept of a run decides.
+  /// Whether no flag is set; a continued run then uses its stored selection.
   public var isEmpty: Bool { self == BackfillFlags() }
 
-  /// What they choose, checked against Apple's rules.
+  /// The selection, checked against Apple's rules.
   ///
-  /// - Throws: ``OperationError`` that names the flag; `MillraceError` that names the key of the configuration.
+  /// - Throws: ``OperationError`` that names the flag; `MillraceError` that names the configuration key.
   public func selection(in configuration: MillraceConfiguration, now: Timestamp) throws -> BackfillSelection {
     guard let from = try HistoryFilter.moment(from, "--from", now: now) else {
       throw OperationError(
-        .usage, "it is missing", at: "--from", remedy: "say since when, such as 3d, 2026-01-31 or 2026-01-31T12:00:00Z")
+        .usage, "the flag is missing", at: "--from", remedy: "say since when: 3d, 2026-01-31 or 2026-01-31T12:00:00Z")
     }
     let apps = try apps(in: configuration)
     var selection = BackfillSelection(
@@ -177,7 +177,7 @@ public struct BackfillFlags: Sendable, Hashable {
     return selection
   }
 
-  /// The apps that `--app` chooses: the one that is named, else all that have credentials and the environment.
+  /// The apps that `--app` selects: the named one, else all with credentials and the environment.
   public func apps(in configuration: MillraceConfiguration) throws -> [APIApp] {
     let able = configuration.apps.filter { settings in
       settings.api.isComplete
@@ -191,7 +191,7 @@ public struct BackfillFlags: Sendable, Hashable {
     return try able.map { try APIApp(app: $0.bundleId, environment: environment, in: configuration) }
   }
 
-  /// The histories of apps: of the environment that was named, else of all that an app has.
+  /// The histories of the apps: in the named environment, else in all environments of each app.
   public static func targets(of apps: [APIApp]) -> [BackfillTarget] {
     apps.flatMap { app in
       (app.environment.map { [$0] } ?? app.settings.environments).map {
@@ -206,12 +206,12 @@ public struct BackfillFlags: Sendable, Hashable {
     if let value = all.first(where: { $0.rawValue == name.uppercased() }) { return value }
     let nearest = NearestName.of(name.uppercased(), among: all.map(\.rawValue).sorted())
     throw OperationError(
-      .usage, "Apple documents no \"\(name)\"", at: flag,
-      remedy: nearest.map { "perhaps you mean \($0)" } ?? "spell it as Apple does, such as \(all[0].rawValue)")
+      .usage, "\"\(name)\" is not a value that Apple documents", at: flag,
+      remedy: nearest.map { "did you mean \($0)?" } ?? "spell it as Apple does, such as \(all[0].rawValue)")
   }
 }
 
 extension JSONObject {
-  /// A member of a type; nil where it is missing or of another kind.
+  /// The member with the given name; nil if it is missing or of another type.
   func value<Value: JSONRepresentable>(_ name: String) -> Value? { self[name].flatMap { Value(jsonValue: $0) } }
 }

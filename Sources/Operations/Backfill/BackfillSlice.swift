@@ -1,22 +1,22 @@
-// A run's time in parts, each fetched from its first page to its last, each with a checkpoint of its own. Values.
+// The parts of a run's time range. Each is fetched from its first page to its last and has its own checkpoint. Pure.
 
 public import AppStore
 
-/// What was done so far.
+/// The totals of a run or a slice.
 public struct BackfillCounts: Sendable, Hashable {
-  /// Pages that Apple answered.
+  /// The number of pages that Apple returned.
   public var pages = 0
-  /// Notifications that are in their topics. Those of a slice that began anew count twice.
+  /// The number of notifications written to their topics. A restarted slice counts its notifications again.
   public var published = 0
-  /// Items that are no notification of Apple's for a configured app; they are in the quarantine.
+  /// The number of items in the quarantine because they are not valid notifications for a configured app.
   public var quarantined = 0
-  /// Slices that began anew because Apple no longer took their page token.
+  /// The number of slices that restarted because Apple rejected their page token.
   public var restarts = 0
 
-  /// Nothing yet.
+  /// All counts zero.
   public init() {}
 
-  /// Both.
+  /// The sum of two totals.
   public static func + (left: BackfillCounts, right: BackfillCounts) -> BackfillCounts {
     var sum = left
     sum.pages += right.pages
@@ -33,54 +33,53 @@ public struct BackfillCounts: Sendable, Hashable {
     restarts = json.value("restarts") ?? 0
   }
 
-  /// Name and value of each.
+  /// The name and value of each count.
   var members: [(String, Int)] {
     [("pages", pages), ("published", published), ("quarantined", quarantined), ("restarts", restarts)]
   }
 }
 
-/// Where a slice stands.
+/// The checkpoint of a slice.
 public struct BackfillMark: Sendable, Hashable {
-  /// Asks for the next page; nil before the first.
+  /// The token of the next page; nil for the first page.
   public var token: String?
   /// Whether the last page is in Kafka.
   public var isDone = false
-  /// What was done of it.
+  /// The totals so far.
   public var counts = BackfillCounts()
 
-  /// Nothing yet.
+  /// The start of a slice.
   public init() {}
 }
 
-/// A part of a run's time in one history.
+/// A part of a run's time range in one history.
 public struct BackfillSlice: Sendable, Hashable {
-  /// Which of its run's.
+  /// The slice's number within its run.
   public var number: Int
-  /// Whose history.
+  /// The app and environment of the history.
   public var target: BackfillTarget
-  /// From when on.
+  /// The start of the slice.
   public var from: Timestamp
-  /// Until when.
+  /// The end of the slice.
   public var to: Timestamp
 
-  /// Whether Apple's bounds belong to a span is not documented: neighbours share a second, so that nothing falls between
-  /// them.
+  /// Neighboring slices share a second, because Apple does not document whether the bounds of a range are inclusive.
   static let overlap = Duration.seconds(1)
 
-  /// The shortest and the longest slice that is chosen when nobody says how long.
+  /// The bounds of the default slice length.
   static let lengths = Duration.seconds(60)...Duration.seconds(6 * 3_600)
-  /// Into how many slices a time is divided then, as far as the lengths allow.
+  /// The number of slices to aim for within those bounds.
   static let usualCount = 96
 
-  /// How long the slices of a time are when nobody says.
+  /// The default slice length for a time range.
   public static func length(from: Timestamp, to: Timestamp) -> Duration {
     let even = (to - from) / usualCount
     return min(max(even, lengths.lowerBound), lengths.upperBound)
   }
 
-  /// The slices of a selection: the oldest first, histories in turns, always the same.
+  /// The slices of a selection, oldest first, alternating between histories. The result is deterministic.
   ///
-  /// What concerns one customer is little: it is one slice for each history.
+  /// A selection for one customer is small and gets one slice per history.
   public static func plan(_ selection: BackfillSelection, length: Duration) -> [BackfillSlice] {
     let length =
       selection.transactionId == nil

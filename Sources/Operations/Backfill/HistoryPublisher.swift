@@ -1,15 +1,15 @@
-// From items of a history to records in Kafka: judged and written as if Apple had posted them just now. Nothing is
-// dropped: what cannot be believed came from Apple all the same, asked with our key, so somebody should look at it.
+// Writes history items to Kafka, verified and routed as if Apple had just posted them. Items that fail verification go
+// to the quarantine: Apple returned them to a request with our key, so an operator should look at them.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 
-/// Writes what histories hold.
+/// Writes the items of histories to Kafka.
 struct HistoryPublisher: Sendable {
-  /// What became of a page's items, by notification type and by reason.
+  /// The results for a page's items, by notification type and by reason.
   struct Outcome: Sendable, Hashable {
     var published: [String: Int] = [:]
     var quarantined: [Refusal.Reason: Int] = [:]
@@ -20,7 +20,7 @@ struct HistoryPublisher: Sendable {
 
   let admission: NotificationAdmission
   let router: NotificationRouter
-  /// `millrace.quarantine`, by its name in Kafka.
+  /// The name of the quarantine topic in Kafka.
   let quarantine: String
   let writer: any LogWriter
   let clock: MillraceClock
@@ -28,8 +28,9 @@ struct HistoryPublisher: Sendable {
   private static let firstPause = Duration.seconds(1)
   private static let longestPause = Duration.seconds(30)
 
-  /// Returns once Kafka has every item, in a topic of notifications or in the quarantine.
-  /// - Throws: `KafkaError`: perhaps some are there, and the page is to be fetched again; `CancellationError`.
+  /// Returns when Kafka has every item, in a notification topic or in the quarantine.
+  /// - Throws: `KafkaError`, after which some items may be in Kafka and the page must be fetched again;
+  ///   `CancellationError`.
   func publish(_ items: [UnverifiedNotification]) async throws -> Outcome {
     var outcome = Outcome()
     var records: [ProducerRecord] = []
@@ -46,16 +47,17 @@ struct HistoryPublisher: Sendable {
       case .failure(let refusal):
         let evidence = QuarantineRecord(
           value: jws ?? item.json.serialized(), version: .v2, reason: refusal.reason, receivedAt: receivedAt)
-        records.append(evidence.producerRecord(topic: quarantine))
+        // Apple returned the item to a request with our key, so outside clients cannot fill this partition.
+        records.append(evidence.producerRecord(topic: quarantine, in: .genuine))
         outcome.quarantined[refusal.reason, default: 0] += 1
       }
     }
-    if !records.isEmpty { _ = try await writer.send(contentsOf: records) }
+    if !records.isEmpty { _ = try await writer.send(contentsOf: records.map { $0.timed(by: clock) }) }
     return outcome
   }
 
-  /// The ingress's own judgement. Whether a certificate was revoked may not be known for a moment: Apple cannot be asked to
-  /// send it again here, so that is waited for.
+  /// Verifies an item as the ingress does. If revocation cannot be checked at the moment, this waits: the ingress would
+  /// let Apple retry, but here Apple cannot be asked to send the item again.
   private func judge(_ jws: [UInt8]?) async throws -> Result<AdmittedNotification, Refusal> {
     guard let jws else { return .failure(Refusal(.malformed, .malformed, "no signedPayload")) }
     var pause = Self.firstPause

@@ -1,24 +1,24 @@
-// One page of a history, whatever it takes: what passes by waiting is waited out, and what does not is told by what has to
-// happen next.
+// Reads one page of a history. Transient errors are retried; other errors are returned as the action that the caller
+// has to take.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 
-/// What a page that did not come asks for. A table over Apple's errors, so that it can be read and tested as one.
+/// The reaction to a failed request for a page. A table over Apple's errors, so it can be read and tested as one.
 enum HistoryRemedy: Sendable, Hashable {
-  /// From the first page: Apple does not take the page token any more.
+  /// Start again at the first page: Apple rejected the page token.
   case beginAnew
-  /// There is nothing: no customer of this history made that transaction.
+  /// The history is empty: the transaction belongs to no customer of this app and environment.
   case nothingThere
-  /// The span lies before what Apple keeps by now.
+  /// The time range is older than what Apple keeps.
   case outOfReach
-  /// The same question at that time; it is not our turn yet, or Apple named it.
+  /// Repeat the request at the given time, which is the budget's next slot or a time that Apple named.
   case wait(until: Timestamp)
-  /// The same question in a while.
+  /// Repeat the request after a pause.
   case again
-  /// Nothing that waiting would mend.
+  /// Give up: retrying does not fix the error.
   case giveUp
 
   init(_ error: APIError, hasToken: Bool) {
@@ -48,11 +48,11 @@ enum HistoryRemedy: Sendable, Hashable {
   }
 }
 
-/// Asks for pages of one app's histories.
+/// Reads pages of one app's histories.
 struct HistoryReader: Sendable {
   typealias Page = NotificationHistoryPage<UnverifiedNotification>
 
-  /// What came of a question.
+  /// The result of a request.
   enum Answer: Sendable {
     case page(Page)
     case beginAnew
@@ -62,16 +62,16 @@ struct HistoryReader: Sendable {
 
   let client: AppStoreServerClient
   let clock: MillraceClock
-  /// How long Apple may keep failing before that is an error of ours.
+  /// How long to retry while Apple fails.
   var patience = Duration.seconds(30 * 60)
-  /// Told before a wait that Apple's failing caused, not one for a turn.
+  /// Called before a wait that a failure at Apple caused, but not before a wait for the budget.
   var onWait: @Sendable (APIError, _ until: Timestamp) -> Void = { _, _ in }
 
   private static let firstPause = Duration.seconds(1)
   private static let longestPause = Duration.seconds(60)
 
-  /// The page after `token`.
-  /// - Throws: `APIError` that waiting would not mend, or that lasted longer than ``patience``; `CancellationError`.
+  /// Reads the page after `token`.
+  /// - Throws: `APIError` that retrying does not fix, or that lasted longer than ``patience``; `CancellationError`.
   func page(
     of request: NotificationHistoryRequest, after token: String?, in environment: AppStoreEnvironment
   ) async throws -> Answer {
@@ -101,7 +101,7 @@ struct HistoryReader: Sendable {
       switch error.kind {
       case .budget: failingSince = nil
       case .rateLimited:
-        // Apple answers, and its hour ends.
+        // A 429 is an answer from Apple, and its pause ends.
         failingSince = nil
         onWait(error, until)
       default:
@@ -119,7 +119,7 @@ struct HistoryReader: Sendable {
   ) async -> Result<Page?, APIError> {
     var pages = client.getUnverifiedNotificationHistory(request, after: token, in: environment).makeAsyncIterator()
     do throws(APIError) {
-      // An iteration that has not begun has at least one page.
+      // A new iteration returns at least one page.
       let page = try await pages.next()
       return .success(page?.value)
     } catch {

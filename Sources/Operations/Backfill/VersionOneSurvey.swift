@@ -1,31 +1,32 @@
-// Version 1 has no history at Apple. What can be known of a gap stands in the topics: an app that was told in version 1
-// until then, and was silent for much longer than it usually is.
+// Finds gaps in version 1 notifications, for which Apple keeps no history. The evidence is in the topics: an app that
+// received version 1 notifications and then none for much longer than usual.
 
 public import AppStore
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 public import Millrace
 
-/// What the topics say of version 1 in one history's time.
+/// The version 1 notifications of one app and environment in a time range.
 public struct VersionOneReport: Sendable, Hashable {
   /// The app and the environment.
   public var target: BackfillTarget
-  /// Notifications of version 1 in the two days before.
+  /// The number of version 1 notifications in the two days before the range.
   public var before: Int
-  /// Those in the time itself.
+  /// The number of version 1 notifications in the range.
   public var within: Int
-  /// Where none came for much longer than usual.
+  /// The periods without notifications that are much longer than usual.
   public var silences: [Range<Timestamp>]
 
-  /// The shortest silence that is told.
+  /// The shortest gap that is reported.
   static let shortest = Duration.seconds(3_600)
-  /// How much longer than usual.
+  /// The ratio to the usual interval from which a gap is reported.
   static let factor = 20
 
-  /// Judges the moments at which notifications were written.
+  /// Finds gaps between the times at which notifications were written.
   ///
   /// - Parameters:
-  ///   - moments: in any order, from two days before `time` on.
-  ///   - time: the time that is asked about.
+  ///   - moments: The times in any order, starting two days before `time`.
+  ///   - time: The time range to examine.
   init(
     _ target: BackfillTarget, moments: [Timestamp], time: Range<Timestamp>,
     usualTime: Duration = VersionOneSurvey.usualTime
@@ -37,7 +38,7 @@ public struct VersionOneReport: Sendable, Hashable {
     let usual = before == 0 ? Self.shortest : usualTime / before
     let limit = max(Self.shortest, usual * Self.factor)
     silences = []
-    // An app that was told nothing before says nothing by its silence.
+    // For an app without any version 1 notifications a gap means nothing.
     guard before + within > 0 else { return }
     var last = max(sorted.last { $0 < time.lowerBound } ?? time.lowerBound, time.lowerBound)
     for moment in sorted.filter({ time.contains($0) }) + [time.upperBound] {
@@ -46,26 +47,26 @@ public struct VersionOneReport: Sendable, Hashable {
     }
   }
 
-  /// What an operator has to know; nil where nothing seems missing.
+  /// A warning for the operator; nil if nothing seems to be missing.
   public var sentence: String? {
     guard let first = silences.first, let last = silences.last else { return nil }
     let when =
       silences.count == 1
       ? "from \(first.lowerBound.rfc3339) to \(first.upperBound.rfc3339)"
-      : "in \(silences.count) stretches from \(first.lowerBound.rfc3339) to \(last.upperBound.rfc3339)"
+      : "in \(silences.count) gaps from \(first.lowerBound.rfc3339) to \(last.upperBound.rfc3339)"
     return
       "\(target): version 1, \(before) notifications in the two days before, none \(when). Apple keeps no history of "
       + "version 1: ask for the customers concerned with millrace api history, or set the URL to version 2"
   }
 }
 
-/// Looks for gaps of version 1.
+/// Finds gaps in version 1 notifications.
 public enum VersionOneSurvey {
-  /// How far before the time is looked for what is usual.
+  /// The time before the range that shows what is usual.
   static let usualTime = Duration.seconds(2 * 86_400)
 
-  /// Reads the headers of what was written in the time and in the two days before it, for apps that have a shared secret:
-  /// nobody else is told in version 1.
+  /// Reads the headers of the records written in the time range and in the two days before it. Covers apps with a
+  /// shared secret, because only those receive version 1.
   ///
   /// - Throws: `KafkaError`; `CancellationError`.
   public static func run(
@@ -77,9 +78,10 @@ public enum VersionOneSurvey {
     guard !targets.isEmpty else { return [] }
     let topics = catalog.notificationTopics.filter { !$0.notifications.v1.isEmpty || $0.notifications.unrecognized }
     let since = selection.from - usualTime
+    let clock = MillraceClock(configuration.clock)
     let moments = Moments()
-    try await log.log.scan(topics.map(\.topic), since: since) { record in
-      guard let written = record.timestamp.map({ Timestamp(millisecondsSince1970: $0) }), written < selection.to,
+    try await log.log.scan(topics.map(\.topic), since: since, by: clock) { record in
+      guard let written = record.time(by: clock), written < selection.to,
         case let envelope = NotificationEnvelope(record), envelope.version == .v1, let bundleId = envelope.bundleId,
         let environment = envelope.environment
       else { return }

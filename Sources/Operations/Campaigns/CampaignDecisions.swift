@@ -1,21 +1,21 @@
-// What an operator decides about a campaign that runs: which failures belong to it, and that its retries end.
+// An operator's decisions about a running campaign: which failures belong to it, and when its retries end.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 internal import Millrace
 public import RenewalExtensions
 
-/// Resolves and cancels campaigns.
+/// Assigns failures to campaigns and cancels campaigns.
 public struct CampaignDecisions: Sendable {
   let campaigns: CampaignLog
   let operations: WorkerOperations
   let author: String
   let clock: MillraceClock
 
-  /// The dead letters that wait for a decision.
-  static let reasons: Set<String> = ["campaign-not-found", "campaign-ambiguous"]
+  /// The reasons of dead letters that need a decision.
+  static let reasons: Set<String> = ["campaign-not-found", "campaign-ambiguous", "campaign-status-unknown"]
 
-  /// Decisions of one operator.
+  /// Creates the decisions of one operator.
   /// - Throws: ``OperationError`` does not occur in practice.
   public init(_ campaigns: CampaignLog, author: String, clock: MillraceClock = .system) throws(OperationError) {
     self.campaigns = campaigns
@@ -25,20 +25,22 @@ public struct CampaignDecisions: Sendable {
       worker: RenewalExtensionsWorker.name, prefix: campaigns.prefix, on: campaigns.log, author: author, clock: clock)
   }
 
-  /// Failures that an operator may say belong to a campaign.
+  /// Returns the failures that an operator may assign to a campaign.
   ///
-  /// - Parameter ids: Dead letters by their ids; empty: those open ones that fit the campaign and another.
-  /// - Throws: ``OperationError`` for an id that is no open dead letter about a campaign.
+  /// - Parameter ids: The IDs of dead letters; empty: the open ones that match this campaign and at least one other.
+  /// - Throws: ``OperationError`` for an ID that is not an open dead letter about a campaign.
   public func candidates(
     for id: String, among ids: [DeadLetterID]
   ) async throws -> (campaign: Campaign, letters: [DeadLetterEntry]) {
     let campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
     let open = try await operations.deadLetters(reasons: Self.reasons, isOpenOnly: true)
-    guard !ids.isEmpty else { return (campaign, open.filter { $0.detail.contains(campaign.id) }) }
+    guard !ids.isEmpty else {
+      return (campaign, open.filter { $0.reason == "campaign-ambiguous" && $0.detail.contains(campaign.id) })
+    }
     let letters = try ids.map { id throws(OperationError) in
       guard let letter = open.first(where: { $0.id == id }) else {
         throw OperationError(
-          .usage, "no open dead letter about a campaign", at: "\(id)",
+          .usage, "not an open dead letter about a campaign", at: "\(id)",
           remedy: "copy an id from millrace dead-letters list --worker \(RenewalExtensionsWorker.name) --open")
       }
       return letter
@@ -46,45 +48,59 @@ public struct CampaignDecisions: Sendable {
     return (campaign, letters)
   }
 
-  /// Says that these failures belong to the campaign, and has them tried again.
+  /// Assigns failures to the campaign and requeues them.
   ///
   /// - Parameters:
-  ///   - patience: How long the lanes' owners may be silent.
-  ///   - report: Hears what becomes of each.
+  ///   - patience: The maximum time without an answer from the lanes' owners.
+  ///   - report: Receives the result of each failure.
   public func resolve(
     _ letters: [DeadLetterEntry], to campaign: Campaign, why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
     let notifications = letters.compactMap(\.notificationID)
     let size = CampaignResolution.maximumCount
-    // Acknowledged before the first is requeued: a worker that takes one up reads what stands here.
-    try await campaigns.append(
-      stride(from: 0, to: notifications.count, by: size).map { start in
-        .resolution(
-          CampaignResolution(
-            id: CommandID.new(), campaign: campaign.id,
-            notifications: Array(notifications[start..<min(start + size, notifications.count)]), at: clock.wallTime,
-            by: author, why: why))
-      })
-    return try await operations.requeue(letters.map(\.id), why: why, patience: patience, report: report)
+    return try await audit(.campaignResolve, why: why).record(
+      of: campaign, selection: ["deadLetters": .array(letters.map { .string("\($0.id)") })]
+    ) {
+      // Acknowledged before the first requeue, because the worker reads the assignment when it retries the failure.
+      try await campaigns.append(
+        stride(from: 0, to: notifications.count, by: size).map { start in
+          .resolution(
+            CampaignResolution(
+              id: CommandID.new(), campaign: campaign.id,
+              notifications: Array(notifications[start..<min(start + size, notifications.count)]),
+              at: clock.wallTime, by: author, why: why))
+        })
+      return try await operations.requeue(letters.map(\.id), why: why, patience: patience, report: report)
+    } end: { summary in
+      (summary.withheld > 0 ? .stopped : .done, [AuditRecord.Count("resolved", Int64(notifications.count))])
+    }
   }
 
-  /// Ends the retries of a campaign. What Apple does goes on.
-  /// - Throws: ``OperationError`` where they have ended already.
+  private func audit(_ action: AuditRecord.Action, why: String) -> CampaignAudit {
+    CampaignAudit(campaigns: campaigns, clock: clock, action: action, by: author, why: why)
+  }
+
+  /// Ends the retries of a campaign. Apple's own extension continues.
+  /// - Throws: ``OperationError`` if the retries were already cancelled.
   public func cancel(_ id: String, why: String) async throws -> Campaign {
     var campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
     if let earlier = campaign.cancellation {
       throw OperationError(
-        .usage, "\(earlier.by) cancelled its retries, \(earlier.at.rfc3339): \(earlier.why)", at: campaign.id,
+        .usage, "\(earlier.by) already cancelled the retries at \(earlier.at.rfc3339): \(earlier.why)", at: campaign.id,
         remedy: "nothing to do")
     }
     let cancellation = Campaign.Cancellation(at: clock.wallTime, by: author, why: why)
-    try await campaigns.append([.cancellation(campaign: campaign.id, cancellation)])
+    try await audit(.campaignCancel, why: why).record(of: campaign, selection: campaign.auditSelection) {
+      try await campaigns.append([.cancellation(campaign: campaign.id, cancellation)])
+    } end: {
+      (.done, [])
+    }
     campaign.cancellation = cancellation
     return campaign
   }
 
-  /// What is said before a cancellation.
+  /// The warning before a cancellation.
   public static let cancellationWarning =
-    "This stops Millrace's own retries. Apple's mass extension goes on: nobody can stop or undo it."
+    "This stops Millrace's own retries. Apple's mass extension continues; it cannot be stopped or undone."
 }

@@ -1,4 +1,4 @@
-// What `millrace campaigns start` is asked for, checked before anything is written or called.
+// The flags of `millrace campaigns start`, checked before anything is written or called.
 
 public import AppStore
 public import RenewalExtensions
@@ -14,7 +14,7 @@ public struct CampaignDraft: Sendable, Hashable {
   /// `--storefront`; empty for all.
   public var storefronts: [String]
 
-  /// Flags as they were given.
+  /// Creates a draft from flags.
   public init(product: String, days: Int, reason: Int, storefronts: [String]) {
     self.product = product
     self.days = days
@@ -22,8 +22,8 @@ public struct CampaignDraft: Sendable, Hashable {
     self.storefronts = storefronts
   }
 
-  /// The campaign that they describe.
-  /// - Throws: ``OperationError`` that names the flag.
+  /// The campaign that the flags describe.
+  /// - Throws: ``OperationError`` that names the invalid flag.
   public func campaign(
     id: String, bundleId: String, environment: AppStoreEnvironment, at time: Timestamp, by author: String
   ) throws(OperationError) -> Campaign {
@@ -45,9 +45,9 @@ public struct CampaignDraft: Sendable, Hashable {
   ]
 }
 
-/// Words for Apple's numbers.
+/// Text for the numbers and states of a campaign.
 public enum CampaignWords {
-  /// What `extendReasonCode` stands for.
+  /// The meaning of an `extendReasonCode`.
   public static func reason(_ code: ExtendReasonCode) -> String {
     switch code {
     case .undeclared: "undeclared"
@@ -58,14 +58,14 @@ public enum CampaignWords {
     }
   }
 
-  /// What is asked of Apple, on one line.
+  /// The request to Apple on one line.
   public static func terms(_ campaign: Campaign) -> String {
     let storefronts = campaign.storefronts.map { "storefronts \($0.joined(separator: ", "))" } ?? "all storefronts"
     let days = HumanText.count(campaign.days, "day")
     return "\(days), reason \(campaign.reason.rawValue) (\(reason(campaign.reason))), \(storefronts)"
   }
 
-  /// Where a campaign stands.
+  /// The state of a campaign.
   public static func state(_ campaign: Campaign) -> String {
     if campaign.cancellation != nil { return "\(phase(campaign)), retries cancelled" }
     return phase(campaign)

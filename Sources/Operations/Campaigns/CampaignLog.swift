@@ -1,25 +1,25 @@
-// The topic of campaigns as commands read and write it.
+// Reads and writes the topic of campaigns for commands.
 
-public import Kafka
+public import KafkaClient
 public import Millrace
 public import RenewalExtensions
 
-/// Campaigns of a deployment.
+/// The campaigns of a deployment.
 public struct CampaignLog: Sendable {
   let log: any RecordLog
   let prefix: String
 
   static let timeout = Duration.seconds(15)
 
-  /// The campaigns on a log.
-  /// - Parameter prefix: Put before every topic's name.
+  /// Creates a log of campaigns on a record log.
+  /// - Parameter prefix: The prefix of every topic name.
   public init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
   }
 
-  /// The campaigns of a deployment.
-  /// - Throws: `KafkaError` where the cluster did not answer.
+  /// Connects to the deployment's cluster.
+  /// - Throws: `KafkaError` if the cluster does not answer.
   public static func connect(
     _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration
   ) async throws -> CampaignLog {
@@ -27,8 +27,8 @@ public struct CampaignLog: Sendable {
     return CampaignLog(on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix)
   }
 
-  /// Everything that stands in the topic now.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Reads the whole topic.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func table() async throws -> CampaignTable {
     let topic = prefix + CampaignRecord.topic
     guard try await log.partitionCounts(of: [topic], timeout: Self.timeout)[topic] != nil else {
@@ -38,30 +38,38 @@ public struct CampaignLog: Sendable {
     return try await TopicTable(topic, in: log, CampaignTable()) { $0.fold($1) }.current()
   }
 
-  /// The same, for what decides by it.
-  /// - Throws: ``OperationError`` where a record cannot be read, too.
+  /// Reads the whole topic for a decision that needs every record.
+  /// - Throws: ``OperationError`` also if a record cannot be read.
   func wholeTable() async throws -> CampaignTable {
     let table = try await table()
     guard table.unreadable.isEmpty else {
       throw OperationError(
-        .failed, "\(table.unreadable.count) records that this version cannot read", at: prefix + CampaignRecord.topic,
-        remedy: "use the version that wrote them")
+        .failed, "this version cannot read \(table.unreadable.count) records", at: prefix + CampaignRecord.topic,
+        remedy: "use the Millrace version that wrote them")
     }
     return table
   }
 
-  /// A campaign.
-  /// - Throws: ``OperationError`` where there is none of that id.
+  /// Finds a campaign by its ID or by a unique prefix of it.
+  /// - Throws: ``OperationError`` if no campaign or more than one campaign matches.
   func campaign(_ id: String, in table: CampaignTable) throws(OperationError) -> Campaign {
     if let campaign = table[id.lowercased()] { return campaign }
     let alike = table.campaigns.filter { $0.id.hasPrefix(id.lowercased()) }
     if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
     throw OperationError(
-      .usage, alike.count > 1 ? "several campaigns begin so" : "no such campaign", at: id,
+      .usage, alike.count > 1 ? "several campaigns begin with this id" : "no such campaign", at: id,
       remedy: "copy an id from millrace campaigns list")
   }
 
-  /// Writes records and returns once all in-sync replicas have them.
+  /// Finds a campaign by its full ID. Commands that cannot be undone do not accept a prefix.
+  /// - Throws: ``OperationError`` if no campaign has this ID.
+  func campaign(exactly id: String, in table: CampaignTable) throws(OperationError) -> Campaign {
+    if let campaign = table[id.lowercased()] { return campaign }
+    throw OperationError(
+      .usage, "no campaign has this id", at: id, remedy: "copy the full id from millrace campaigns list")
+  }
+
+  /// Appends records and returns when all in-sync replicas have them.
   func append(_ records: [CampaignRecord]) async throws {
     try await log.append(records.map { $0.record(prefix: prefix) })
   }

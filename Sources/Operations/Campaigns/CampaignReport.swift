@@ -1,22 +1,22 @@
-// One campaign as `millrace campaigns list` and `show` show it. Pure.
+// One campaign for `millrace campaigns list` and `show`. Pure.
 
 public import AppStore
 internal import AppStoreServerAPI
 public import Millrace
 public import RenewalExtensions
 
-/// A campaign and how far it is.
+/// A campaign and its progress.
 public struct CampaignReport: Sendable, Hashable {
-  /// The campaign, with what Apple said last.
+  /// The campaign, with Apple's latest answer.
   public var campaign: Campaign
-  /// What the worker's lanes counted.
+  /// The counts of the worker's lanes.
   public var progress: CampaignProgress
-  /// Failures that wait for an operator to say which campaign they belong to, this one among them.
+  /// The number of failures that match this and another campaign and need an operator's decision.
   public var undecided: Int
-  /// Calls a second that all workers together may make.
+  /// The number of calls per second that all workers together may make.
   public var perSecond: Double
 
-  /// A report.
+  /// Creates a report.
   public init(campaign: Campaign, progress: CampaignProgress, undecided: Int, perSecond: Double) {
     self.campaign = campaign
     self.progress = progress
@@ -24,19 +24,22 @@ public struct CampaignReport: Sendable, Hashable {
     self.perSecond = perSecond
   }
 
-  /// Failures whose retry has not ended, as far as anybody knows.
+  /// The number of failures whose retries are not known to have ended.
   public var waiting: Int64 { progress.left(campaign.completion) }
 
-  /// The shortest time in which the retries that wait can be made; nil where there are none to make, or no budget.
+  /// The shortest time that the remaining retries can take; nil if the campaign was cancelled or there is no budget.
   var timeLeft: Duration? {
     guard campaign.cancellation == nil, perSecond > 0 else { return nil }
     return .milliseconds(Int64((Double(waiting) / perSecond * 1_000).rounded(.up)))
   }
 
-  /// Calls a second that a configuration allows.
-  public static func perSecond(_ settings: AppStoreSettings, in environment: AppStoreEnvironment) -> Double {
-    RateLimits.divided(by: settings.limitDivisor).perSecond(.extendSubscriptionRenewalDate, in: environment)
-      * settings.share
+  /// The number of calls per second that a configuration allows.
+  public static func perSecond(
+    _ configuration: MillraceConfiguration, in environment: AppStoreEnvironment
+  ) -> Double {
+    let (settings, endpoint) = (configuration.appStore, APIEndpoint.extendSubscriptionRenewalDate)
+    return RateLimits.divided(by: settings.limitDivisor).perSecond(endpoint, in: environment) * settings.share
+      * APIShares(of: RenewalExtensionsWorker.name, in: configuration).part(at: endpoint)
   }
 }
 
@@ -57,7 +60,7 @@ extension CampaignReport {
     ]
   }
 
-  /// All campaigns as a table with a sentence below.
+  /// All campaigns as a table, followed by a sentence.
   public static func lines(_ campaigns: [Campaign], lineWidth: Int?, usesColor: Bool) -> [String] {
     let table = TextTable.lines(columns, rows: campaigns.map(row), lineWidth: lineWidth, usesColor: usesColor)
     let sentence = campaigns.isEmpty ? "No campaigns." : HumanText.count(campaigns.count, "campaign") + "."
@@ -73,24 +76,25 @@ extension CampaignReport {
     sheet.add("product", campaign.productId)
     sheet.add("extension", CampaignWords.terms(campaign))
     sheet.add("started", "\(RecordView.seconds(campaign.requestedAt)) by \(campaign.by)")
+    sheet.add("sent again", campaign.resumedAt.map { RecordView.seconds($0) })
     sheet.add("cancelled", campaign.cancellation.map { "\(RecordView.seconds($0.at)) by \($0.by): \($0.why)" })
     sheet.add("code", campaign.code.map { "\($0)" }, .red)
     sheet.beginGroup()
     sheet.add("Apple", apple)
-    sheet.add("extended", "\(progress.extended) told of", .plain)
+    sheet.add("extended", "\(progress.extended) reported", .plain)
     sheet.add("", progress.shared > 0 ? "\(progress.shared) of family members" : nil, .plain)
-    sheet.add("", progress.ambiguous > 0 ? "\(progress.ambiguous) that may be another campaign's" : nil, .yellow)
+    sheet.add("", progress.ambiguous > 0 ? "\(progress.ambiguous) that may belong to another campaign" : nil, .yellow)
     sheet.add("failures", failures)
     sheet.add("retries", bar(lineWidth: lineWidth, usesColor: usesColor))
     sheet.add("refused", refusals, .red)
     sheet.add("waiting", patience)
     sheet.add(
-      "undecided", undecided > 0 ? "\(undecided): say whose they are with millrace campaigns resolve" : nil, .yellow)
+      "undecided", undecided > 0 ? "\(undecided): assign them with millrace campaigns resolve" : nil, .yellow)
     return sheet.lines(usesColor: usesColor)
   }
 
   private var apple: String {
-    guard let completion = campaign.completion else { return "at it, or not heard of" }
+    guard let completion = campaign.completion else { return "running, or no answer yet" }
     return "done \(RecordView.seconds(completion.at)): \(completion.succeeded) extended, \(completion.failed) failed"
   }
 
@@ -113,12 +117,12 @@ extension CampaignReport {
 
   private var patience: String? {
     guard waiting > 0, campaign.cancellation == nil else { return nil }
-    guard let time = timeLeft else { return "no budget to go on with" }
+    guard let time = timeLeft else { return "no budget for retries" }
     let rate = (perSecond * 10).rounded() / 10
     return "at least \(HumanText.roundedUp(time)) at \(rate) calls a second"
   }
 
-  /// Extended, refused, unclear or withheld, waiting; of as many as Apple counted, once it has.
+  /// The shares of failures applied, refused, unclear or withheld, and waiting; out of Apple's total once it is known.
   private func bar(lineWidth: Int?, usesColor: Bool) -> String? {
     let total = ended + waiting
     guard total > 0 else { return nil }
@@ -140,7 +144,7 @@ extension CampaignReport {
 
 // For scripts.
 extension CampaignReport {
-  /// One object, without a line feed.
+  /// The report as one line of JSON, without a line feed.
   public var jsonLine: String {
     var json = Self.json(campaign)
     var refused = JSONObject()
@@ -159,7 +163,7 @@ extension CampaignReport {
     return String(decoding: JSON.object(json).serialized(), as: UTF8.self)
   }
 
-  /// One campaign of a list.
+  /// One campaign of a list as one line of JSON.
   public static func jsonLine(_ campaign: Campaign) -> String {
     String(decoding: JSON.object(json(campaign)).serialized(), as: UTF8.self)
   }
@@ -173,6 +177,7 @@ extension CampaignReport {
       "requestedAt": .string(campaign.requestedAt.rfc3339), "by": .string(campaign.by),
     ]
     json["storefrontCountryCodes"] = campaign.storefronts.map { .array($0.map { .string($0) }) }
+    json["resumedAt"] = campaign.resumedAt.map { .string($0.rfc3339) }
     json["code"] = campaign.code.map { .integer($0) }
     json["completion"] = campaign.completion.map {
       [
@@ -187,6 +192,6 @@ extension CampaignReport {
 }
 
 extension CampaignProgress {
-  /// Failures that Apple refused for good.
+  /// The number of failures that Apple refused permanently.
   fileprivate var refusedCount: Int64 { refused.values.reduce(0, +) }
 }

@@ -1,46 +1,46 @@
-// Starting a mass extension so that it happens once: written down before Apple is asked, with the identifier that every
-// try of it has, and looked for before it is asked for again.
+// Starts a mass extension exactly once. The campaign is written to Kafka before the request to Apple, every attempt
+// sends the same identifier, and a new attempt first asks Apple whether it has the campaign.
 
 public import AppStoreServerAPI
 internal import AppStore
-public import Clocks
+public import MillraceTime
 public import Millrace
 public import RenewalExtensions
 
-/// Starts campaigns of one app.
+/// Starts the campaigns of one app.
 public struct CampaignStart: Sendable {
   let campaigns: CampaignLog
   let client: AppStoreServerClient
   let clock: MillraceClock
 
-  /// Starts campaigns.
+  /// Creates a starter of campaigns.
   public init(_ campaigns: CampaignLog, client: AppStoreServerClient, clock: MillraceClock) {
     self.campaigns = campaigns
     self.client = client
     self.clock = clock
   }
 
-  /// An identifier for a new campaign.
+  /// Creates an identifier for a new campaign.
   public static func newID() -> String { CommandID.new() }
 
-  /// What came of asking Apple.
+  /// The result of a request to Apple.
   public enum Result: Sendable, Hashable {
-    /// Apple took it.
+    /// Apple accepted the campaign.
     case accepted
-    /// Apple has it from an earlier try.
+    /// Apple accepted it in an earlier attempt.
     case known
-    /// Apple may have it: resume it.
+    /// Apple may have accepted it. The operator has to resume it.
     case unclear(String)
-    /// Apple does not take it.
+    /// Apple refused it.
     case refused(String)
-    /// Apple was not asked, or was too busy; resume it.
+    /// The request was not sent, or Apple was too busy. The operator has to resume it.
     case notSent(String)
-    /// Another campaign was started at the same moment: Apple was not asked.
+    /// Another campaign started at the same time. No request was sent.
     case withdrawn(because: Campaign)
   }
 
-  /// The campaigns that failures of this one could be taken for. Of those that are under way Apple is asked first whether
-  /// they are done.
+  /// The campaigns whose failures could be confused with failures of this one. Asks Apple first whether the running
+  /// ones have completed.
   public func overlapping(_ campaign: Campaign) async throws -> [Campaign] {
     var overlapping: [Campaign] = []
     for other in try await campaigns.wholeTable().campaigns where other.overlaps(campaign) {
@@ -50,52 +50,124 @@ public struct CampaignStart: Sendable {
     return overlapping
   }
 
-  /// Starts a campaign that nobody has started.
-  /// - Parameter known: The campaigns that the operator was told of.
+  /// Starts a new campaign.
+  /// - Parameter known: The overlapping campaigns that the operator has seen.
   public func start(_ campaign: Campaign, knowing known: [Campaign]) async throws -> Result {
-    try await campaigns.append([.campaign(campaign)])
-    // Of two operators who ask at one moment both find the other's here, and none goes on.
-    let others = try await campaigns.wholeTable().campaigns.filter { $0.overlaps(campaign) }
-    if let other = others.first(where: { other in !known.contains { $0.id == other.id } }) {
-      try await write(campaign, .refused)
-      return .withdrawn(because: other)
+    try await audited(.campaignStart, campaign, by: campaign.by) {
+      try await campaigns.append([.campaign(campaign)])
+      // If two operators start campaigns at the same time, both find the other's here and neither continues.
+      if let other = newcomer(to: campaign, knowing: known, in: try await campaigns.wholeTable()) {
+        try await write(campaign, .refused)
+        return .withdrawn(because: other)
+      }
+      return try await ask(campaign, isRepeat: false)
     }
-    return try await ask(campaign, isRepeat: false)
   }
 
-  /// Goes on with a campaign whose start was interrupted: the same identifier, and only if Apple does not know it.
-  /// - Throws: ``OperationError`` for one that needs no resuming, or of another app than the client's; `APIError` where
-  ///   Apple could not be asked.
-  public func resume(_ id: String) async throws -> (Campaign, Result) {
-    let campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
-    guard campaign.state == .requested || campaign.state == .unclear else {
+  /// Finds a campaign whose start can be resumed.
+  ///
+  /// - Parameter id: The full ID.
+  /// - Throws: ``OperationError`` if the ID is unknown, if the campaign needs no resuming or is over, or if its retries
+  ///   were cancelled.
+  public static func resumable(_ id: String, in campaigns: CampaignLog) async throws -> Campaign {
+    let campaign = try campaigns.campaign(exactly: id, in: try await campaigns.wholeTable())
+    if let cancellation = campaign.cancellation {
       throw OperationError(
-        .usage, "this campaign is \(CampaignWords.state(campaign))", at: campaign.id,
-        remedy: "start another one, or look at it with millrace campaigns show")
+        .usage,
+        "\(cancellation.by) cancelled the campaign at \(cancellation.at.rfc3339): \(cancellation.why)", at: campaign.id,
+        remedy: "start a new campaign if you still need one")
     }
-    // Another app's key finds nothing of this one's.
+    guard campaign.completion == nil, campaign.state == .requested || campaign.state == .unclear else {
+      throw OperationError(
+        .usage, "the campaign is already \(CampaignWords.state(campaign))", at: campaign.id,
+        remedy: "start a new campaign, or see millrace campaigns show")
+    }
+    return campaign
+  }
+
+  /// Asks Apple for a campaign whose start was interrupted, without sending it.
+  ///
+  /// - Returns: ``Result/known``, after marking the campaign as accepted; `nil` if Apple does not have it.
+  /// - Throws: ``OperationError`` if the campaign belongs to another app than the client, or if Apple's answer is
+  ///   inconclusive; `APIError` if the request failed.
+  public func find(_ campaign: Campaign, by author: String) async throws -> Result? {
+    // With another app's key, Apple would not find this campaign.
     try Self.require(campaign, of: client.bundleId)
-    do {
-      _ = try await status(of: campaign)
-      try await write(campaign, .accepted)
-      return (campaign, .known)
-    } catch let error as APIError where error.code == .statusRequestNotFound {
-      return (campaign, try await ask(campaign, isRepeat: true))
+    guard let news = try await news(of: campaign) else { return nil }
+    return try await audited(.campaignResume, campaign, by: author) { try await accept(campaign, news) }
+  }
+
+  /// Resumes a campaign whose start was interrupted. Sends the same identifier, and only if Apple does not have it.
+  ///
+  /// - Parameters:
+  ///   - author: The operator.
+  ///   - known: The overlapping campaigns that the operator has seen.
+  /// - Throws: ``OperationError`` like ``resumable(_:in:)`` and ``find(_:by:)``; `APIError` if the request failed.
+  public func resume(
+    _ id: String, by author: String, knowing known: [Campaign]
+  ) async throws -> (Campaign, Result) {
+    var campaign = try await Self.resumable(id, in: campaigns)
+    try Self.require(campaign, of: client.bundleId)
+    let result = try await audited(.campaignResume, campaign, by: author) {
+      if let news = try await news(of: campaign) { return try await accept(campaign, news) }
+      // Apple does not have the campaign, so earlier failures cannot belong to it.
+      campaign.resumedAt = clock.wallTime
+      try await campaigns.append([.campaign(campaign)])
+      // Check again: another operator may have cancelled or resumed the campaign during the request to Apple.
+      _ = try await Self.resumable(campaign.id, in: campaigns)
+      if let other = newcomer(to: campaign, knowing: known, in: try await campaigns.wholeTable()) {
+        return .withdrawn(because: other)
+      }
+      return try await ask(campaign, isRepeat: true)
+    }
+    return (campaign, result)
+  }
+
+  /// An overlapping campaign that the operator has not seen.
+  private func newcomer(to campaign: Campaign, knowing known: [Campaign], in table: CampaignTable) -> Campaign? {
+    table.campaigns.first { other in other.overlaps(campaign) && !known.contains { $0.id == other.id } }
+  }
+
+  /// The record to write for a campaign that Apple has; nil if Apple does not have it.
+  private func news(of campaign: Campaign) async throws -> CampaignRecord? {
+    let time = clock.wallTime
+    switch try await CampaignStatus.of(campaign, askedOf: client) {
+    case .inProgress: return .status(campaign: campaign.id, inProgressAt: time)
+    case .complete(let completion): return .completion(campaign: campaign.id, completion)
+    case .notFound: return nil
+    case .undetermined(let why):
+      throw OperationError(
+        .failed, "could not find out whether Apple has the campaign: \(why)", at: campaign.id,
+        remedy: "try again later")
     }
   }
 
-  /// - Throws: ``OperationError`` where the campaign is another app's.
+  private func accept(_ campaign: Campaign, _ news: CampaignRecord) async throws -> Result {
+    try await campaigns.append([news])
+    try await write(campaign, .accepted)
+    return .known
+  }
+
+  private func audited(
+    _ action: AuditRecord.Action, _ campaign: Campaign, by author: String, _ work: () async throws -> Result
+  ) async throws -> Result {
+    try await CampaignAudit(campaigns: campaigns, clock: clock, action: action, by: author).record(
+      of: campaign, selection: campaign.auditSelection, work
+    ) { ($0.audited, []) }
+  }
+
+  /// - Throws: ``OperationError`` if the campaign belongs to another app.
   static func require(_ campaign: Campaign, of bundleId: String) throws(OperationError) {
     guard campaign.bundleId == bundleId else {
       throw OperationError(
-        .usage, "this campaign is about \(campaign.bundleId), not \(bundleId)", at: campaign.id,
-        remedy: "leave --app out: the campaign says which app it is about")
+        .usage, "the campaign belongs to \(campaign.bundleId), not \(bundleId)", at: campaign.id,
+        remedy: "remove --app; the campaign determines the app")
     }
   }
 
-  /// The app that a campaign is about.
-  /// - Parameter named: The one that the operator named; nil: none.
-  /// - Throws: ``OperationError`` where they named another; `MillraceError` where it is not configured.
+  /// The app of a campaign.
+  /// - Parameter named: The app that the operator named; nil if none.
+  /// - Throws: ``OperationError`` if the operator named another app; `MillraceError` if the app is not configured.
   public static func app(
     of campaign: Campaign, named: String?, in configuration: MillraceConfiguration
   ) throws -> APIApp {
@@ -103,33 +175,21 @@ public struct CampaignStart: Sendable {
     return try APIApp(app: campaign.bundleId, environment: campaign.environment.rawValue, in: configuration)
   }
 
-  /// Asks Apple whether a campaign is done, and writes it down when it is.
+  /// Asks Apple whether a campaign has completed, and records the completion.
   public func refresh(_ campaign: Campaign) async throws -> Campaign {
     guard campaign.completion == nil, campaign.state != .refused else { return campaign }
-    do {
-      guard let completion = try await status(of: campaign) else { return campaign }
-      try await campaigns.append([.completion(campaign: campaign.id, completion)])
-      var campaign = campaign
-      campaign.completion = completion
-      return campaign
-    } catch let error as APIError where error.code == .statusRequestNotFound {
-      // Apple has no such request, or not yet: as far as anybody knows it is under way.
+    // If Apple does not know the request, or not yet, the campaign counts as running.
+    guard case .complete(let completion) = try await CampaignStatus.of(campaign, askedOf: client) else {
       return campaign
     }
+    try await campaigns.append([.completion(campaign: campaign.id, completion)])
+    var campaign = campaign
+    campaign.completion = completion
+    return campaign
   }
 
-  /// Nil where Apple is at it.
-  private func status(of campaign: Campaign) async throws -> Campaign.Completion? {
-    let status = try await client.getStatusOfSubscriptionRenewalDateExtensions(
-      productId: campaign.productId, requestIdentifier: campaign.id, in: campaign.environment
-    ).value
-    guard status.complete == true, let date = status.completeDate else { return nil }
-    return Campaign.Completion(
-      at: date, succeeded: status.succeededCount ?? 0, failed: status.failedCount ?? 0)
-  }
-
-  /// - Parameter isRepeat: Whether Apple may have it from an earlier try. What Apple says to a repeat, whatever it is but
-  ///   yes, says nothing about that one.
+  /// - Parameter isRepeat: Whether Apple may have accepted an earlier attempt. Only a success then says anything about
+  ///   the earlier attempt.
   private func ask(_ campaign: Campaign, isRepeat: Bool) async throws -> Result {
     do {
       _ = try await client.extendRenewalDateForAllActiveSubscribers(campaign.request, in: campaign.environment)
@@ -155,21 +215,21 @@ public struct CampaignStart: Sendable {
 }
 
 extension CampaignStart.Result {
-  /// What the operator is told.
+  /// The result as a sentence for the operator.
   public func sentence(_ campaign: Campaign) -> String {
-    let resume = "resume it, with the same identifier: millrace campaigns start --resume \(campaign.id)"
+    let resume = "resume it with the same identifier: millrace campaigns start --resume \(campaign.id)"
     return switch self {
-    case .accepted: "Apple took the campaign \(campaign.id). It may take days; millrace campaigns show \(campaign.id)"
-    case .known: "Apple has the campaign \(campaign.id) from an earlier try; nothing was sent again."
-    case .unclear(let why): "Apple may have the campaign \(campaign.id): \(why); \(resume)"
+    case .accepted: "Apple accepted \(campaign.id). It may take days; see millrace campaigns show \(campaign.id)"
+    case .known: "Apple already has the campaign \(campaign.id); nothing was sent."
+    case .unclear(let why): "Apple may have accepted the campaign \(campaign.id): \(why); \(resume)"
     case .refused(let why): "Apple refused the campaign \(campaign.id): \(why)"
     case .notSent(let why): "The campaign \(campaign.id) was not started: \(why); \(resume)"
     case .withdrawn(let other):
-      "Not started: \(other.by) started \(other.id) for the same subscribers at the same moment. Apple was not asked."
+      "Not started: \(other.by) started \(other.id) for the same subscribers at the same time. Nothing was sent."
     }
   }
 
-  /// How the command ends.
+  /// The exit status of the command.
   public var status: CommandStatus {
     switch self {
     case .accepted, .known: .success
@@ -178,27 +238,50 @@ extension CampaignStart.Result {
   }
 }
 
-/// What is about to be done, for the operator to agree to.
+/// The planned campaign, shown to the operator for confirmation.
 public struct CampaignPlan: Sendable, Hashable {
   private let campaign: Campaign
   private let overlapping: [Campaign]
+  private let isResumed: Bool
 
-  /// A plan.
-  public init(_ campaign: Campaign, _ overlapping: [Campaign]) {
+  /// Creates a plan.
+  /// - Parameter isResumed: Whether an earlier campaign is sent again.
+  public init(_ campaign: Campaign, _ overlapping: [Campaign], isResumed: Bool = false) {
     self.campaign = campaign
     self.overlapping = overlapping
+    self.isResumed = isResumed
   }
 
-  /// What is shown.
+  /// Rejects a plan whose failures could be confused with failures of other campaigns.
+  /// - Parameter isAgreed: Whether the operator accepts an overlap.
+  /// - Throws: ``OperationError`` that names the overlapping campaigns.
+  public func check(isAgreed: Bool) throws(OperationError) {
+    guard !isAgreed, !overlapping.isEmpty else { return }
+    let others = overlapping.map(\.id).joined(separator: ", ")
+    throw OperationError(
+      .usage,
+      isResumed
+        ? "later campaigns extended, or may extend, the same subscribers: \(others)"
+        : "its failures could not be distinguished from failures of \(others)",
+      at: "--overlap",
+      remedy: isResumed
+        ? "check them with millrace campaigns show; to extend these subscribers anyway, pass --overlap"
+        : "wait for their completion, or pass --overlap and run millrace campaigns resolve")
+  }
+
+  /// The plan as text.
   public var lines: [String] {
     [
       "Every active subscriber of \(campaign.productId) (\(campaign.bundleId), \(campaign.environment.rawValue)):",
       "  \(CampaignWords.terms(campaign))",
       "  requestIdentifier \(campaign.id)",
-      "Apple extends a subscription twice in 365 days at most, and sends each customer an e-mail. It cannot be undone.",
-    ]
+      isResumed
+        ? "  first requested \(RecordView.seconds(campaign.requestedAt)) by \(campaign.by); Apple does not have it"
+        : nil,
+      "Apple extends a subscription twice in 365 days at most, and e-mails each customer. This cannot be undone.",
+    ].compactMap(\.self)
       + overlapping.map { other in
-        "At the same time: \(other.id), \(CampaignWords.terms(other)), \(CampaignWords.state(other))."
+        "Overlaps with \(other.id), \(CampaignWords.terms(other)), \(CampaignWords.state(other))."
       }
   }
 }

@@ -1,28 +1,28 @@
-// Gathers what is known of one campaign.
+// Collects the state and the progress of a campaign.
 
-internal import Kafka
+internal import KafkaClient
 public import Millrace
 public import RenewalExtensions
 
-/// Looks at campaigns.
+/// Reads campaigns and their progress.
 public struct CampaignSurvey: Sendable {
   let campaigns: CampaignLog
-  let settings: AppStoreSettings
+  let configuration: MillraceConfiguration
 
-  /// A survey of a deployment's campaigns.
-  public init(_ campaigns: CampaignLog, _ settings: AppStoreSettings) {
+  /// Creates a survey of a deployment's campaigns.
+  public init(_ campaigns: CampaignLog, _ configuration: MillraceConfiguration) {
     self.campaigns = campaigns
-    self.settings = settings
+    self.configuration = configuration
   }
 
-  /// A campaign as the topic says.
-  /// - Throws: ``OperationError`` where there is none of that id.
+  /// Reads a campaign from the topic.
+  /// - Throws: ``OperationError`` if no campaign has this ID.
   public func campaign(_ id: String) async throws -> Campaign {
     try campaigns.campaign(id, in: try await campaigns.table())
   }
 
-  /// How far a campaign is.
-  /// - Throws: `KafkaError`; ``OperationError`` where the worker's topics are not there.
+  /// Reads the progress of a campaign.
+  /// - Throws: `KafkaError`; ``OperationError`` if the worker's topics do not exist.
   public func report(on campaign: Campaign) async throws -> CampaignReport {
     let topics = WorkerTopics(
       worker: RenewalExtensionsWorker.name, inputs: [], delays: [], prefix: campaigns.prefix)
@@ -32,6 +32,6 @@ public struct CampaignSurvey: Sendable {
     let undecided = try await decisions.candidates(for: campaign.id, among: []).letters.count
     return CampaignReport(
       campaign: campaign, progress: CampaignProgress(tally, of: campaign.id), undecided: undecided,
-      perSecond: CampaignReport.perSecond(settings, in: campaign.environment))
+      perSecond: CampaignReport.perSecond(configuration, in: campaign.environment))
   }
 }

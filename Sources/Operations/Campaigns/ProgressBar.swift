@@ -1,9 +1,7 @@
-// Shares of a whole as a bar of characters. Whatever is there at all has a character, and the bar is never full before
+// A text progress bar of several parts. A part above zero has at least one character, and the bar is full only when
 // everything is done.
 
-/// A bar.
 struct ProgressBar: Sendable, Hashable {
-  /// One share.
   struct Part: Sendable, Hashable {
     var count: Int64
     var symbol: Character
@@ -13,7 +11,7 @@ struct ProgressBar: Sendable, Hashable {
   var parts: [Part]
   var total: Int64
 
-  /// Characters of each part, the rest last.
+  /// The number of characters of each part, followed by the rest.
   func widths(of width: Int) -> [Int] {
     let counts = parts.map { max(0, $0.count) }
     let total = max(self.total, counts.reduce(0, +), 1)
@@ -21,7 +19,7 @@ struct ProgressBar: Sendable, Hashable {
     var widths = (counts + [rest]).map { count in
       count == 0 ? 0 : max(1, Int(Double(count) / Double(total) * Double(width)))
     }
-    // Rounding leaves some over, or took some too many: the widest part bears it.
+    // The widest part absorbs the rounding error.
     while let widest = widths.indices.max(by: { widths[$0] < widths[$1] }) {
       let missing = width - widths.reduce(0, +)
       guard missing != 0, widths[widest] + missing >= 1 else { break }

@@ -1,62 +1,70 @@
-// `millrace compare`: reads the topics of notifications as far as they go now, and what another receiver wrote down.
+// Implements `millrace compare`: compares the notification topics with another receiver's log.
 
-internal import AppStore
-public import Kafka
+public import AppStore
+public import MillraceTime
+public import KafkaClient
 public import Millrace
 
-/// Compares another receiver with the topics.
+/// Compares another receiver's log with the topics.
 public struct CompareOperation: Sendable {
-  /// What of the topics is compared.
+  /// The time range of the records to compare.
   public struct Window: Sendable, Hashable {
-    /// Written at or after this time, milliseconds since 1970.
-    public var since: Int64?
-    /// Written before this time, milliseconds since 1970.
-    public var until: Int64?
+    /// The earliest time of writing.
+    public var since: Timestamp?
+    /// The end of the range, exclusive.
+    public var until: Timestamp?
 
-    /// A window; nil at an end: no bound.
-    public init(since: Int64? = nil, until: Int64? = nil) {
+    /// Creates a range; nil means unbounded.
+    public init(since: Timestamp? = nil, until: Timestamp? = nil) {
       self.since = since
       self.until = until
     }
 
-    func contains(_ time: Int64?) -> Bool {
+    func contains(_ time: Timestamp?) -> Bool {
       guard let time else { return since == nil && until == nil }
-      return time >= since ?? .min && time < until ?? .max
+      return (since.map { time >= $0 } ?? true) && (until.map { time < $0 } ?? true)
     }
   }
 
   private let configuration: KafkaConfiguration
   private let topics: [String]
   private let receiver: ForwardSettings?
+  private let clock: MillraceClock
 
-  /// A comparison with all families of a deployment.
-  /// - Parameter receiver: Only what this receiver is configured to get; nil: everything.
-  public init(_ configuration: KafkaConfiguration, catalog: TopicCatalog, receiver: ForwardSettings?) {
+  /// Creates a comparison with all families of a deployment.
+  /// - Parameters:
+  ///   - receiver: Compares only notifications that this receiver is configured to get; nil: all.
+  ///   - clock: The clock of the records' times.
+  public init(
+    _ configuration: KafkaConfiguration, catalog: TopicCatalog, receiver: ForwardSettings?,
+    clock: MillraceClock = .system
+  ) {
     self.configuration = configuration
     self.receiver = receiver
+    self.clock = clock
     let families = receiver.map { Set($0.families) } ?? []
     topics = catalog.notificationTopics.filter { topic in
       families.isEmpty || families.contains { topic.name == TopicSelection.familyPrefix + $0 }
     }.map(\.topic)
   }
 
-  /// The largest log that is read; it holds some 30 000 bodies, or ten million ids.
+  /// The size limit of a log, enough for some 30 000 bodies or ten million IDs.
   private static let inputLimit = 512 << 20
 
-  /// What stands in the file at `path`; in standard input for `-`.
-  /// - Throws: ``OperationError`` of kind `usage` that names the file, or the line in it.
+  /// Reads the file at `path`, or standard input for `-`.
+  /// - Throws: ``OperationError`` of kind `usage` that names the file or the line.
   public static func received(in path: String) throws(OperationError) -> [ReceivedNotification] {
     guard path != "-" else { return try received(try StandardInput.readAll(limit: inputLimit), file: "-") }
     let text: [UInt8]
     do { text = try Files.read(path, limit: inputLimit) } catch {
       let reasons = error.problems.map(\.what).joined(separator: ", ")
-      throw OperationError(.usage, reasons, at: path, remedy: "name a file with what was received, or -")
+      throw OperationError(.usage, reasons, at: path, remedy: "pass the file with the received notifications, or -")
     }
     return try received(text, file: path)
   }
 
-  /// The lines of another receiver's log, empty ones left out.
-  /// - Throws: ``OperationError`` that names the line that cannot be read.
+  /// Parses the lines of another receiver's log, skipping empty ones.
+  /// - Throws: ``OperationError`` that names the invalid line.
   static func received(_ text: [UInt8], file: String) throws(OperationError) -> [ReceivedNotification] {
     var found: [ReceivedNotification] = []
     for (number, line) in text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
@@ -69,13 +77,13 @@ public struct CompareOperation: Sendable {
   }
 
   /// Reads the topics and compares.
-  /// - Throws: `KafkaError`, or ``OperationError`` where a topic does not exist.
+  /// - Throws: `KafkaError`, or ``OperationError`` if a topic does not exist.
   public func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
     var kept: [Comparison.Kept] = []
     for topic in topics {
       try await SnapshotReader(configuration).read(topic) { record in
         let envelope = NotificationEnvelope(record)
-        guard window.contains(record.timestamp), let id = envelope.id, let value = record.value,
+        guard window.contains(record.time(by: clock)), let id = envelope.id, let value = record.value,
           receiver?.takes(
             type: envelope.notificationType, bundleId: envelope.bundleId, environment: envelope.environment) != false
         else { return }

@@ -1,21 +1,21 @@
-// What one receiver has against what the topics hold. Pure.
+// Compares the notifications of a receiver with those in the topics. Pure.
 
-/// Two lists of notifications, compared.
+/// The differences between two lists of notifications.
 public struct Comparison: Sendable, Hashable {
-  /// A notification as a topic holds it.
+  /// A notification in a topic.
   public struct Kept: Sendable, Hashable {
     /// `ce_id`.
     public var id: String
-    /// What orders it.
+    /// The record's key.
     public var key: String
-    /// The family's topic, inside which the order of a key is kept.
+    /// The family's topic. Records of one key are ordered within it.
     public var topic: String
-    /// Its type as Apple writes it.
+    /// The notification type as Apple writes it.
     public var type: String
-    /// The value.
+    /// The record's value.
     public var bytes: [UInt8]
 
-    /// A notification.
+    /// Creates a notification.
     public init(id: String, key: String, topic: String, type: String, bytes: [UInt8]) {
       self.id = id
       self.key = key
@@ -25,41 +25,41 @@ public struct Comparison: Sendable, Hashable {
     }
   }
 
-  /// How one notification differs.
+  /// A difference in one notification.
   public struct Difference: Sendable, Hashable {
-    /// What is different.
+    /// The kind of difference.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-      /// In the topics, not at the receiver.
+      /// In the topics, but not at the receiver.
       case missing
-      /// At the receiver, not in the topics.
+      /// At the receiver, but not in the topics.
       case unknown
-      /// In both, with other bytes.
+      /// In both, with different bytes.
       case bytes
-      /// The receiver had it before one that the topics hold earlier under the same key.
+      /// The receiver got it before one that precedes it in the topics under the same key.
       case order
     }
 
-    /// What is different.
+    /// The kind of difference.
     public var kind: Kind
-    /// Which notification.
+    /// The notification's ID.
     public var id: String
-    /// Its type and topic; nil where the topics do not have it.
+    /// The notification in the topics; nil if it is not there.
     public var kept: Kept?
   }
 
-  /// Distinct notifications in the topics.
+  /// The number of distinct notifications in the topics.
   public private(set) var kept = 0
-  /// Distinct notifications at the receiver.
+  /// The number of distinct notifications at the receiver.
   public private(set) var received = 0
-  /// How often the receiver got what it had already.
+  /// The number of duplicates at the receiver.
   public private(set) var repetitions = 0
-  /// What differs, missing ones first; in the order of the topics, unknown ones in that of the receiver.
+  /// The differences: first those in the topics' order, missing ones first; then unknown ones in the receiver's order.
   public private(set) var differences: [Difference] = []
 
-  /// Whether nothing differs.
+  /// Whether there are no differences.
   public var isEqual: Bool { differences.isEmpty }
 
-  /// Compares, each in its own order. A notification that stands in the topics twice counts once, at its first place.
+  /// Compares two lists, each in its own order. A duplicate in the topics counts once, at its first position.
   public init(topics: [Kept], receiver: [ReceivedNotification]) {
     var place: [String: Int] = [:]
     var bytes: [String: [UInt8]] = [:]
@@ -91,14 +91,14 @@ public struct Comparison: Sendable, Hashable {
     differences = Difference.Kind.allCases.flatMap { found[$0] ?? [] }
   }
 
-  /// One line for a person.
+  /// The result as one sentence.
   public var summary: String {
     let parts = Difference.Kind.allCases.map { kind in
       let count = differences.filter { $0.kind == kind }.count
       return switch kind {
       case .missing: "\(count) missing at the receiver"
       case .unknown: "\(count) unknown to the topics"
-      case .bytes: "\(count) with other bytes"
+      case .bytes: "\(count) with different bytes"
       case .order: "\(count) out of order"
       }
     }
@@ -106,7 +106,7 @@ public struct Comparison: Sendable, Hashable {
       + " (\(HumanText.count(repetitions, "repetition"))): " + parts.joined(separator: ", ")
   }
 
-  /// One line for each difference: kind, id, type, topic, with tabs between.
+  /// One line per difference: kind, ID, type and topic, separated by tabs.
   public var lines: [String] {
     differences.map { difference in
       [difference.kind.rawValue, difference.id, difference.kept?.type ?? "", difference.kept?.topic ?? ""]

@@ -1,4 +1,4 @@
-// What another receiver wrote down of a notification, in whatever form it did: the body, the token, or the id alone.
+// A notification in another receiver's log: the posted body, the token, or the ID alone.
 
 internal import AppStore
 internal import AppStoreSignature
@@ -6,16 +6,16 @@ internal import Millrace
 
 /// One line of another receiver's log.
 public struct ReceivedNotification: Sendable, Hashable {
-  /// `notificationUUID`; of version 1 the SHA-256 of the body without its password.
+  /// The `notificationUUID`; for version 1, the SHA-256 of the body without its password.
   public var id: String
-  /// What the topics keep of it: the token, or the version 1 body without its password; nil where only the id is known.
+  /// The value of the record: the token, or the version 1 body without its password; nil if only the ID is known.
   public var bytes: [UInt8]?
 
-  /// Reads a line.
+  /// Parses a line.
   ///
-  /// Accepted are a posted body (`{"signedPayload": …}`, or a version 1 body with or without its password), a token, and
-  /// a bare id.
-  /// - Throws: ``OperationError`` that says why it is none of them.
+  /// Accepts a posted body (`{"signedPayload": …}`, or a version 1 body with or without its password), a token, or a
+  /// bare ID.
+  /// - Throws: ``OperationError`` that says why the line is none of these.
   public init(line: some Collection<UInt8>) throws(OperationError) {
     var content = Array(line)
     while let last = content.last, last <= UInt8(ascii: " ") { content.removeLast() }
@@ -26,14 +26,14 @@ public struct ReceivedNotification: Sendable, Hashable {
     }
     let envelope: ResponseBodyV1.Envelope
     do { envelope = try ResponseBodyV1.Envelope(parsing: content) } catch {
-      throw Self.fault("begins like JSON and is none: \(error)")
+      throw Self.fault("invalid JSON: \(error)")
     }
     if case .string(let token)? = envelope.body.json["signedPayload"] {
       try self.init(token: Array(token.utf8))
     } else if envelope.body.notification_type != nil {
       self.init(id: NotificationRecord.digest(of: envelope.bytes), bytes: envelope.bytes)
     } else {
-      throw Self.fault("a JSON object with neither signedPayload nor notification_type")
+      throw Self.fault("the JSON object has neither signedPayload nor notification_type")
     }
   }
 
@@ -47,19 +47,19 @@ public struct ReceivedNotification: Sendable, Hashable {
       let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: token).payload)
       id = payload.notificationUUID.flatMap { $0.isEmpty ? nil : $0 } ?? NotificationRecord.digest(of: token)
       bytes = token
-    } catch { throw Self.fault("no token: \(error.message)") }
+    } catch { throw Self.fault("invalid token: \(error.message)") }
   }
 
   private init(bareID: [UInt8]) throws(OperationError) {
     guard bareID.allSatisfy({ $0 > UInt8(ascii: " ") && $0 < 127 }), !bareID.isEmpty else {
-      throw Self.fault("neither a body, nor a token, nor an id")
+      throw Self.fault("the line is neither a body, nor a token, nor an id")
     }
-    // Apple writes UUIDs in lower case; databases like to change that.
+    // Apple writes UUIDs in lower case; some databases convert them to upper case.
     id = String(decoding: bareID, as: UTF8.self).lowercased()
     bytes = nil
   }
 
   private static func fault(_ what: String) -> OperationError {
-    OperationError(.usage, what, remedy: "write one body, token or id a line")
+    OperationError(.usage, what, remedy: "write one body, token or id per line")
   }
 }

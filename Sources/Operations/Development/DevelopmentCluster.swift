@@ -1,17 +1,17 @@
-// A Kafka for development: the embedded cluster with this deployment's topics, in a process of its own.
+// A Kafka for development: the embedded cluster with the deployment's topics, in its own process.
 
-public import Kafka
+public import KafkaClient
 public import Millrace
 
 /// Starts embedded clusters.
 public enum DevelopmentCluster {
-  /// The most brokers a development cluster may have.
+  /// The maximum number of brokers of a development cluster.
   public static let brokerLimit = 9
 
-  /// Starts a cluster that has the topics of `catalog`; it lives as long as the value.
+  /// Starts a cluster with the topics of `catalog`. The cluster ends when the returned value is released.
   ///
   /// - Parameter brokers: 1 to ``brokerLimit``.
-  /// - Throws: `KafkaError` where no socket could be had.
+  /// - Throws: `KafkaError` if the cluster could not open a socket.
   public static func start(catalog: TopicCatalog, brokers: Int) throws(KafkaError) -> EmbeddedCluster {
     let cluster = try EmbeddedCluster(brokers: brokers)
     try cluster.create(catalog)
@@ -20,23 +20,23 @@ public enum DevelopmentCluster {
 
   /// Runs a cluster until the task is cancelled.
   ///
-  /// - Parameter onReady: told the address, once clients can use it.
-  /// - Throws: `KafkaError` where no socket could be had; what `onReady` throws.
+  ///   - onReady: Receives the address when clients can connect.
+  /// - Throws: `KafkaError` if the cluster could not open a socket; the error of `onReady`.
   public static func run(
     catalog: TopicCatalog, brokers: Int, onReady: (String) throws -> Void
   ) async throws {
     let cluster = try start(catalog: catalog, brokers: brokers)
     try onReady(cluster.bootstrapServers)
-    // Nothing ever comes; waiting for it ends with the task.
+    // The stream never yields; waiting for it ends when the task is cancelled.
     let (never, source) = AsyncStream.makeStream(of: Never.self)
     for await _ in never {}
     source.finish()
     withExtendedLifetime(cluster) {}
   }
 
-  /// What is said of a cluster that was started.
+  /// The message about a started cluster.
   public static func sentence(catalog: TopicCatalog, brokers: Int) -> String {
     "embedded cluster: \(HumanText.count(brokers, "broker")), \(HumanText.count(catalog.topics.count, "topic")), "
-      + "nothing is kept when it ends"
+      + "data is lost when it ends"
   }
 }

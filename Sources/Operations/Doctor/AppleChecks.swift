@@ -1,19 +1,19 @@
-// Apple, as this deployment reaches it: with the key of each app, and back to its own topics.
+// Checks that Apple answers with the key of each app and that a test notification arrives in Kafka.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
-/// Asks Apple about one app in one environment.
+/// Checks one app in one environment.
 struct AppleChecks: Sendable {
   let client: AppStoreServerClient
   let target: BackfillTarget
   let clock: MillraceClock
 
-  /// Whether Apple answers with this key: the history of the last hour.
+  /// Requests the history of the last hour to check that Apple accepts the key.
   func reach() async -> DoctorFinding {
     let now = clock.wallTime
     let request = NotificationHistoryRequest(startDate: now - .seconds(3_600), endDate: now)
@@ -23,18 +23,18 @@ struct AppleChecks: Sendable {
       _ = try await pages.next()
       let time = started.duration(to: clock.now)
       return DoctorFinding(
-        .apple, .good, "answers with this key, in \(Int64(time / .milliseconds(1))) ms", of: target.description,
+        .apple, .good, "Apple accepted the key, in \(Int64(time / .milliseconds(1))) ms", of: target.description,
         time: time)
     } catch {
       return finding(.apple, error)
     }
   }
 
-  /// Whether what Apple posts comes to Kafka: requests a test notification and waits for it in its topic.
+  /// Requests a test notification and waits for it in its topic.
   ///
   /// - Parameters:
-  ///   - topic: That of test notifications, by its name in Kafka.
-  ///   - limit: How long Apple may take to try, and the record to come after that.
+  ///   - topic: The name of the test notifications' topic in Kafka.
+  ///   - limit: The time limit for Apple's attempt, and again for the record to arrive after it.
   func arrival(in topic: String, of log: any RecordLog, waiting limit: Duration) async -> DoctorFinding {
     do {
       let watch = try await TestTopicWatch(topic, of: log, clock: clock)
@@ -68,19 +68,19 @@ struct AppleChecks: Sendable {
     case .failed:
       let result = delivery.attempts.last?.sendAttemptResult
       return found(
-        .failure, "Apple did not get through: \(result?.rawValue ?? "no result")",
-        "look at \(result.flatMap { TestDelivery.advice($0) } ?? "the ingress's log"), and at the \(target.environment) URL in "
-          + "App Store Connect")
+        .failure, "Apple could not deliver the notification: \(result?.rawValue ?? "no result")",
+        "check \(result.flatMap { TestDelivery.advice($0) } ?? "the ingress's log") and the \(target.environment) URL "
+          + "in App Store Connect")
     case .pending:
       return found(
         .failure, "Apple has not tried within \(DurationText.text(limit))",
-        "run it again with a longer --wait; look at Apple's system status page")
+        "run it again with a longer --wait, and check Apple's system status page")
     case .delivered:
       guard let id = delivery.notification?.notificationUUID, let seen = await watch.wait(for: id, atMost: limit) else {
         return found(
-          .failure, "somebody answered Apple with success, and it is not in \(topic)",
-          "compare the \(target.environment) URL in App Store Connect with the address of this ingress: another server, or "
-            + "something in front of it, takes the notifications. What it took is brought by millrace backfill")
+          .failure, "a server accepted the notification, but it is not in \(topic)",
+          "check that the \(target.environment) URL in App Store Connect is this ingress: another server or a "
+            + "proxy receives the notifications. Fetch those it received with millrace backfill")
       }
       let time = started.duration(to: seen)
       return found(
@@ -95,7 +95,7 @@ struct AppleChecks: Sendable {
   }
 }
 
-/// Sees what comes into the topic of test notifications from now on.
+/// Watches the topic of test notifications for new records.
 private final class TestTopicWatch: Sendable {
   private struct State {
     var seen: [String: MillraceClock.Instant] = [:]
@@ -137,7 +137,7 @@ private final class TestTopicWatch: Sendable {
     waiter?.finish()
   }
 
-  /// When the notification came; nil where it has not.
+  /// Waits for a notification and returns its time of arrival; nil if the limit passed.
   func wait(for id: String, atMost limit: Duration) async -> MillraceClock.Instant? {
     let (arrivals, continuation) = AsyncStream.makeStream(of: MillraceClock.Instant.self)
     let seen = state.withLock { state in

@@ -1,13 +1,13 @@
-// The cluster beside the topic files: are the topics there, are they as strong as they promise, does a record come back.
+// Compares the cluster with the topic files: topics, replicas and durability. Also writes a record and reads it back.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 
-/// Looks at a cluster.
+/// Checks the Kafka cluster.
 enum ClusterChecks {
-  /// The topics as the files say.
+  /// Compares the topics with their files.
   static func topics(_ survey: TopicsSurvey) -> [DoctorFinding] {
     let findings = survey.plan.steps.compactMap { step -> DoctorFinding? in
       let apply = "run millrace topics apply"
@@ -16,13 +16,18 @@ enum ClusterChecks {
       case .create(let topic, _, _, _):
         return DoctorFinding(.topics, .failure, "the topic is missing", of: topic, remedy: apply)
       case .alter(let topic, let changes):
-        let words = changes.map { "\($0.name) is \($0.from ?? "unknown"), \($0.to) is declared" }
+        let words = changes.map { "\($0.name) is \($0.from ?? "unknown"), expected \($0.to)" }
         return DoctorFinding(.topics, .failure, words.joined(separator: ", "), of: topic, remedy: apply)
       case .addPartitions(let topic, let from, let to):
         return DoctorFinding(
-          .topics, .failure, "it has \(from) partitions, \(to) are declared", of: topic, remedy: apply)
+          .topics, .failure, "the topic has \(from) partitions, expected \(to)", of: topic, remedy: apply)
+      case .undeclared(let topic, let settings):
+        let list = settings.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        return DoctorFinding(
+          .topics, .warning, "it sets \(list.joined(separator: ", ")), which its file does not declare", of: topic,
+          remedy: "declare it in the file, or remove it with kafka-configs --delete-config")
       case .refuse(let topic, let reason):
-        // What it is, and behind the colon or full stop what can be done.
+        // The reason names the problem; the remedy follows a colon or a full stop.
         let end = reason.firstIndex(of: ":")
         return DoctorFinding(
           .topics, .failure, end.map { String(reason[..<$0]) } ?? reason, of: topic,
@@ -31,18 +36,25 @@ enum ClusterChecks {
       }
     }
     guard findings.isEmpty else { return findings }
-    return [DoctorFinding(.topics, .good, "\(HumanText.count(survey.plan.steps.count, "topic")) as declared")]
+    return [DoctorFinding(.topics, .good, "\(HumanText.count(survey.plan.steps.count, "topic")) match their files")]
   }
 
-  /// The promises that topics make.
+  /// Finds missing replicas. Durability depends on the replicas that are in sync.
+  static func replicas(_ survey: TopicsSurvey) -> [DoctorFinding] {
+    let problems = survey.replicas.problems
+    guard !problems.isEmpty else { return [DoctorFinding(.replicas, .good, "every replica is in sync")] }
+    return problems.map { DoctorFinding(.replicas, .failure, $0.what, remedy: $0.remedy) }
+  }
+
+  /// Compares the cluster's durability with the topic files.
   static func durability(
     _ catalog: TopicCatalog, _ present: [TopicState], _ durability: KafkaSettings.Durability
   ) -> [DoctorFinding] {
     guard durability == .strict else {
       return [
         DoctorFinding(
-          .durability, .skipped, "relaxed: what the cluster keeps is not compared with what is promised",
-          of: "kafka.durability", remedy: "leave kafka.durability out in production")
+          .durability, .skipped, "relaxed: durability is not checked",
+          of: "kafka.durability", remedy: "remove kafka.durability in production")
       ]
     }
     let weaknesses = DurabilityCheck.weaknesses(declared: catalog.topics, actual: present, durability: durability)
@@ -56,11 +68,11 @@ enum ClusterChecks {
     guard findings.isEmpty else { return findings }
     let promised = catalog.topics.filter(\.promise).count
     return [
-      DoctorFinding(.durability, .good, "\(HumanText.count(promised, "topic")) keep what they promise")
+      DoctorFinding(.durability, .good, "\(HumanText.count(promised, "topic")) are as durable as their files require")
     ]
   }
 
-  /// How long a record takes to Kafka and back.
+  /// Measures how long a record takes to Kafka and back.
   static func probe(
     _ log: any RecordLog, prefix: String, clock: MillraceClock, limit: Duration
   ) async -> DoctorFinding {
@@ -92,8 +104,8 @@ enum ClusterChecks {
       }
       guard isThere == true else {
         return DoctorFinding(
-          .probe, .failure, "a record was acknowledged and did not come back within \(DurationText.text(limit))",
-          of: topic, remedy: "check that this user may read the topic, and that its partition has a leader")
+          .probe, .failure, "a record was acknowledged but could not be read back within \(DurationText.text(limit))",
+          of: topic, remedy: "check that this user may read the topic and that its partition has a leader")
       }
       let (there, back) = (started.duration(to: written), written.duration(to: clock.now))
       return DoctorFinding(

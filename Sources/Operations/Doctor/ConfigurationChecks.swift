@@ -1,60 +1,60 @@
-// What can be said of a configuration without asking anybody: its files are there, and it is what a production should have.
+// Checks of a configuration without a network: its files exist, and its values suit production.
 
 internal import AppStore
 internal import AppStoreServerAPI
 internal import AppStoreSignature
-internal import Clocks
+internal import MillraceTime
 internal import Millrace
 
-/// Looks at a configuration and the files it names.
+/// Checks a configuration and the files it names.
 enum ConfigurationChecks {
-  /// What is wrong with a configuration that cannot be loaded.
+  /// The problems of a configuration that cannot be loaded.
   static func findings(of error: MillraceError) -> [DoctorFinding] {
     error.problems.map {
       DoctorFinding(.configuration, .configuration, $0.what, of: $0.place, remedy: $0.remedy)
     }
   }
 
-  /// What it says.
+  /// Checks the values of a configuration.
   static func findings(_ configuration: MillraceConfiguration) -> [DoctorFinding] {
     var findings: [DoctorFinding] = []
     func warn(_ key: String, _ what: String, _ remedy: String) {
       findings.append(DoctorFinding(.configuration, .warning, what, of: key, remedy: remedy))
     }
     if configuration.apps.isEmpty {
-      warn("apps", "no app is configured: every notification is answered 503", "add your apps")
+      warn("apps", "no app is configured: the ingress answers every notification with 503", "add your apps")
     }
     for (index, app) in configuration.apps.enumerated() where !app.api.isComplete {
       warn(
         "apps[\(index)].api",
-        "\(app.bundleId) has no key for the App Store Server API: no backfill, and no worker that asks",
+        "\(app.bundleId) has no API key: backfill and workers that call Apple do not work",
         "set issuerId, keyId and privateKeyFile (App Store Connect, Users and Access, Integrations)")
     }
     if !configuration.trust.roots.isEmpty {
-      warn("trust.roots", "other roots than Apple's are trusted", "leave it out in production")
+      warn("trust.roots", "roots other than Apple's are trusted", "remove it in production")
     }
     if !configuration.clock.isReal {
-      warn("clock", "time is compressed, for a rehearsal", "leave it out in production")
+      warn("clock", "time is compressed, for a rehearsal", "remove it in production")
     }
     for (key, url, apples) in [
       ("appStore.productionURL", configuration.appStore.productionURL, AppStoreSettings.appleProductionURL),
       ("appStore.sandboxURL", configuration.appStore.sandboxURL, AppStoreSettings.appleSandboxURL),
     ] where url != apples {
-      warn(key, "\(url) is asked, not Apple", "leave it out in production")
+      warn(key, "requests go to \(URLMask.text(url)), not to Apple", "remove it in production")
     }
     if configuration.kafka.durability == .relaxed {
       warn(
-        "kafka.durability", "relaxed: a weaker cluster than the topic files ask for is accepted",
-        "leave it out in production")
+        "kafka.durability", "relaxed: a cluster weaker than the topic files require is accepted",
+        "remove it in production")
     }
     guard findings.isEmpty else { return findings }
     return [
       DoctorFinding(
-        .configuration, .good, "\(HumanText.count(configuration.apps.count, "app")), as production should be")
+        .configuration, .good, "\(HumanText.count(configuration.apps.count, "app")), suitable for production")
     ]
   }
 
-  /// The files it names.
+  /// Checks the files that a configuration names.
   static func files(_ configuration: MillraceConfiguration, clock: MillraceClock) -> [DoctorFinding] {
     var findings: [DoctorFinding] = []
     func look(_ read: () throws -> Void) {
@@ -79,6 +79,6 @@ enum ConfigurationChecks {
       for file in [files.certificate, files.key] { look { _ = try Files.read(file) } }
     }
     guard findings.isEmpty else { return findings }
-    return [DoctorFinding(.files, .good, "topic files, keys, secrets and certificates can be read")]
+    return [DoctorFinding(.files, .good, "topic files, keys, secrets and certificates are readable")]
   }
 }

@@ -1,36 +1,36 @@
-// `millrace doctor`: the whole way from the configuration to a test notification in Kafka, each thing looked at even where
-// another is broken, as far as it can be.
+// Implements `millrace doctor`: checks a deployment from the configuration to a test notification in Kafka. A failed
+// check does not stop the others, as far as they can run without it.
 
 internal import AppStore
 internal import AppStoreServerAPI
-public import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 public import Millrace
 
-/// Looks at a deployment.
+/// Checks a deployment.
 public struct Doctor: Sendable {
-  /// What can be left out.
+  /// A part of the checks that can be skipped.
   public enum Part: String, Sendable, Hashable, CaseIterable {
-    /// Everything that asks Apple.
+    /// All checks that call Apple.
     case apple
-    /// Test notifications.
+    /// The test notifications.
     case testNotification = "test-notification"
-    /// The record that is written and read.
+    /// The record that is written and read back.
     case probe
   }
 
-  /// How it is done.
+  /// The options of a check.
   public struct Options: Sendable {
-    /// What is left out.
+    /// The parts to skip.
     public var skipped: Set<Part> = []
-    /// Which apps and environments are asked about.
+    /// The apps and environments to check.
     public var flags = BackfillFlags()
-    /// How long Apple may take to post.
+    /// The time limit for Apple's delivery.
     public var wait = Duration.seconds(60)
-    /// How long the cluster may take to answer.
+    /// The time limit for the cluster's answer.
     public var timeout = Duration.seconds(15)
 
-    /// Everything.
+    /// The defaults: nothing is skipped.
     public init() {}
   }
 
@@ -38,24 +38,28 @@ public struct Doctor: Sendable {
   private let options: Options
   private let clock: MillraceClock
   private let report: @Sendable (DoctorFinding) throws -> Void
+  private let note: @Sendable (String) -> Void
 
-  /// A look at what a configuration describes.
-  /// - Parameter report: Hears of each finding as soon as it is there.
+  /// Creates a check of a configured deployment.
+  /// - Parameters:
+  ///   - note: Receives progress: the cluster that is being asked, and why it does not answer.
+  ///   - report: Receives each finding as soon as it is known.
   public init(
     _ configuration: MillraceConfiguration, _ options: Options, clock: MillraceClock,
-    report: @escaping @Sendable (DoctorFinding) throws -> Void
+    note: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (DoctorFinding) throws -> Void
   ) {
     self.configuration = configuration
     self.options = options
     self.clock = clock
+    self.note = note
     self.report = report
   }
 
   /// The findings about a configuration that cannot be loaded.
   public static func findings(of error: MillraceError) -> [DoctorFinding] { ConfigurationChecks.findings(of: error) }
 
-  /// Looks at everything.
-  /// - Throws: what `report` throws; `CancellationError`.
+  /// Runs all checks.
+  /// - Throws: The error of `report`; `CancellationError`.
   public func run() async throws -> DoctorSummary {
     var findings: [DoctorFinding] = []
     func add(_ new: [DoctorFinding]) throws {
@@ -78,7 +82,7 @@ public struct Doctor: Sendable {
     let catalog: TopicCatalog
     let present: [TopicState]
     do {
-      kafka = try configuration.kafka.outsideClient()
+      kafka = try configuration.kafka.outsideClient().telling(note)
       catalog = try TopicCatalog.load(configuration)
       survey = try await TopicsOperation(
         kafka, catalog: catalog, durability: configuration.kafka.durability, timeout: options.timeout
@@ -89,28 +93,29 @@ public struct Doctor: Sendable {
     } catch {
       try add([DoctorFinding(.cluster, error)])
       try add(
-        [DoctorFinding.Check.topics, .durability, .probe].map {
-          DoctorFinding($0, .skipped, "the cluster could not be asked")
+        [DoctorFinding.Check.topics, .replicas, .durability, .probe].map {
+          DoctorFinding($0, .skipped, "the cluster did not answer")
         })
       return nil
     }
     try add([
       survey.cluster.isEmbedded
         ? DoctorFinding(
-          .cluster, .warning, "an embedded cluster, which keeps nothing when it ends", of: kafka.bootstrapServers,
-          remedy: "name a real cluster in production")
+          .cluster, .warning, "an embedded cluster, which loses its data when it ends", of: kafka.bootstrapServers,
+          remedy: "use a real cluster in production")
         : DoctorFinding(
           .cluster, .good, "\(HumanText.count(survey.cluster.brokerCount, "broker")) answer", of: kafka.bootstrapServers
         )
     ])
     try add(ClusterChecks.topics(survey))
+    try add(ClusterChecks.replicas(survey))
     try add(ClusterChecks.durability(catalog, present, configuration.kafka.durability))
     let log = KafkaLog(kafka, cluster: survey.cluster)
     guard !options.skipped.contains(.probe) else {
-      try add([DoctorFinding(.probe, .skipped, "as asked")])
+      try add([DoctorFinding(.probe, .skipped, "by option")])
       return log
     }
-    // Kafka's answers come in real time, whatever time the deployment lives in.
+    // Kafka's answers take real time, whatever clock the deployment uses.
     try add([
       await ClusterChecks.probe(log, prefix: configuration.topics.prefix, clock: .system, limit: options.timeout)
     ])
@@ -121,7 +126,7 @@ public struct Doctor: Sendable {
 
   private func apple(_ log: (any RecordLog)?, _ add: ([DoctorFinding]) throws -> Void) async throws {
     guard !options.skipped.contains(.apple) else {
-      return try add([DoctorFinding.Check.apple, .testNotification].map { DoctorFinding($0, .skipped, "as asked") })
+      return try add([DoctorFinding.Check.apple, .testNotification].map { DoctorFinding($0, .skipped, "by option") })
     }
     guard configuration.apps.contains(where: \.api.isComplete) else {
       return try add(
@@ -152,9 +157,9 @@ public struct Doctor: Sendable {
       findings.append(reach)
       try Task.checkCancellation()
       let reason: String? =
-        if options.skipped.contains(.testNotification) { "as asked" } else if reach.severity != .good {
-          "Apple could not be asked"
-        } else if log == nil { "the cluster could not be asked" } else { nil }
+        if options.skipped.contains(.testNotification) { "by option" } else if reach.severity != .good {
+          "Apple did not answer"
+        } else if log == nil { "the cluster did not answer" } else { nil }
       guard reason == nil, let log else {
         findings.append(DoctorFinding(.testNotification, .skipped, reason ?? "", of: target.description))
         continue

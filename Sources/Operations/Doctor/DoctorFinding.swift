@@ -1,60 +1,62 @@
-// What `millrace doctor` found, for people and scripts. Pure.
+// The findings of `millrace doctor`, for people and scripts. Pure.
 
 internal import AppStore
 internal import Synchronization
 
-/// One thing that was looked at.
+/// The result of one check.
 public struct DoctorFinding: Sendable, Hashable {
-  /// What is looked at, in the order in which it is.
+  /// The checks, in the order in which they run.
   public enum Check: String, Sendable, Hashable, CaseIterable {
-    /// The configuration and the topic files can be read, and say what a production should.
+    /// The configuration and the topic files can be read, and their values suit production.
     case configuration
-    /// The files that the configuration names can be read and are what they should be.
+    /// The files that the configuration names are readable and valid.
     case files
     /// The brokers answer.
     case cluster
-    /// The cluster has the topics as their files say.
+    /// The topics match their files.
     case topics
-    /// The topics are as strong as they promise.
+    /// Every replica exists and is in sync.
+    case replicas
+    /// The topics are as durable as their files require.
     case durability
-    /// What is written can be read.
+    /// A record that was written can be read.
     case probe
-    /// Apple answers with the key of each app.
+    /// Apple accepts the key of each app.
     case apple
-    /// A test notification of Apple's arrives in Kafka.
+    /// Apple's test notification arrives in Kafka.
     case testNotification = "test-notification"
   }
 
-  /// How bad it is.
+  /// The severity of a finding.
   public enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
-    /// As it should be.
+    /// No problem.
     case good
-    /// Not looked at.
+    /// The check did not run.
     case skipped
-    /// It works, and somebody should know this.
+    /// It works, but the operator should know about this.
     case warning
     /// It does not work.
     case failure
-    /// It cannot work before somebody corrects the configuration.
+    /// It cannot work until the operator corrects the configuration.
     case configuration
 
-    /// The less bad first.
+    /// Orders by increasing severity.
     public static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
   }
 
-  /// What was looked at.
+  /// The check.
   public var check: Check
-  /// Of what: an app and its environment, a topic, a file; nil: of the whole.
+  /// The app and environment, the topic or the file that was checked; nil for the deployment as a whole.
   public var subject: String?
-  /// How bad it is.
+  /// The severity.
   public var severity: Severity
-  /// What was found, in one clause without a secret.
+  /// The finding, in one clause without secrets.
   public var what: String
-  /// What to do now; nil where there is nothing to do.
+  /// The action to take; nil if none is needed.
   public var remedy: String?
-  /// How long it took, where that says something.
+  /// The duration of the check, if it is meaningful.
   public var time: Duration?
 
   init(
@@ -69,18 +71,18 @@ public struct DoctorFinding: Sendable, Hashable {
     self.time = time
   }
 
-  /// The finding that an error is.
+  /// Creates a finding from an error.
   init(_ check: Check, _ error: any Error, of subject: String? = nil) {
     let report = FailureReport(error)
     let line = report.lines.first ?? "\(error)"
-    // Errors are `what; remedy`.
+    // Error descriptions have the form `what; remedy`.
     let parts = line.split(separator: ";", maxSplits: 1).map { $0.trimmingPrefix(while: { $0 == " " }) }
     self.init(
       check, report.status == .configuration ? .configuration : .failure, parts.first.map(String.init) ?? line,
-      of: subject, remedy: parts.count > 1 ? String(parts[1]) : "run it again with the log of the broker or of Apple")
+      of: subject, remedy: parts.count > 1 ? String(parts[1]) : "check the log of the brokers, then run it again")
   }
 
-  /// One object for a script, without a line feed.
+  /// The finding as one line of JSON, without a line feed.
   public var jsonLine: String {
     var json: JSONObject = ["check": .string(check.rawValue), "result": .string(severity.rawValue)]
     json["of"] = subject.map { .string($0) }
@@ -95,7 +97,7 @@ public struct DoctorFinding: Sendable, Hashable {
     TextColumn("CHECK", minimumWidth: 17), TextColumn("RESULT", minimumWidth: 13), TextColumn("OF"), TextColumn("WHAT"),
   ]
 
-  /// One row for a person; what to do stands below, see ``advice(usesColor:)``.
+  /// The cells of one table row; the advice follows on its own line, see ``advice(usesColor:)``.
   public var row: [TextCell] {
     let style: TextStyle =
       switch severity {
@@ -109,21 +111,21 @@ public struct DoctorFinding: Sendable, Hashable {
     ]
   }
 
-  /// What to do, as a line below the row.
+  /// The action to take, as a line below the row.
   public func advice(usesColor: Bool) -> String? {
     remedy.map { TextStyle.bold.applied(to: "    → \(TerminalText.safe($0))", usesColor: usesColor) }
   }
 }
 
-/// How it ends.
+/// The overall result.
 public struct DoctorSummary: Sendable, Hashable {
-  /// Everything that was found.
+  /// All findings.
   public var findings: [DoctorFinding]
 
-  /// Of these findings.
+  /// Summarizes findings.
   public init(_ findings: [DoctorFinding]) { self.findings = findings }
 
-  /// By the worst finding; a warning is no failure.
+  /// The exit status, by the worst finding. A warning is not a failure.
   public var status: CommandStatus {
     switch findings.map(\.severity).max() {
     case .configuration?: .configuration
@@ -132,26 +134,26 @@ public struct DoctorSummary: Sendable, Hashable {
     }
   }
 
-  /// One line.
+  /// The summary as one sentence.
   public var sentence: String {
     func count(_ severities: DoctorFinding.Severity...) -> Int { findings.count { severities.contains($0.severity) } }
     let (bad, warnings, skipped) = (count(.failure, .configuration), count(.warning), count(.skipped))
-    let head = bad == 0 ? "The whole way is sound" : HumanText.count(bad, "thing") + " to put right"
+    let head = bad == 0 ? "No problems found" : HumanText.count(bad, "problem") + " found"
     let tail = [
-      warnings > 0 ? HumanText.count(warnings, "warning") : nil, skipped > 0 ? "\(skipped) not looked at" : nil,
+      warnings > 0 ? HumanText.count(warnings, "warning") : nil, skipped > 0 ? "\(skipped) skipped" : nil,
     ].compactMap(\.self)
     return ([head] + tail).joined(separator: ", ") + "."
   }
 }
 
-/// Prints findings as they come, as rows or as JSON lines.
+/// Prints findings as they arrive, as rows or as JSON lines.
 public final class DoctorPrinter: Sendable {
   private let out: Output
   private let asJSON: Bool
   private let table: Mutex<StreamingTable>
   private let hasHeader = Mutex(false)
 
-  /// Prints to a place.
+  /// Creates a printer.
   public init(_ out: Output, asJSON: Bool) {
     self.out = out
     self.asJSON = asJSON
@@ -159,7 +161,7 @@ public final class DoctorPrinter: Sendable {
   }
 
   /// Prints one finding.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func print(_ finding: DoctorFinding) throws {
     if asJSON { return try out.line(finding.jsonLine) }
     let isFirst = hasHeader.withLock { hasHeader in

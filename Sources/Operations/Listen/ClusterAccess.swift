@@ -1,10 +1,10 @@
-// What a command that reads without a group has to know of a cluster before it starts: partitions and offsets.
+// Looks up partitions and offsets for commands that read without a consumer group.
 
-internal import Kafka
+internal import KafkaClient
 
-/// Asks a cluster about the partitions of topics.
+/// Queries a cluster about the partitions of topics.
 struct ClusterAccess: Sendable {
-  /// What there is to read.
+  /// The partitions to read.
   struct Plan: Sendable, Hashable {
     var partitions: [TopicPartition]
     var isEmbedded: Bool
@@ -34,10 +34,10 @@ struct ClusterAccess: Sendable {
     return try await probe.watermarks(of: Set(partitions), timeout: timeout)
   }
 
-  /// The configuration of a consumer that only looks.
+  /// The configuration of a read-only consumer.
   func readerConfiguration(_ plan: Plan) -> KafkaConfiguration {
     var reader = configuration
-    // What retention removes while we read is no error of ours: go on with the oldest that is left.
+    // If retention removes records during the read, continue with the oldest remaining one.
     reader.properties["auto.offset.reset"] = "earliest"
     // The embedded cluster does not wake a waiting fetch when data arrives, so the wait has to be short.
     if plan.isEmbedded { reader.properties["fetch.wait.max.ms"] = "10" }

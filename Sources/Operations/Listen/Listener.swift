@@ -1,24 +1,24 @@
-// Reads topics without a group: whoever listens disturbs nobody and commits nothing.
+// Reads topics without a consumer group, so it commits nothing and disturbs no other consumer.
 
-public import Kafka
+public import KafkaClient
 
-/// Reads all partitions of some topics and hands their records on.
+/// Reads all partitions of some topics and delivers their records.
 public struct Listener: Sendable {
-  /// Where reading starts.
+  /// The position at which reading starts.
   public enum Start: String, Sendable, Hashable, CaseIterable {
-    /// At the oldest record there is.
+    /// At the oldest record.
     case earliest
-    /// Behind the newest record there is.
+    /// After the newest record.
     case latest
   }
 
-  /// What is read, for those who wait for it.
+  /// The topics and partitions that are being read.
   public struct Reading: Sendable, Hashable {
-    /// The topics that exist, sorted.
+    /// The existing topics, sorted.
     public var topics: [String]
-    /// Partitions of all of them.
+    /// The number of partitions of these topics.
     public var partitions: Int
-    /// Topics that were asked for and do not exist, sorted.
+    /// The requested topics that do not exist, sorted.
     public var missing: [String]
 
     /// `listening on 10 topics, 120 partitions`
@@ -32,9 +32,9 @@ public struct Listener: Sendable {
   private let start: Start
   private let timeout: Duration
 
-  /// A listener on `topics`, by their names in Kafka.
+  /// Creates a listener on `topics`, given by their names in Kafka.
   ///
-  /// - Parameter timeout: how long one question to the cluster may take.
+  /// - Parameter timeout: The time limit of one request to the cluster.
   public init(_ configuration: KafkaConfiguration, topics: [String], start: Start, timeout: Duration = .seconds(15)) {
     self.configuration = configuration
     self.topics = topics
@@ -42,15 +42,15 @@ public struct Listener: Sendable {
     self.timeout = timeout
   }
 
-  /// Reads until `deliver` wants no more or the task is cancelled; both end it without an error.
+  /// Reads until `deliver` returns false or the task is cancelled. Both end without an error.
   ///
   /// - Parameters:
-  ///   - onReady: called once, before the first record. From then on no record that is written is missed.
-  ///   - onTrouble: hears what librdkafka mends by itself, such as brokers that went away, in one line each.
-  ///   - deliver: takes records of one partition in order, of several partitions concurrently; returns whether more are
-  ///     wanted.
-  /// - Throws: `KafkaError` where the cluster does not answer; ``OperationError`` where none of the topics exists; what
-  ///   `deliver` throws.
+  ///   - onReady: Called once, before the first record. No record written after this call is missed.
+  ///   - onTrouble: Receives one line for each problem that librdkafka recovers from, such as a lost broker.
+  ///   - deliver: Receives records, in order within a partition and concurrently across partitions. Returns whether
+  ///     to continue.
+  /// - Throws: `KafkaError` if the cluster does not answer; ``OperationError`` if none of the topics exists; the error
+  ///   of `deliver`.
   public func run(
     onReady: @Sendable (Reading) -> Void, onTrouble: @escaping @Sendable (String) -> Void = { _ in },
     deliver: @escaping @Sendable ([ConsumerRecord]) async throws -> Bool
@@ -77,12 +77,13 @@ public struct Listener: Sendable {
         defer { consumer.shutDown() }
         try await Self.drain(consumer, deliver)
       }
-      // The first failure has to cancel the other task, so they are awaited one by one.
+      // Awaited one by one, because the first failure has to cancel the other task.
       for try await _ in group {}
     }
   }
 
-  /// The offsets are asked for now, not when the consumer gets to it: whoever is told that we listen may write at once.
+  /// Resolves the offsets before `onReady`, so records written after that call are read even if the consumer starts
+  /// later.
   private func startOffsets(
     of partitions: [TopicPartition], _ access: ClusterAccess
   ) async throws -> [TopicPartition: StartOffset] {
@@ -116,7 +117,7 @@ public struct Listener: Sendable {
       }
       consumer.shutDown()
     } catch {
-      // The others wait for records that may never come; closing the consumer lets them end, and the error through.
+      // The other tasks may wait forever for records. Closing the consumer ends them, so this error can be thrown.
       consumer.shutDown()
       throw error
     }

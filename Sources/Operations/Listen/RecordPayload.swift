@@ -1,11 +1,11 @@
-// What a record's value turns out to be when it is taken apart, not verified.
+// Decodes a record's value without verifying it.
 
 internal import AppStore
 internal import AppStoreSignature
 
-/// A value, taken apart.
+/// The decoded value of a record.
 enum RecordPayload: Sendable {
-  /// The payloads of the tokens inside a notification.
+  /// The decoded payloads of the tokens inside a notification.
   struct Inner: Sendable {
     var transaction: JWSTransactionDecodedPayload?
     var renewalInfo: JWSRenewalInfoDecodedPayload?
@@ -14,16 +14,16 @@ enum RecordPayload: Sendable {
 
   case v2(ResponseBodyV2DecodedPayload, Inner)
   case v1(ResponseBodyV1)
-  /// Neither, and why.
+  /// Neither, with the reason.
   case foreign(String)
 
   init(_ value: [UInt8]) {
     if value.first == UInt8(ascii: "{") {
       do {
         let body = try ResponseBodyV1(parsing: value)
-        self = body.json["notification_type"] == nil ? .foreign("a JSON object of no kind we know") : .v1(body)
+        self = body.json["notification_type"] == nil ? .foreign("the JSON object is not a notification") : .v1(body)
       } catch {
-        self = .foreign("the value begins like JSON and is none: \(error)")
+        self = .foreign("the value is invalid JSON: \(error)")
       }
       return
     }
@@ -35,11 +35,11 @@ enum RecordPayload: Sendable {
         appTransaction: Self.payload(of: payload.appData?.signedAppTransactionInfo))
       self = .v2(payload, inner)
     } catch {
-      self = .foreign(value.isEmpty ? "the value is empty" : "the value is no token: \(error.message)")
+      self = .foreign(value.isEmpty ? "the value is empty" : "the value is not a token: \(error.message)")
     }
   }
 
-  /// The payload of a token inside; nil where there is none or it cannot be taken apart, which shows by its absence.
+  /// The payload of a nested token; nil if the token is missing or cannot be decoded.
   private static func payload<Payload: AppStoreObject>(of token: String?) -> Payload? {
     guard let token else { return nil }
     do {
@@ -51,7 +51,7 @@ enum RecordPayload: Sendable {
 }
 
 extension RecordView {
-  /// What a version 2 payload says; headers, where there were some, have the first word.
+  /// Adds the fields of a version 2 payload. Values from headers take precedence.
   mutating func fill(from payload: ResponseBodyV2DecodedPayload, _ inner: RecordPayload.Inner) {
     type = type ?? payload.notificationType?.rawValue
     subtype = subtype ?? payload.subtype?.rawValue
@@ -74,7 +74,7 @@ extension RecordView {
       ["data": ["signedTransactionInfo", "signedRenewalInfo"], "appData": ["signedAppTransactionInfo"]])
   }
 
-  /// What a version 1 body says; headers, where there were some, have the first word.
+  /// Adds the fields of a version 1 body. Values from headers take precedence.
   mutating func fill(from body: ResponseBodyV1) {
     type = type ?? body.notification_type?.rawValue
     environment = environment ?? body.appStoreEnvironment?.rawValue
@@ -87,7 +87,7 @@ extension RecordView {
     }
     productId = newest?.product_id ?? body.auto_renew_product_id
     transactionId = newest?.transaction_id
-    // Receipts are long and say nothing to a reader; a password must never be shown, whoever wrote it there.
+    // Receipts are long and of little use to a reader. A password must never be shown, even if one is in the record.
     var shown = body.json.without(["unified_receipt": ["latest_receipt"]])
     for name in ["latest_receipt", "latest_expired_receipt", "password"] { shown[name] = nil }
     payload = shown
@@ -95,7 +95,7 @@ extension RecordView {
 }
 
 extension JSONObject {
-  /// The object without these members of its members.
+  /// The object without some members of its nested objects.
   func without(_ names: [String: [String]]) -> JSONObject {
     var result = self
     for (part, members) in names {

@@ -1,8 +1,8 @@
-// Shows records one after the other, as rows or as JSON lines, until there were enough. The only state of a listener.
+// Prints records as rows or JSON lines until a limit is reached. Holds all mutable state of a listener.
 
-public import Kafka
+public import KafkaClient
 
-/// Prints records of many partitions in the order in which they come to it.
+/// Prints records of many partitions in the order of their arrival.
 public actor RecordPrinter {
   private let output: Output
   private let asJSON: Bool
@@ -10,11 +10,11 @@ public actor RecordPrinter {
   private var table: StreamingTable
   private var printed = 0
 
-  /// Prints to a place.
+  /// Creates a printer.
   ///
   /// - Parameters:
-  ///   - asJSON: JSON lines instead of rows.
-  ///   - limit: how many records; nil for no end.
+  ///   - asJSON: Prints JSON lines instead of rows.
+  ///   - limit: The maximum number of records; nil for no limit.
   public init(_ output: Output, asJSON: Bool, limit: Int?) {
     self.output = output
     self.asJSON = asJSON
@@ -22,8 +22,8 @@ public actor RecordPrinter {
     table = StreamingTable(RecordView.columns, lineWidth: output.width, usesColor: output.usesColor)
   }
 
-  /// Prints records; returns whether more are wanted.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Prints records and returns whether to continue.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func print(_ records: [ConsumerRecord]) throws(OperationError) -> Bool {
     let wanted = limit.map { max(0, $0 - printed) } ?? .max
     var lines: [String] = []

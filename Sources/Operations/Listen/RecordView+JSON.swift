@@ -1,10 +1,10 @@
-// A record as one line of JSON, for scripts. Members stand in a fixed order; what is not known is left out.
+// A record as one line of JSON, for scripts. Members have a fixed order; unknown values are omitted.
 
 public import AppStore
 
 extension RecordView {
-  /// The record as a JSON object. Dates of ours are RFC 3339; payloads are as Apple signed them, without the tokens
-  /// inside, whose payloads stand beside.
+  /// The record as a JSON object. Millrace's own dates are RFC 3339. Payloads are as Apple signed them, but the
+  /// payloads of nested tokens are separate members.
   public var json: JSONObject {
     var json: JSONObject = [
       "topic": .string(topic), "partition": .integer(Int64(partition)), "offset": .integer(offset),
@@ -36,12 +36,12 @@ extension RecordView {
     return json
   }
 
-  /// One line, without a line feed.
+  /// The record as one line of JSON, without a line feed.
   public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 extension JSONObject {
-  /// Adds a text that is there.
+  /// Sets a member unless the text is nil.
   mutating func set(_ name: String, _ text: String?) {
     if let text { self[name] = .string(text) }
   }

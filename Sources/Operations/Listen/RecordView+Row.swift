@@ -1,9 +1,9 @@
-// A record as a row in a terminal: what happened first, where it is last.
+// A record as a row on a terminal: the event first, its position last.
 
 internal import AppStore
 
 extension RecordView {
-  /// The columns of ``row``. Minimum widths are those of ordinary records, so that the table rarely widens.
+  /// The columns of ``row``. The minimum widths fit ordinary records, so the table rarely widens.
   public static let columns: [TextColumn] = [
     TextColumn("SIGNED", minimumWidth: 20),
     TextColumn("TYPE", minimumWidth: 36),
@@ -15,7 +15,7 @@ extension RecordView {
     TextColumn("RECORD", minimumWidth: 18),
   ]
 
-  /// The fields, by ``columns``.
+  /// The cells, one per column of ``columns``.
   public var row: [TextCell] {
     [
       TextCell((signedDate ?? writtenAt).map(Self.seconds) ?? "", .dim),
@@ -29,7 +29,7 @@ extension RecordView {
     ]
   }
 
-  /// Lines below the row: what the ingress or we object to.
+  /// The lines below the row: the ingress's refusal and problems with the record.
   public var notes: [TextCell] {
     var notes: [TextCell] = []
     if let refusal { notes.append(TextCell("refused: \(refusal), \(HumanText.size(size)), id \(id ?? "")", .red)) }
@@ -41,7 +41,7 @@ extension RecordView {
   private var event: String {
     switch content {
     case .tombstone: return "(tombstone)"
-    case .foreign where type == nil: return "(\(HumanText.size(size)) of something else)"
+    case .foreign where type == nil: return "(\(HumanText.size(size)), not a notification)"
     case .v1, .v2, .foreign:
       let name = type ?? "(no type)"
       return (subtype.map { "\(name)/\($0)" } ?? name) + (content == .v1 ? " (V1)" : "")
@@ -53,7 +53,7 @@ extension RecordView {
     return String(topic[..<range.lowerBound] + topic[range.upperBound...])
   }
 
-  /// RFC 3339 to the second.
+  /// The time in RFC 3339, to the second.
   static func seconds(_ moment: Timestamp) -> String { moment.rfc3339.prefix(19) + "Z" }
 
   private static func style(of type: String?, refusal: String?) -> TextStyle {

@@ -1,13 +1,13 @@
-// A record of any topic as a person wants to see it. Nothing here is verified: it shows what is in the topic. Records
-// are data of others, so everything is optional and what is odd is said, never fatal.
+// A record of any topic for display, without verification. Other programs may have written the record, so every field
+// is optional and problems are listed instead of thrown.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 internal import Millrace
 
-/// What can be told of a record.
+/// The displayable fields of a record.
 public struct RecordView: Sendable, Hashable {
-  /// What kind of record it is.
+  /// The kind of a record.
   public enum Content: String, Sendable, Hashable {
     /// A version 2 notification.
     case v2
@@ -15,21 +15,21 @@ public struct RecordView: Sendable, Hashable {
     case v1
     /// A record without a value.
     case tombstone
-    /// Something that no Millrace process writes.
+    /// A record that Millrace did not write.
     case foreign
   }
 
-  /// What kind of record it is.
+  /// The kind of the record.
   public var content: Content
-  /// Where it is.
+  /// The record's topic.
   public var topic: String
-  /// Where it is.
+  /// The record's partition.
   public var partition: Int32
-  /// Where it is.
+  /// The record's offset.
   public var offset: Int64
-  /// When it was written.
+  /// The record's timestamp.
   public var writtenAt: Timestamp?
-  /// The key as text; nil where there is none or it is no UTF-8.
+  /// The key as text; nil if there is none or if it is not UTF-8.
   public var key: String?
   /// The size of the value in bytes.
   public var size: Int
@@ -39,42 +39,42 @@ public struct RecordView: Sendable, Hashable {
   public var type: String?
   /// The subtype as Apple wrote it.
   public var subtype: String?
-  /// What orders it.
+  /// The subject (`ce_subject`), which is the record's key.
   public var subject: String?
   /// The environment as Apple wrote it.
   public var environment: String?
-  /// The app.
+  /// The app's bundle ID.
   public var bundleId: String?
-  /// When Apple signed it; for version 1, when it was received.
+  /// The time at which Apple signed it; for version 1, the time of receipt.
   public var signedDate: Timestamp?
-  /// How it came.
+  /// The origin: `post`, `history` or `replay`.
   public var origin: String?
-  /// Why the ingress refused it; nil for everything outside the quarantine.
+  /// The reason for the ingress's refusal; nil outside the quarantine.
   public var refusal: String?
-  /// What was bought.
+  /// The product.
   public var productId: String?
   /// The transaction.
   public var transactionId: String?
   /// The first transaction of the purchase.
   public var originalTransactionId: String?
-  /// In thousandths of ``currency``.
+  /// The price in thousandths of ``currency``.
   public var price: Int64?
-  /// ISO 4217.
+  /// The ISO 4217 currency code.
   public var currency: String?
-  /// The payload, without the tokens and receipts inside it.
+  /// The payload, without nested tokens and receipts.
   public var payload: JSONObject?
-  /// The payload of the signed transaction inside.
+  /// The payload of the nested signed transaction.
   public var transaction: JSONObject?
-  /// The payload of the signed renewal info inside.
+  /// The payload of the nested signed renewal info.
   public var renewalInfo: JSONObject?
-  /// The payload of the signed app transaction inside.
+  /// The payload of the nested signed app transaction.
   public var appTransaction: JSONObject?
-  /// The value of a foreign record as far as it is text; cut.
+  /// The truncated value of a foreign record, if it is text.
   public var text: String?
-  /// What is odd about it, in a few words each.
+  /// The problems found in the record.
   public var problems: [String] = []
 
-  /// Looks at a record.
+  /// Decodes a record.
   public init(_ record: ConsumerRecord) {
     topic = record.topic
     partition = record.partition
@@ -133,7 +133,7 @@ public struct RecordView: Sendable, Hashable {
     }
   }
 
-  /// What fits on a line of a terminal; for bytes that are no text, the first of them in hexadecimal.
+  /// The part of a value that fits on a terminal line; for binary values, its first bytes in hexadecimal.
   private static func excerpt(_ value: [UInt8]) -> String? {
     guard !value.isEmpty else { return nil }
     if let text = String(validating: value, as: UTF8.self) {

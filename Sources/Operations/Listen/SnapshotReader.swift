@@ -1,12 +1,12 @@
-// Reads what a topic holds now, and ends: for commands that list, not for those that follow.
+// Reads the current content of a topic and ends, for commands that list instead of follow.
 
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 
-/// Reads a topic from its oldest record to what was newest when reading began.
+/// Reads a topic from its oldest record to the record that was newest when reading began.
 struct SnapshotReader: Sendable {
-  /// How long the cluster may keep silent while there is still something to read. Kafka's limits are real time.
+  /// The maximum time without an answer while records remain. In real time, like all of Kafka's limits.
   var patience = Duration.seconds(30)
   var clock = MillraceClock.system
   let configuration: KafkaConfiguration
@@ -17,10 +17,10 @@ struct SnapshotReader: Sendable {
     self.timeout = timeout
   }
 
-  /// Hands every record to `each`, one partition after the other. Records are not collected: a topic may be larger than
-  /// memory. `onReady` is called once, when the cluster has answered.
-  /// - Throws: `KafkaError`; ``OperationError`` where the topic does not exist or the cluster falls silent; what `each`
-  ///   throws.
+  /// Passes every record to `each`, one partition after the other. Records are not collected, because a topic may be
+  /// larger than memory. Calls `onReady` once, when the cluster has answered.
+  /// - Throws: `KafkaError`; ``OperationError`` if the topic does not exist or the cluster stops answering; the error
+  ///   of `each`.
   func read(_ topic: String, onReady: () -> Void = {}, each: (ConsumerRecord) async throws -> Void) async throws {
     let access = ClusterAccess(configuration, timeout: timeout)
     let plan = try await access.plan(of: [topic])
@@ -32,7 +32,7 @@ struct SnapshotReader: Sendable {
     let ranges = try await access.watermarks(of: plan.partitions).filter { !$0.value.isEmpty }
     guard !ranges.isEmpty else { return }
     var reader = access.readerConfiguration(plan)
-    // Retention may remove the last records while we read; then the end is announced instead of reached.
+    // Retention may remove the last records during the read. Then only the end-of-partition event shows the end.
     reader.properties["enable.partition.eof"] = "true"
     let consumer = try KafkaConsumer(
       reader, subscription: .partitions(ranges.mapValues { .offset($0.lowerBound) }))
@@ -78,19 +78,19 @@ struct SnapshotReader: Sendable {
         try await each(record)
         next = record.offset + 1
       }
-      // Beyond the last record there may be markers of transactions, or nothing that retention left.
+      // After the last record there may be only transaction markers or offsets that retention has removed.
       if page.end != nil { return }
     }
   }
 
-  /// What comes next; nil once the reader is closed.
+  /// The next page; nil once the reader is closed.
   private func page(of queue: PartitionQueue) async throws -> PartitionPage? {
-    // Two answers are absent: a reader that was closed, and a cluster that says nothing.
+    // The outer optional is nil if the cluster is silent, the inner if the reader is closed.
     let answer: PartitionPage?? = try await clock.result(within: patience) { try await queue.nextPage(upTo: 100) }
     guard let answer else {
       throw OperationError(
         .failed, "the cluster stopped answering", at: "\(queue.partition)",
-        remedy: "check kafka.bootstrapServers and that the brokers run")
+        remedy: "check kafka.bootstrapServers and that the brokers are running")
     }
     return answer
   }

@@ -1,29 +1,29 @@
-// Which topics a listener reads: those that were named, else everything the catalog says notifications go to. Pure.
+// Selects the topics of a listener: the named ones, else all notification topics of the catalog. Pure.
 
 public import Millrace
 
-/// What `millrace listen` is asked to read.
+/// The topics that `millrace listen` reads.
 public struct TopicSelection: Sendable, Hashable {
-  /// What every notification topic's name begins with; the rest is its family.
+  /// The common prefix of the notification topics; the family's name follows.
   public static let familyPrefix = "appstore.notifications."
 
-  /// `--topic`: names as Kafka has them, prefix included.
+  /// `--topic`: names in Kafka, including the deployment's prefix.
   public var topics: [String]
-  /// `--family`: `refunds` for `appstore.notifications.refunds`, of this deployment.
+  /// `--family`: families of this deployment; `refunds` selects `appstore.notifications.refunds`.
   public var families: [String]
 
-  /// A selection; empty lists select everything.
+  /// Creates a selection; empty lists select all notification topics.
   public init(topics: [String] = [], families: [String] = []) {
     self.topics = topics
     self.families = families
   }
 
-  /// Whether the topic files have to be read to know what is selected.
+  /// Whether the selection depends on the topic files.
   public var needsCatalog: Bool { topics.isEmpty || !families.isEmpty }
 
-  /// The names in Kafka, each once, sorted.
+  /// The selected names in Kafka, sorted and without duplicates.
   ///
-  /// - Parameter catalog: nil where ``needsCatalog`` is false.
+  /// - Parameter catalog: The deployment's topics; may be nil if ``needsCatalog`` is false.
   /// - Throws: ``OperationError`` that names a family that no topic file declares.
   public func names(in catalog: TopicCatalog?) throws(OperationError) -> [String] {
     guard let catalog, needsCatalog else { return Set(topics).sorted() }
@@ -31,7 +31,7 @@ public struct TopicSelection: Sendable, Hashable {
     for family in families {
       guard let topic = catalog.topic(named: Self.familyPrefix + family) else {
         let known = Self.families(of: catalog).joined(separator: ", ")
-        throw OperationError(.usage, "there is no family \(family)", at: "--family", remedy: "choose one of \(known)")
+        throw OperationError(.usage, "unknown family \(family)", at: "--family", remedy: "choose one of \(known)")
       }
       names.insert(topic.topic)
     }

@@ -1,12 +1,12 @@
-// `millrace new consumer`: a package that builds, is tested and runs, and says where to go on.
+// Implements `millrace new consumer`: the files of a package that builds, passes its tests and runs.
 
 /// The files of a new consumer's package.
 public struct ConsumerPackage: Sendable, Hashable {
-  /// Where Millrace itself comes from.
+  /// The source of the Millrace dependency.
   public enum Dependency: Sendable, Hashable {
-    /// A Git repository, from this version on.
+    /// A Git repository and its minimum version.
     case version(url: String, String)
-    /// A checkout, absolute or relative to the package.
+    /// The path of a checkout, absolute or relative to the package.
     case path(String)
 
     var line: String {
@@ -16,7 +16,7 @@ public struct ConsumerPackage: Sendable, Hashable {
       }
     }
 
-    /// Where the topic files are once SwiftPM has fetched what there is to fetch.
+    /// The path of the topic files after SwiftPM has resolved the package.
     var topics: String {
       switch self {
       case .version: ".build/checkouts/millrace/topics"
@@ -27,16 +27,16 @@ public struct ConsumerPackage: Sendable, Hashable {
 
   /// One file.
   public struct File: Sendable, Hashable {
-    /// Relative to the package.
+    /// The path relative to the package.
     public var path: String
-    /// What it holds.
+    /// The content.
     public var text: String
   }
 
-  /// The files, by path.
+  /// The files, sorted by path.
   public let files: [File]
 
-  /// The package of a consumer.
+  /// Creates the package of a consumer.
   public init(_ name: ConsumerName, dependency: Dependency) {
     files = [
       File(path: ".dockerignore", text: ".build/\n"),
@@ -78,7 +78,7 @@ public struct ConsumerPackage: Sendable, Hashable {
     import AppStore
     import Millrace
 
-    /// Says which subscribers left on purpose, so that somebody can ask them back.
+    /// Publishes an event for each subscriber who cancelled, for example to send a win-back offer.
     @main
     struct \(name.type): NotificationWorker {
       static let name = "\(name.name)"
@@ -86,7 +86,7 @@ public struct ConsumerPackage: Sendable, Hashable {
 
       init(_ setup: WorkerSetup) {}
 
-      func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+      func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
         guard case .expired(.voluntary) = notification.event else { return .ignore }
         return try .emit(SubscriberLeft(product: notification.transaction?.productId))
       }
@@ -109,7 +109,7 @@ public struct ConsumerPackage: Sendable, Hashable {
     @testable import \(name.type)
 
     @Suite struct \(name.type)Tests {
-      @Test func `a subscriber who leaves on purpose is told of, once`() async throws {
+      @Test func `a subscriber who cancels causes one event`() async throws {
         try await WorkerHarness.run(\(name.type).self) { harness in
           let notification = try await harness.receive(.expired, .voluntary)
           try await harness.receive(again: notification)
@@ -117,7 +117,7 @@ public struct ConsumerPackage: Sendable, Hashable {
         }
       }
 
-      @Test func `a renewal is no news`() async throws {
+      @Test func `a renewal causes no event`() async throws {
         try await WorkerHarness.run(\(name.type).self) { harness in
           try await harness.receive(.didRenew)
           #expect(try await harness.events().isEmpty)
@@ -148,7 +148,7 @@ public struct ConsumerPackage: Sendable, Hashable {
 
   private static func dockerfile(_ name: ConsumerName) -> String {
     """
-    # The build takes Millrace from its repository: with a path in Package.swift, put a URL there first.
+    # The build fetches Millrace from its repository. If Package.swift has a path, replace it with a URL first.
     ARG BUILD_IMAGE=swift:6.3-bookworm
     ARG RUN_IMAGE=debian:bookworm-slim
 
@@ -173,16 +173,16 @@ public struct ConsumerPackage: Sendable, Hashable {
 
   private static func chartValues(_ name: ConsumerName) -> String {
     """
-    # For the chart of Millrace: helm upgrade … --values chart-values.yaml, beside the values you have.
+    # For Millrace's Helm chart: helm upgrade … --values chart-values.yaml, in addition to your own values.
     consumers:
       \(name.name):
         enabled: true
         image: {repository: registry.example.com/\(name.name), tag: "0.1.0"}
         replicas: 2
         families: [subscriptions]
-        # Whether it gets the keys of the App Store Server API (config.apps[].api).
+        # Whether the consumer gets the keys of the App Store Server API (config.apps[].api).
         appStoreAPI: false
-        # With KEDA: by the lag of the families above, never beyond config.topics.lanes.
+        # KEDA scales by the lag of the families above, up to config.topics.lanes.
         autoscaling: {enabled: false, minReplicas: 1, maxReplicas: 4, lagThreshold: 1000}
 
     """
@@ -192,15 +192,15 @@ public struct ConsumerPackage: Sendable, Hashable {
     """
     # \(name.name)
 
-    A consumer of App Store Server Notifications on Millrace. Its decision is in `Sources/\(name.type)/\(name.type).swift`,
-    its tests turn time by hand and need no Kafka.
+    A consumer of App Store Server Notifications on Millrace. `Sources/\(name.type)/\(name.type).swift` has the handler;
+    the tests control time and need no Kafka.
 
         swift test
         swift run \(name.type) --config millrace.yaml
 
-    `Dockerfile` makes its image; `chart-values.yaml` is its entry for the chart of Millrace, which runs it.
+    `Dockerfile` builds its image. `chart-values.yaml` adds it to Millrace's Helm chart, which runs it.
 
-    The topics it needs come with `millrace topics apply --config millrace.yaml`: it names this worker under `workers`.
+    Create its topics with `millrace topics apply --config millrace.yaml`; the file names this worker under `workers`.
 
     """
   }

@@ -1,4 +1,4 @@
-// Writes a new package, and touches nothing that is there.
+// Writes a new package without overwriting anything.
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
@@ -7,7 +7,7 @@
 #endif
 
 extension ConsumerPackage {
-  /// Writes every file below `directory`, which must not exist or be empty.
+  /// Writes all files to `directory`, which must be empty or not exist.
   /// - Throws: ``OperationError`` that names the file.
   public func write(to directory: String) throws(OperationError) {
     let manager = FileManager.default
@@ -17,12 +17,12 @@ extension ConsumerPackage {
         present = try manager.contentsOfDirectory(atPath: directory)
       } catch {
         throw OperationError(
-          .failed, "it is no directory, or this user may not read it", at: directory,
-          remedy: "name a new one with --directory")
+          .failed, "the path is not a directory or not readable", at: directory,
+          remedy: "choose another path with --directory")
       }
       guard present.isEmpty else {
         throw OperationError(
-          .failed, "the directory is not empty", at: directory, remedy: "name a new one with --directory")
+          .failed, "the directory is not empty", at: directory, remedy: "choose another path with --directory")
       }
     }
     for file in files {
@@ -32,7 +32,7 @@ extension ConsumerPackage {
         try manager.createDirectory(atPath: parent, withIntermediateDirectories: true)
       } catch {
         throw OperationError(
-          .failed, "cannot make the directory", at: parent, remedy: "check the path and that this user may write there")
+          .failed, "could not create the directory", at: parent, remedy: "check the path and its permissions")
       }
       try AtomicFile.write(file.text, to: path)
     }

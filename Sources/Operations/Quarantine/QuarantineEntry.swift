@@ -1,24 +1,24 @@
-// One refused body, however often it was posted: Apple sends the same bytes up to six times.
+// One refused body, combined from all its copies: Apple posts the same bytes up to six times.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// A refused body as `millrace quarantine list` shows it.
+/// A refused body, as `millrace quarantine list` shows it.
 public struct QuarantineEntry: Sendable, Hashable {
-  /// SHA-256 of the body, lower-case hexadecimal.
+  /// The SHA-256 of the body in lower-case hexadecimal.
   public var id: String
-  /// Which endpoint it was posted to.
+  /// The endpoint that it was posted to.
   public var version: QuarantineRecord.Version
-  /// Why it was refused the last time.
+  /// The reason for the latest refusal.
   public var reason: Refusal.Reason?
-  /// When it was first received, or written where it does not say.
+  /// The time of the first receipt; if unknown, the time of writing.
   public var firstSeen: Timestamp?
-  /// When it was last received.
+  /// The time of the last receipt.
   public var lastSeen: Timestamp?
-  /// How often it was received.
+  /// The number of copies. A process keeps one copy per hour, however often the body is posted.
   public var count = 1
-  /// Its size in bytes.
+  /// The size in bytes.
   public var size: Int
   /// The type it claims.
   public var type: String?
@@ -27,7 +27,7 @@ public struct QuarantineEntry: Sendable, Hashable {
   /// The environment it claims.
   public var environment: String?
 
-  /// Looks at a quarantined record; nil where it is none.
+  /// Reads a quarantined record; nil if the record is not one.
   public init?(_ record: ConsumerRecord) {
     guard let quarantined = QuarantineRecord(record) else { return nil }
     let view = RecordView(record)
@@ -42,7 +42,7 @@ public struct QuarantineEntry: Sendable, Hashable {
     environment = view.environment
   }
 
-  /// The same body, received again.
+  /// Adds another copy of the same body.
   mutating func add(_ other: QuarantineEntry) {
     count += other.count
     reason = other.reason ?? reason
@@ -50,7 +50,7 @@ public struct QuarantineEntry: Sendable, Hashable {
     lastSeen = [lastSeen, other.lastSeen].compactMap { $0 }.max()
   }
 
-  /// The entry as a JSON object; what is not known is left out.
+  /// The entry as a JSON object; unknown values are omitted.
   public var json: JSONObject {
     var json: JSONObject = ["id": .string(id), "version": .string(version.rawValue)]
     json.set("reason", reason?.rawValue)

@@ -1,21 +1,21 @@
-// Everything in the quarantine, each body once. Holds no bodies: the topic may be larger than memory.
+// The distinct bodies in the quarantine. Bodies are not kept in memory, because the topic may be larger.
 
 internal import AppStore
-public import Kafka
+public import KafkaClient
 
-/// What the quarantine holds.
+/// The content of the quarantine, without the bodies.
 public struct QuarantineInventory: Sendable, Hashable {
-  /// How many characters of an id the table shows, and `--id` needs at least half of.
+  /// The number of characters of an ID in the table. `--id` needs at least half of them.
   public static let shownDigits = 16
 
   private var byID: [String: QuarantineEntry] = [:]
-  /// Records in the topic that the ingress did not write.
+  /// The number of records in the topic that the ingress did not write.
   public private(set) var foreignCount = 0
 
-  /// Nothing.
+  /// An empty inventory.
   public init() {}
 
-  /// Takes note of a record.
+  /// Adds a record.
   public mutating func add(_ record: ConsumerRecord) {
     guard let entry = QuarantineEntry(record) else {
       foreignCount += 1
@@ -24,7 +24,7 @@ public struct QuarantineInventory: Sendable, Hashable {
     if byID[entry.id]?.add(entry) == nil { byID[entry.id] = entry }
   }
 
-  /// The bodies, those last received last.
+  /// The bodies, ordered by their last receipt.
   public var entries: [QuarantineEntry] {
     byID.values.sorted { left, right in
       let (leftTime, rightTime) = (
@@ -34,10 +34,10 @@ public struct QuarantineInventory: Sendable, Hashable {
     }
   }
 
-  /// The ids that a command line means.
+  /// The IDs that match those on the command line.
   ///
-  /// - Parameter ids: whole ids or the first eight or more characters of one; nil for all.
-  /// - Throws: ``OperationError`` that names `--id` and the value that fits no body, or several.
+  /// - Parameter ids: Full IDs, or prefixes of at least eight characters; nil for all.
+  /// - Throws: ``OperationError`` that names `--id` and a value that matches no body, or several.
   public func ids(matching ids: [String]?) throws(OperationError) -> Set<String> {
     guard let ids else { return Set(byID.keys) }
     var found: Set<String> = []
@@ -45,10 +45,10 @@ public struct QuarantineInventory: Sendable, Hashable {
       let wanted = id.lowercased()
       let matches = wanted.utf8.count >= Self.shownDigits / 2 ? byID.keys.filter { $0.hasPrefix(wanted) } : []
       guard let match = matches.first, matches.count == 1 else {
-        let what = matches.isEmpty ? "no body begins with \(id)" : "\(matches.count) bodies begin with \(id)"
+        let what = matches.isEmpty ? "no id begins with \(id)" : "\(matches.count) ids begin with \(id)"
         throw OperationError(
           .usage, what, at: "--id",
-          remedy: "copy an id from millrace quarantine list, \(Self.shownDigits / 2) characters or more")
+          remedy: "copy at least \(Self.shownDigits / 2) characters of an id from millrace quarantine list")
       }
       found.insert(match)
     }

@@ -1,46 +1,52 @@
-// `millrace quarantine`: reads the topic, judges again, writes what is admitted now. The quarantine itself is left as it
-// is: its retention empties it.
+// Implements `millrace quarantine`: reads the topic, verifies bodies again and writes those that are now admitted. The
+// quarantine itself does not change; its retention empties it.
 
 internal import AppStore
-public import Kafka
+public import MillraceTime
+public import KafkaClient
 public import Millrace
 
-/// Works on the quarantine of a deployment.
+/// Reads and resubmits the quarantine of a deployment.
 public struct QuarantineOperation: Sendable {
   private let configuration: KafkaConfiguration
   private let topic: String
+  private let clock: MillraceClock
 
-  /// The quarantine that `catalog` declares.
-  /// - Throws: `MillraceError` where it declares none.
-  public init(_ configuration: KafkaConfiguration, catalog: TopicCatalog) throws(MillraceError) {
+  /// Opens the quarantine that `catalog` declares.
+  /// - Parameter clock: The clock of the records' times.
+  /// - Throws: `MillraceError` if the catalog declares none.
+  public init(
+    _ configuration: KafkaConfiguration, catalog: TopicCatalog, clock: MillraceClock = .system
+  ) throws(MillraceError) {
     guard let quarantine = catalog.topic(named: QuarantineRecord.topic) else {
       throw MillraceError(
-        .topics, "no topic file declares it", at: QuarantineRecord.topic,
-        remedy: "set topics.directory to the directory that holds millrace.quarantine.yaml")
+        .topics, "no topic file declares the topic", at: QuarantineRecord.topic,
+        remedy: "set topics.directory to the directory of millrace.quarantine.yaml")
     }
     self.configuration = configuration
+    self.clock = clock
     topic = quarantine.topic
   }
 
-  /// Everything in the quarantine.
+  /// Reads the whole quarantine.
   ///
-  /// - Parameter onReady: called once, when the cluster has answered and reading begins.
-  /// - Throws: `KafkaError`, or ``OperationError`` where the topic does not exist.
+  /// - Parameter onReady: Called once, when the cluster has answered and reading begins.
+  /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist.
   public func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
     var inventory = QuarantineInventory()
     try await SnapshotReader(configuration).read(topic, onReady: onReady) { inventory.add($0) }
     return inventory
   }
 
-  /// Judges bodies again and writes those that are admitted now, each once.
+  /// Verifies bodies again and writes those that are now admitted, each once.
   ///
   /// - Parameters:
-  ///   - ids: whole ids.
-  ///   - isDryRun: judge only.
-  ///   - router: where notifications go.
-  ///   - report: hears what became of each body, as it happens.
-  /// - Returns: the counts.
-  /// - Throws: `KafkaError`, or ``OperationError`` where the topic does not exist; what `report` throws.
+  ///   - ids: Full IDs.
+  ///   - isDryRun: Only verifies.
+  ///   - router: Chooses the topic of each notification.
+  ///   - report: Receives each result as it happens.
+  /// - Returns: The counts.
+  /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist; the error of `report`.
   public func resubmit(
     _ ids: Set<String>, by readmission: Readmission, router: NotificationRouter, isDryRun: Bool,
     report: (ResubmissionOutcome) throws -> Void
@@ -53,9 +59,9 @@ public struct QuarantineOperation: Sendable {
       var stillRefused: [String: ResubmissionOutcome] = [:]
       try await SnapshotReader(configuration).read(topic) { record in
         guard let quarantined = QuarantineRecord(record), left.contains(quarantined.id) else { return }
-        let written = record.timestamp.map { Timestamp(millisecondsSince1970: $0) }
+        let written = record.time(by: clock)
         let outcome = await resubmit(quarantined, writtenAt: written, readmission, router, producer)
-        // The same version 1 body may have been posted with another secret later.
+        // The same version 1 body may have been posted again with another secret.
         if quarantined.version == .v1, case .refused = outcome.result {
           stillRefused[quarantined.id] = outcome
           return
@@ -85,7 +91,7 @@ public struct QuarantineOperation: Sendable {
     let id = quarantined.id
     let record: NotificationRecord
     do {
-      // Apple posted it, and it is received now as it was then: nothing in the record tells that it waited.
+      // The record looks as if it had been admitted when Apple posted it: it keeps the original time of receipt.
       record = try await readmission.judge(quarantined).record(
         origin: .post, traceParent: nil,
         receivedAt: quarantined.receivedAt ?? writtenAt ?? Timestamp(millisecondsSince1970: 0), router: router)
@@ -97,7 +103,7 @@ public struct QuarantineOperation: Sendable {
     }
     guard let producer else { return outcome(.admitted) }
     do {
-      return outcome(.written(try await producer.send(record.producerRecord)))
+      return outcome(.written(try await producer.send(record.producerRecord.timed(by: clock))))
     } catch {
       return outcome(.failed(error))
     }

@@ -1,16 +1,16 @@
-// The quarantine as people and scripts see it. Pure.
+// The quarantine for people and scripts. Pure.
 
 internal import AppStore
 internal import Millrace
 
-/// Shows an inventory.
+/// Formats an inventory.
 public enum QuarantineTable {
   private static let columns = [
     TextColumn("LAST SEEN"), TextColumn("TIMES", alignment: .right), TextColumn("REASON"), TextColumn("TYPE"),
     TextColumn("APP"), TextColumn("ENVIRONMENT"), TextColumn("SIZE", alignment: .right), TextColumn("ID"),
   ]
 
-  /// The inventory as a table with a sentence below.
+  /// The inventory as a table, followed by a sentence.
   public static func lines(_ inventory: QuarantineInventory, lineWidth: Int?, usesColor: Bool) -> [String] {
     let entries = inventory.entries
     let rows = entries.map { entry -> [TextCell] in
@@ -29,12 +29,12 @@ public enum QuarantineTable {
     return table + (table.isEmpty ? [] : [""]) + [summary(inventory)]
   }
 
-  /// The inventory for scripts: one object a line.
+  /// The inventory as JSON lines, one object per body.
   public static func jsonLines(_ inventory: QuarantineInventory) -> [String] {
     inventory.entries.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
   }
 
-  /// The inventory in a sentence.
+  /// The inventory as a sentence.
   public static func summary(_ inventory: QuarantineInventory) -> String {
     let count = inventory.entries.count
     let bodies = count == 0 ? "The quarantine is empty." : "\(HumanText.count(count, "body", plural: "bodies"))."

@@ -1,41 +1,43 @@
-// Judges a quarantined body again, by the configuration of now. No Kafka.
+// Verifies a quarantined body again, with the current configuration. Does not use Kafka.
 
-public import Clocks
+public import MillraceTime
 internal import AppStore
 public import Millrace
 
-/// Decides which quarantined bodies are admitted by the present configuration.
+/// Decides which quarantined bodies the current configuration admits.
 public struct Readmission: Sendable {
   private let admission: NotificationAdmission
   private let apps: [AppSettings]
   private let sharedSecrets: SharedSecretCheck
 
-  /// Readmission by these parts.
+  /// Creates a readmission.
   ///
   /// - Parameters:
-  ///   - apps: the apps that are configured now, for version 1.
-  ///   - sharedSecrets: the secrets of these apps.
+  ///   - apps: The configured apps, for version 1.
+  ///   - sharedSecrets: The shared secrets of these apps.
   public init(admission: NotificationAdmission, apps: [AppSettings], sharedSecrets: SharedSecretCheck) {
     self.admission = admission
     self.apps = apps
     self.sharedSecrets = sharedSecrets
   }
 
-  /// Readmission as a configuration asks for it. Reads root certificates and shared secrets now.
-  /// - Throws: `MillraceError` that names the file that cannot be read.
+  /// Creates a readmission from a configuration. Reads root certificates and shared secrets.
+  /// - Throws: `MillraceError` that names the unreadable file.
   public init(_ configuration: MillraceConfiguration, clock: MillraceClock) throws(MillraceError) {
     self.init(
-      admission: try NotificationAdmission(configuration, clock: clock), apps: configuration.apps,
+      admission: try NotificationAdmission(
+        configuration, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock)),
+      apps: configuration.apps,
       sharedSecrets: try SharedSecretCheck(configuration.apps))
   }
 
-  /// Judges a body.
+  /// Verifies a body again.
   ///
-  /// A version 2 body is verified anew, whoever wrote it into the quarantine. A version 1 body has lost its password on
-  /// the way in: it was kept only where the ingress had found a configured secret, and the record says whose. That the
-  /// secret is one of the named app's too, and app and environment, are what is left to judge. Such a record is as
-  /// trustworthy as write access to the quarantine; version 1 is a hint everywhere.
-  /// - Throws: `Refusal` where it is not admitted now either.
+  /// A version 2 body is fully verified, whatever wrote it to the quarantine. A version 1 body no longer has its
+  /// password: the ingress kept the body only if it found a configured secret, and recorded the app of that secret.
+  /// This method checks that the secret also belongs to the named app, and that the app and environment are configured.
+  /// Such a record is only as trustworthy as write access to the quarantine; version 1 is a hint everywhere.
+  /// - Throws: `Refusal` if the body is still not admitted.
   public func judge(_ record: QuarantineRecord) async throws(Refusal) -> AdmittedNotification {
     switch record.version {
     case .v2: try await admission.v2(jws: record.value)
@@ -45,7 +47,7 @@ public struct Readmission: Sendable {
 
   private func readmit(_ record: QuarantineRecord) throws(Refusal) -> AdmittedNotification {
     guard record.reason == .appNotConfigured || record.reason == .environmentNotConfigured else {
-      throw Refusal(.wrongSecret, .unauthorized, "the ingress did not find its shared secret right")
+      throw Refusal(.wrongSecret, .unauthorized, "the ingress did not accept its shared secret")
     }
     let body: ResponseBodyV1
     do {
@@ -59,9 +61,9 @@ public struct Readmission: Sendable {
         .appNotConfigured, .retryLater, "the app \(bundleId ?? "(none named)") is not configured", isWorthKeeping: true)
     }
     guard sharedSecrets.isSecret(of: record.secretOf, alsoOf: app.bundleId) else {
-      let owners = record.secretOf.isEmpty ? "an app not recorded" : record.secretOf.joined(separator: ", ")
+      let owners = record.secretOf.isEmpty ? "an unrecorded app" : record.secretOf.joined(separator: ", ")
       throw Refusal(
-        .wrongSecret, .unauthorized, "it came with a secret of \(owners), which may be none of \(app.bundleId)'s")
+        .wrongSecret, .unauthorized, "its secret belongs to \(owners) and may not belong to \(app.bundleId)")
     }
     guard let environment = body.appStoreEnvironment, app.environments.contains(environment) else {
       let name = body.appStoreEnvironment?.rawValue ?? "unknown"

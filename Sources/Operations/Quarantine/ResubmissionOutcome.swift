@@ -1,33 +1,33 @@
-// What became of one body that was resubmitted, for people and scripts. Pure.
+// The result of resubmitting a body, for people and scripts. Pure.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// What became of one body.
+/// The result of resubmitting one body.
 public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
-  /// The three ways it can end.
+  /// The possible results.
   public enum Result: Sendable, Hashable {
-    /// It is admitted now and would be written (`--dry-run`).
+    /// The body is admitted and would be written (`--dry-run`).
     case admitted
-    /// It is in its topic.
+    /// The record was written to its topic.
     case written(RecordPosition)
-    /// It is still refused.
+    /// The body is still refused.
     case refused(Refusal)
-    /// It is admitted now, and Kafka did not take it.
+    /// The body is admitted, but writing to Kafka failed.
     case failed(KafkaError)
   }
 
-  /// The id of the body in the quarantine.
+  /// The body's ID in the quarantine.
   public var id: String
-  /// The topic it goes to; nil where it is refused.
+  /// The topic of the record; nil if the body is refused.
   public var topic: String?
-  /// `ce_id` of its record, the same as if the ingress had admitted it: readers know the notification by it.
+  /// The record's `ce_id`, which is the same as if the ingress had admitted the body. Readers detect duplicates by it.
   public var notificationID: String?
-  /// How it ended.
+  /// The result.
   public var result: Result
 
-  /// One outcome.
+  /// Creates an outcome.
   public init(id: String, topic: String? = nil, notificationID: String? = nil, result: Result) {
     self.id = id
     self.topic = topic
@@ -35,7 +35,7 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
     self.result = result
   }
 
-  /// One line for a person: id, what happened, where or why.
+  /// The cells of one table row: ID, result, and topic or reason.
   public var row: [TextCell] {
     let id = TextCell(String(id.prefix(QuarantineInventory.shownDigits)), .cyan)
     switch result {
@@ -54,7 +54,7 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
     TextColumn("ID", minimumWidth: 16), TextColumn("RESULT", minimumWidth: 16), TextColumn(""),
   ]
 
-  /// One object for a script.
+  /// The outcome as a JSON object.
   public var json: JSONObject {
     var json: JSONObject = ["id": .string(id)]
     switch result {
@@ -76,20 +76,20 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
     return json
   }
 
-  /// One line, without a line feed.
+  /// The outcome as one line of JSON, without a line feed.
   public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
-/// How a resubmission went as a whole.
+/// The counts of a resubmission.
 public struct ResubmissionSummary: Sendable, Hashable {
-  /// Admitted, and written unless it was a dry run.
+  /// Bodies admitted, and written unless it was a dry run.
   public var admitted = 0
-  /// Still refused.
+  /// Bodies still refused.
   public var refused = 0
-  /// Admitted and not taken by Kafka.
+  /// Bodies admitted but not written to Kafka.
   public var failed = 0
 
-  /// Nothing yet.
+  /// All counts zero.
   public init() {}
 
   /// Counts one outcome.
@@ -101,14 +101,13 @@ public struct ResubmissionSummary: Sendable, Hashable {
     }
   }
 
-  /// One line.
+  /// The counts as one sentence.
   public func sentence(isDryRun: Bool) -> String {
     "\(admitted) \(isDryRun ? "would be written" : "written"), \(refused) still refused"
-      + (failed > 0 ? ", \(failed) not taken by Kafka: run it again" : "") + "."
+      + (failed > 0 ? ", \(failed) not written to Kafka: run the command again" : "") + "."
   }
 
-  /// How the process ends. That a body is still refused is what was to be found out with `--all`; of a body that was
-  /// named somebody expected better.
+  /// The exit status. Bodies that are still refused are a failure if they were named, but not with `--all`.
   public func status(named: Bool) -> CommandStatus {
     failed > 0 || (named && refused > 0) ? .failure : .success
   }

@@ -1,40 +1,44 @@
-// `millrace replay`: plans, begins, follows and steers runs. Copies to a worker are sent by the worker itself; copies to
-// a topic by whoever calls ``carryOut(_:)``.
+// Implements `millrace replay`: plans, starts, follows and controls runs. A worker copies the records of a replay to
+// itself; for a replay to a topic, the program that calls ``carryOut(_:)`` copies them.
 
-internal import AppStore
-public import Clocks
-public import Kafka
+public import AppStore
+public import MillraceTime
+public import KafkaClient
 public import Millrace
 internal import Synchronization
 
-/// Runs of one deployment.
+/// The replays of one deployment.
 public struct ReplayOperation: Sendable {
   let log: any RecordLog
   let prefix: String
   let author: String
   let source: String
   let clock: MillraceClock
+  private let recordClock: MillraceClock
   private let note: @Sendable (String) -> Void
 
   private static let pageSize = 1_000
 
-  /// Runs on a log.
+  /// Creates an operation on a record log.
   ///
   /// - Parameters:
-  ///   - prefix: Put before every topic's name.
-  ///   - author: Who asks.
-  ///   - source: How the audit trail names this program.
-  ///   - note: Hears what a person should know besides: that records were passed over.
+  ///   - prefix: The prefix of every topic name.
+  ///   - author: The operator.
+  ///   - source: The name of this program in the audit trail.
+  ///   - clock: The clock for pacing and waiting.
+  ///   - recordClock: The clock of the records' times, as `clock` configures it.
+  ///   - note: Receives messages for people, such as the number of skipped records.
   public init(
     on log: any RecordLog, prefix: String, author: String, source: String = "millrace",
-    clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void = { _ in }
+    clock: MillraceClock = .system, recordClock: MillraceClock = .system,
+    note: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     (self.log, self.prefix, self.author, self.source, self.clock) = (log, prefix, author, source, clock)
-    self.note = note
+    (self.recordClock, self.note) = (recordClock, note)
   }
 
-  /// Runs of a deployment.
-  /// - Throws: `KafkaError` where the cluster did not answer.
+  /// Connects to the deployment's cluster.
+  /// - Throws: `KafkaError` if the cluster does not answer.
   public static func connect(
     _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace",
     note: @escaping @Sendable (String) -> Void = { _ in }
@@ -42,33 +46,36 @@ public struct ReplayOperation: Sendable {
     let cluster = try await kafka.describeCluster(timeout: ReplayPlanner.timeout)
     return ReplayOperation(
       on: KafkaLog(kafka, cluster: cluster), prefix: configuration.topics.prefix, author: author, source: source,
-      note: note)
+      recordClock: MillraceClock(configuration.clock), note: note)
   }
 
   // MARK: - Planning
 
-  /// Which offsets a request means, as of now.
+  /// Resolves a request to offsets, as of now.
   /// - Throws: ``OperationError`` that names the flag; `KafkaError`.
   public func plan(_ request: ReplayRequest) async throws -> ReplayPlan {
     if case .worker(let name) = request.target, !WorkerTopics.isName(name) {
       throw OperationError(
-        .usage, "`\(name)` is no name of a worker", at: "--worker",
-        remedy: "use the name that the worker has under `workers` in the configuration")
+        .usage, "`\(name)` is not a valid worker name", at: "--worker",
+        remedy: "use a name listed under `workers` in the configuration")
     }
     return try await planner.plan(request)
   }
 
-  /// Counts what a plan would send, and shows a few; sends nothing.
+  /// The current time on the records' clock, from which `--since` counts back.
+  public var wallTime: Timestamp { recordClock.wallTime }
+
+  /// Counts the records that a plan would send and returns samples. Sends nothing.
   public func survey(_ plan: ReplayPlan) async throws -> ReplaySurvey { try await planner.survey(plan).0 }
 
-  private var planner: ReplayPlanner { ReplayPlanner(log: log, prefix: prefix) }
+  private var planner: ReplayPlanner { ReplayPlanner(log: log, prefix: prefix, clock: recordClock) }
   private var operations: TopicPartition { TopicPartition(topic: prefix + "millrace.operations", partition: 0) }
 
   // MARK: - Beginning
 
-  /// Begins a run: says so in the audit trail and gives the commands. A limit is turned into offsets first, by reading
-  /// as far as it goes.
-  /// - Returns: the run; nil where nothing is to be sent.
+  /// Starts a run: records it in the audit trail and sends the commands. If the plan has a limit, first reads the
+  /// records to turn it into offsets.
+  /// - Returns: The run; nil if there is nothing to send.
   public func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
     let plan = plan.request.limit == nil ? plan : try await planner.survey(plan).1
     guard !plan.parts.isEmpty else { return nil }
@@ -104,8 +111,8 @@ public struct ReplayOperation: Sendable {
     return book[run]
   }
 
-  /// The beginning of a run, in one transaction where the log has them: a run that is there is there with all its parts,
-  /// and with who began it.
+  /// Writes the start of a run, in one transaction if the log supports them, so a run is visible only together with all
+  /// of its parts and its author.
   private func write(_ entry: AuditRecord, _ commands: [ProducerRecord]) async throws {
     let audit = AuditLog(on: log, prefix: prefix)
     guard !log.description.capabilities.contains(.transactions) else {
@@ -119,7 +126,7 @@ public struct ReplayOperation: Sendable {
     do {
       try await log.append(commands)
     } catch {
-      // Nobody will carry out what nobody was told; what was told after all goes on, and ends by itself.
+      // No worker executes commands that were not written. If they were written after all, the run proceeds normally.
       if case .success(nil) = await Task(operation: { try await self.book()[entry.run] }).result {
         await audit.endEarly(by: error) { result in
           var end = entry
@@ -134,31 +141,33 @@ public struct ReplayOperation: Sendable {
 
   // MARK: - Going on
 
-  /// Sends what a run to a topic has not sent yet; nothing for a run to a worker, which sends by itself. Where another
-  /// program does the same, this one takes over, so that each record is sent once whoever dies when.
-  /// - Throws: `KafkaError`, also where another program has taken over.
+  /// Sends the records that a run to a topic has not sent yet. Does nothing for a run to a worker. If another program
+  /// is doing the same, this one takes over, so each record is sent once even if either program dies.
+  /// - Throws: `KafkaError`, also if another program has taken over.
   public func carryOut(_ id: String) async throws {
     let passedOver = Mutex(PassedOver())
     defer { tell(of: passedOver.withLock { $0 }) }
-    try await TopicReplay(on: log, prefix: prefix, source: source, clock: clock) { record, problem in
+    try await TopicReplay(
+      on: log, prefix: prefix, source: source, clock: clock, recordClock: recordClock
+    ) { record, problem in
       passedOver.withLock { $0.add(record, because: problem) }
     }.run(id)
   }
 
-  /// Ends a run to a topic that was stopped, where whoever carried it out is not there to do it.
-  /// - Parameter patience: How long it may take to hear of the stop.
+  /// Ends a stopped run to a topic if the program that carried it out is gone.
+  /// - Parameter patience: The time to wait for that program to react to the stop.
   public func concludeStop(of run: ReplayRun, patience: Duration = .seconds(5)) async throws {
     guard case .topic = run.target else { return }
     let end = try await follow(run.id, patience: patience) { _ in }
     if end?.isOver != true { try await carryOut(run.id) }
   }
 
-  /// Follows a run until it is over or paused for good.
+  /// Follows a run until it is over or silent for longer than `patience`.
   ///
   /// - Parameters:
-  ///   - patience: How long nothing may be heard of it; a run that waits on an operator's word is not silent.
-  ///   - report: Hears of every change.
-  /// - Returns: the run as it was last heard of.
+  ///   - patience: The maximum time without activity. A paused run does not count as silent.
+  ///   - report: Receives every change.
+  /// - Returns: The last known state of the run.
   public func follow(
     _ id: String, patience: Duration, report: @escaping @Sendable (ReplayRun) throws -> Void
   ) async throws -> ReplayRun? {
@@ -171,7 +180,7 @@ public struct ReplayOperation: Sendable {
             if try await follower.fold(page) { throw Over() }
           }
         } catch is Over {
-          // Nothing more will come.
+          // The run is over.
         }
       }
       group.addTask { try await follower.waitForSilence(of: patience) }
@@ -182,9 +191,9 @@ public struct ReplayOperation: Sendable {
     return await follower.run
   }
 
-  /// Lets a run wait, go on or end.
-  /// - Returns: the run as it was before; nil for one that nobody was given, and that the audit trail ends now.
-  /// - Throws: ``OperationError`` for a run that is not there, or is over.
+  /// Pauses, resumes or stops a run.
+  /// - Returns: The run before the change; nil for a run without any commands, whose audit entry a stop now ends.
+  /// - Throws: ``OperationError`` if the run does not exist or is over.
   @discardableResult
   public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun? {
     let book = try await book()
@@ -193,7 +202,7 @@ public struct ReplayOperation: Sendable {
     let run = try book.run(named: name)
     guard !run.isOver, run.state != .stopping else {
       throw OperationError(
-        .usage, "the run is \(run.state.rawValue)", at: run.id, remedy: "see millrace replay list")
+        .usage, "the run is already \(run.state.rawValue)", at: run.id, remedy: "see millrace replay list")
     }
     let now = clock.wallTime
     let control = RunControl(run: run.id, verb.verb, by: author, at: now)
@@ -201,14 +210,14 @@ public struct ReplayOperation: Sendable {
       AuditRecord(run: run.id, verb.action, .started(parts: 0), by: author, source: source, at: now, target: run.id)
     ])
     try await log.append([OperationsRecord.control(control).producerRecord(operations.topic)])
-    // Its parts have told of their ends, and nobody has those that are missing.
+    // The existing parts have ended, and no process has the missing ones.
     if verb == .stop, run.state == .incomplete { _ = try await endUnbegun(run.id, try await self.book()) }
     return run
   }
 
-  /// Ends a run whose command died after it had said in the audit trail that it begins, and before it began, or before it
-  /// had given all of its parts: nobody was told of these, so nobody else ever will.
-  /// - Returns: whether there was one.
+  /// Ends a run whose command died after it recorded the start but before it had written all commands. No worker knows
+  /// the missing commands, so no other process can end the run.
+  /// - Returns: Whether there was such a run.
   private func endUnbegun(_ name: String, _ book: RunBook) async throws -> Bool {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
     let stopped = Set(book.runs.filter { $0.isOver && $0.missing > 0 }.map(\.id))
@@ -224,8 +233,8 @@ public struct ReplayOperation: Sendable {
     return true
   }
 
-  /// All runs there were.
-  /// - Throws: ``OperationError`` where the topic is not there; `KafkaError`.
+  /// Reads all runs.
+  /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
   public func book() async throws -> RunBook {
     guard try await log.partitionCounts(of: [operations.topic], timeout: ReplayPlanner.timeout)[operations.topic] != nil
     else {
@@ -239,13 +248,13 @@ public struct ReplayOperation: Sendable {
 
   private func tell(of passedOver: PassedOver) { if let sentence = passedOver.sentence { note(sentence) } }
 
-  /// A table of runs that follows the topic, for a process that stays.
+  /// A table of runs that follows the topic, for long-running processes.
   public func table() -> TopicTable<RunBook> {
     TopicTable(operations.topic, in: log, RunBook()) { $0.fold($1) }
   }
 }
 
-/// Tells of one run.
+/// Reports the changes of one run.
 private actor RunFollower {
   private(set) var run: ReplayRun?
   var passedOver: PassedOver { book.passedOver }
@@ -260,7 +269,7 @@ private actor RunFollower {
     heardAt = clock.now
   }
 
-  /// - Returns: whether the run is over.
+  /// - Returns: Whether the run is over.
   func fold(_ page: [ConsumerRecord]) throws -> Bool {
     for record in page where book.fold(record) == id {
       run = book[id]
@@ -270,7 +279,7 @@ private actor RunFollower {
     return run?.isOver ?? false
   }
 
-  /// A slow run is not silent: at its rate the next record of a part may be minutes away.
+  /// The extra time that a slow run needs: at a low rate, the next record of a part may be minutes away.
   private var pause: Duration {
     guard let run, let rate = run.rate else { return .zero }
     return .seconds(Double(2 * max(1, run.parts.count)) / Double(max(1, rate)))

@@ -1,36 +1,39 @@
-// From a request to ranges of offsets: fixed before anything is sent, so that a run has an end although its topics grow.
+// Resolves a request to offset ranges before anything is sent, so a run ends even if its topics grow.
 
 internal import AppStore
-public import Kafka
+internal import MillraceTime
+public import KafkaClient
 internal import Millrace
 
-/// What a run will read.
+/// The records that a run reads.
 public struct ReplayPlan: Sendable, Hashable {
-  /// Offsets of one partition.
+  /// An offset range of one partition.
   public struct Part: Sendable, Hashable {
     /// The partition.
     public var partition: TopicPartition
-    /// The offsets, the last one excluded.
+    /// The offsets; the upper bound is exclusive.
     public var offsets: Range<Int64>
   }
 
-  /// What was asked for.
+  /// The request.
   public var request: ReplayRequest
-  /// By topic and partition; partitions without a chosen offset are left out.
+  /// The ranges, ordered by topic and partition. Partitions without selected offsets are omitted.
   public var parts: [Part]
 
-  /// How many offsets there are to look at.
+  /// The number of offsets to read.
   public var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
 }
 
-/// Asks the log what a request means.
+/// Resolves requests to offsets.
 struct ReplayPlanner: Sendable {
   let log: any RecordLog
   let prefix: String
+  /// The clock of the records' times.
+  let clock: MillraceClock
 
   static let timeout = Duration.seconds(30)
 
-  /// - Throws: ``OperationError`` that names the flag and what there is; `KafkaError`.
+  /// - Throws: ``OperationError`` that names the flag and its valid values; `KafkaError`.
   func plan(_ request: ReplayRequest) async throws -> ReplayPlan {
     try request.check(prefix: prefix)
     let selection = request.selection
@@ -41,7 +44,7 @@ struct ReplayPlanner: Sendable {
       if let wrong = selection.partitions.first(where: { !(0..<count).contains($0) }) {
         throw OperationError(
           .usage, "\(topic) has partitions 0 to \(count - 1), not \(wrong)", at: "--partition",
-          remedy: "name one of them")
+          remedy: "choose one of them")
       }
       let chosen = selection.partitions.isEmpty ? Array(0..<count) : selection.partitions
       partitions += Set(chosen).map { TopicPartition(topic: topic, partition: $0) }
@@ -53,7 +56,7 @@ struct ReplayPlanner: Sendable {
     for partition in partitions.sorted() {
       let range = held[partition] ?? 0..<0
       try check(selection, holding: range)
-      // Where no record is as late as that, there is none to begin with, and none to end before.
+      // If no record is that late, the range starts or ends at the end of the partition.
       let lower = max(range.lowerBound, selection.from ?? 0, first.map { $0[partition] ?? range.upperBound } ?? 0)
       let upper = min(range.upperBound, selection.to ?? .max, end.map { $0[partition] ?? range.upperBound } ?? .max)
       if lower < upper { parts.append(.init(partition: partition, offsets: lower..<upper)) }
@@ -67,26 +70,26 @@ struct ReplayPlanner: Sendable {
     for topic in request.selection.topics where counts[topic] == nil {
       throw OperationError(
         .usage, "no such topic in the cluster", at: "--topic \(topic)",
-        remedy: "it is the name in Kafka, prefix included")
+        remedy: "use the name in Kafka, including the prefix")
     }
     for topic in own where counts[topic] == nil {
       switch request.target {
       case .worker(let name):
         throw OperationError(
-          .usage, "there is no topic \(topic)", at: "--worker \(name)",
-          remedy: "a new worker's topics come with millrace topics apply once `workers` names it")
+          .usage, "the topic \(topic) does not exist", at: "--worker \(name)",
+          remedy: "for a new worker, add it to `workers` and run millrace topics apply")
       case .topic:
         throw OperationError(
           .usage, "no such topic in the cluster", at: "--to-topic \(topic)",
-          remedy: "it is the name in Kafka, prefix included; create it first")
+          remedy: "use the name in Kafka, including the prefix, and create the topic first")
       }
     }
     if case .worker(let name) = request.target {
       let lanes = counts[own.first ?? ""]
       for topic in request.selection.topics where counts[topic] != lanes {
         throw OperationError(
-          .usage, "\(topic) has \(counts[topic] ?? 0) partitions where \(name) has \(lanes ?? 0) lanes", at: "--topic",
-          remedy: "replay topics of one partition count alone: a lane sends what its own partition holds")
+          .usage, "\(topic) has \(counts[topic] ?? 0) partitions, but \(name) has \(lanes ?? 0) lanes", at: "--topic",
+          remedy: "choose topics with as many partitions as the worker has lanes")
       }
     }
     return counts
@@ -95,13 +98,14 @@ struct ReplayPlanner: Sendable {
   private func offsets(
     since time: Timestamp?, _ flag: String, of partitions: [TopicPartition]
   ) async throws -> [TopicPartition: Int64]? {
-    guard let time else { return nil }
+    // Kafka's index has only real time. With a simulated clock, each record's time is compared as it is read.
+    guard let time, !clock.isSimulated else { return nil }
     do {
       return try await log.offsets(of: partitions, since: time.millisecondsSince1970, timeout: Self.timeout)
     } catch let error where error.code == .unsupported {
       throw OperationError(
-        .usage, "this cluster cannot look up offsets by time: it is the embedded one", at: flag,
-        remedy: "choose offsets of one partition by --partition, --from and --to")
+        .usage, "the embedded cluster cannot look up offsets by time", at: flag,
+        remedy: "choose offsets of one partition with --partition, --from and --to")
     }
   }
 
@@ -109,16 +113,16 @@ struct ReplayPlanner: Sendable {
     let (from, to) = (selection.from ?? range.lowerBound, selection.to ?? range.upperBound)
     guard range.lowerBound > from || to > range.upperBound || (selection.from != nil && range.isEmpty) else { return }
     guard !range.isEmpty else {
-      throw OperationError(.usage, "the partition holds no record", at: "--from, --to", remedy: "check --partition")
+      throw OperationError(.usage, "the partition is empty", at: "--from, --to", remedy: "check --partition")
     }
     throw OperationError(
-      .usage, "the partition holds \(range.lowerBound) to \(range.upperBound - 1)", at: "--from, --to",
+      .usage, "the partition has offsets \(range.lowerBound) to \(range.upperBound - 1)", at: "--from, --to",
       remedy: "stay within --from \(range.lowerBound) --to \(range.upperBound)")
   }
 }
 
 extension WorkerTopics {
-  /// The topics that have to be there, the one with as many partitions as lanes first.
+  /// The topics that have to exist. The first has one partition per lane.
   static func targets(_ target: ReplayRequest.Target, prefix: String) -> [String] {
     switch target {
     case .worker(let name):

@@ -1,18 +1,18 @@
-// What `millrace replay` is asked for. Pure.
+// The request of `millrace replay`. Pure.
 
 internal import AppStore
 public import Millrace
 
-/// Records to be sent again, and where to.
+/// The records to send again and their target.
 public struct ReplayRequest: Sendable, Hashable {
-  /// Where copies go.
+  /// The target of the copies.
   public enum Target: Sendable, Hashable, CustomStringConvertible {
-    /// To the replay topic of this worker, which sends them to itself; its group does not move.
+    /// The replay topic of this worker, which copies the records itself. Its group's offsets do not change.
     case worker(String)
-    /// To this topic, by its name in Kafka.
+    /// This topic, given by its name in Kafka.
     case topic(String)
 
-    /// The worker's or the topic's name.
+    /// The name of the worker or topic.
     public var description: String {
       switch self {
       case .worker(let name), .topic(let name): name
@@ -20,18 +20,18 @@ public struct ReplayRequest: Sendable, Hashable {
     }
   }
 
-  /// Which records; at least one topic.
+  /// The records to send; at least one topic.
   public var selection: RecordSelection
-  /// Where copies go.
+  /// The target of the copies.
   public var target: Target
-  /// Why handlers are to run again for what is done; nil: what is done stays done.
+  /// The reason for running handlers again on handled notifications; nil: handled notifications are skipped.
   public var reapply: String?
-  /// Records a second at most; nil: as fast as it goes.
+  /// The maximum number of records per second; nil for no limit.
   public var rate: Int?
-  /// Records at most, the first ones by topic, partition and offset; nil: all.
+  /// The maximum number of records, the first by topic, partition and offset; nil for all.
   public var limit: Int?
 
-  /// Records that `selection` chooses.
+  /// Creates a request.
   public init(
     _ selection: RecordSelection, to target: Target, reapply: String? = nil, rate: Int? = nil, limit: Int? = nil
   ) {
@@ -39,47 +39,49 @@ public struct ReplayRequest: Sendable, Hashable {
     (self.rate, self.limit) = (rate, limit)
   }
 
-  /// Holds the request against itself.
+  /// Checks the request for contradictions.
   /// - Throws: ``OperationError`` that names the flag.
   func check(prefix: String) throws(OperationError) {
     guard !selection.topics.isEmpty else {
       throw OperationError(
-        .usage, "no topic to read from", at: "--topic",
-        remedy: "name topics by --topic appstore.notifications.refunds or --family refunds")
+        .usage, "no topic is named", at: "--topic",
+        remedy: "name topics with --topic appstore.notifications.refunds or --family refunds")
     }
     if selection.from != nil || selection.to != nil {
       guard selection.topics.count == 1, selection.partitions.count == 1 else {
         throw OperationError(
-          .usage, "offsets are those of one partition", at: "--from, --to",
-          remedy: "name one --topic and one --partition with them")
+          .usage, "offsets apply to one partition", at: "--from, --to",
+          remedy: "also pass exactly one --topic and one --partition")
       }
     }
     if let from = selection.from, let to = selection.to, from >= to {
       throw OperationError(
-        .usage, "nothing between \(from) and \(to)", at: "--from, --to", remedy: "--to is the offset behind the last")
+        .usage, "the range \(from) to \(to) is empty", at: "--from, --to",
+        remedy: "pass a greater --to, which is exclusive")
     }
     if let since = selection.since, let until = selection.until, since >= until {
       throw OperationError(
-        .usage, "nothing between \(since.rfc3339) and \(until.rfc3339)", at: "--since, --until",
-        remedy: "--until is later than --since")
+        .usage, "the range \(since.rfc3339) to \(until.rfc3339) is empty", at: "--since, --until",
+        remedy: "pass an --until that is later than --since")
     }
     if !selection.reasons.isEmpty {
       throw OperationError(
-        .usage, "only dead letters have a reason", at: "--reason", remedy: "see millrace dead-letters requeue")
+        .usage, "only dead letters have a reason", at: "--reason", remedy: "use millrace dead-letters requeue")
     }
     guard case .topic(let target) = target else { return }
     if reapply != nil {
       throw OperationError(
-        .usage, "a topic has no handlers to run again", at: "--reapply", remedy: "name a worker by --worker")
+        .usage, "a topic has no handlers", at: "--reapply", remedy: "name a worker with --worker")
     }
     if selection.topics.contains(target) {
       throw OperationError(
-        .usage, "copies would be copied again", at: "--to-topic", remedy: "choose a topic that --topic does not name")
+        .usage, "the replay would read its own copies", at: "--to-topic",
+        remedy: "choose a topic that --topic does not name")
     }
     if target.hasPrefix(prefix + "millrace.") {
       throw OperationError(
-        .usage, "\(target) is Millrace's own", at: "--to-topic",
-        remedy: "to send records to a worker again, name it by --worker")
+        .usage, "\(target) belongs to Millrace", at: "--to-topic",
+        remedy: "to replay to a worker, name it with --worker")
     }
   }
 }

@@ -1,72 +1,72 @@
-// A run as people, scripts and the console see it: folded from `millrace.operations`. Pure.
+// A replay as people, scripts and the console see it, folded from `millrace.operations`. Pure.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// One replay with all its parts.
+/// A replay with all its parts.
 public struct ReplayRun: Sendable, Hashable {
-  /// Where it stands.
+  /// The state of a replay.
   public enum State: String, Sendable, Hashable, CaseIterable {
-    /// Parts go on, or wait for who carries them out.
+    /// Parts are running, or wait for the process that carries them out.
     case running
-    /// An operator lets it wait.
+    /// An operator paused it.
     case paused
-    /// An operator ended it; its parts have not all heard of it yet.
+    /// An operator stopped it, and some parts have not reacted yet.
     case stopping
-    /// An operator ended it.
+    /// An operator stopped it.
     case stopped
     /// All parts are done.
     case done
-    /// All parts are over, and at least one could not be done.
+    /// All parts are over, and at least one failed.
     case failed
-    /// The parts that were asked for are over, and others never were: whoever began the run died while it did.
+    /// The commands of some parts are missing because the process that started the run died. All other parts are over.
     case incomplete
   }
 
-  /// One partition.
+  /// A part: the offsets of one partition.
   public struct Part: Sendable, Hashable {
     /// The partition.
     public var partition: TopicPartition
-    /// What is looked at, the last one excluded.
+    /// The offsets to read; the upper bound is exclusive.
     public var offsets: Range<Int64>
-    /// The next offset.
+    /// The next offset to read.
     public var next: Int64
-    /// Records sent.
+    /// The number of records sent.
     public var sent: Int64 = 0
-    /// Whether it is over.
+    /// Whether the part is over.
     public var isOver = false
-    /// Whether an operator ended it.
+    /// Whether an operator stopped it.
     public var isStopped = false
-    /// Why it could not be done.
+    /// The reason for a failure.
     public var failure: String?
   }
 
-  /// Names it; `ce_replayid` of what it sent.
+  /// The run's ID, which is also the `ce_replayid` of the copies.
   public var id: String
-  /// Where copies go.
+  /// The target of the copies.
   public var target: ReplayRequest.Target
-  /// Who began it.
+  /// The operator who started it.
   public var by: String
-  /// Why.
+  /// The operator's reason.
   public var why: String
-  /// Whether handlers run again.
+  /// Whether handlers run again on handled notifications.
   public var isReapply: Bool
-  /// When it began.
+  /// The start time.
   public var startedAt: Timestamp
-  /// When it was last heard of.
+  /// The time of the last activity.
   public var heardAt: Timestamp
-  /// Which records.
+  /// The selected records.
   public var selection: RecordSelection
-  /// Records a second at most.
+  /// The maximum number of records per second.
   public var rate: Int?
-  /// Its parts, as far as they were asked for.
+  /// The parts whose commands exist.
   public var parts: [Part] = []
-  /// How many parts it was to have when it began.
+  /// The number of parts that the run was started with.
   public var declared = 0
   var word: RunControl.Verb?
 
-  /// Where it stands.
+  /// The current state.
   public var state: State {
     if isOver {
       if parts.contains(where: { $0.failure != nil }) { return .failed }
@@ -80,20 +80,20 @@ public struct ReplayRun: Sendable, Hashable {
     }
   }
 
-  /// Parts that nobody was asked for.
+  /// The number of parts without a command.
   public var missing: Int { max(0, declared - parts.count) }
-  /// Whether nothing more will come, and nothing is left to decide.
+  /// Whether the run is over and needs no decision.
   public var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || word == .stop) }
-  /// Records sent.
+  /// The number of records sent.
   public var sent: Int64 { parts.reduce(0) { $0 + $1.sent } }
-  /// Offsets to look at.
+  /// The number of offsets to read.
   public var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
-  /// Offsets that were looked at.
+  /// The number of offsets read so far.
   public var offsetsDone: Int64 { parts.reduce(0) { $0 + ($1.next - $1.offsets.lowerBound) } }
-  /// Why parts could not be done.
+  /// The failures of parts.
   public var failures: [String] { parts.compactMap { part in part.failure.map { "\(part.partition): \($0)" } } }
 
-  /// How much longer it takes at the pace of so far; nil where that cannot be said.
+  /// The estimated remaining time at the current pace; nil if unknown.
   public func estimate(now: Timestamp) -> Duration? {
     guard state == .running, offsetsDone > 0, now > startedAt else { return nil }
     return (now - startedAt) * (Double(offsets - offsetsDone) / Double(offsetsDone))
@@ -122,7 +122,7 @@ public struct ReplayRun: Sendable, Hashable {
     return json
   }
 
-  /// One line, without a line feed.
+  /// The run as one line of JSON, without a line feed.
   public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
@@ -133,7 +133,7 @@ extension ReplayRun: Reportable {
     TextColumn("READ", alignment: .right), TextColumn("BY"), TextColumn("RUN"), TextColumn("SELECTION"),
   ]
 
-  /// One line of a list.
+  /// The cells of one table row.
   public var row: [TextCell] {
     let style: TextStyle =
       switch state {
@@ -149,7 +149,7 @@ extension ReplayRun: Reportable {
     ]
   }
 
-  /// A bar with an estimate: `████░░ 40 %, 1200 sent, about 3 min`.
+  /// A progress bar with an estimate: `████░░ 40 %, 1200 sent, about 3 min`.
   public func bar(now: Timestamp, width: Int, usesColor: Bool) -> String {
     let bar = ProgressBar(parts: [.init(count: offsetsDone, symbol: "█", style: .green)], total: offsets)
     let percent = offsets == 0 ? 100 : offsetsDone * 100 / offsets
@@ -158,40 +158,40 @@ extension ReplayRun: Reportable {
     return bar.text(width: max(10, min(30, width - 40)), usesColor: usesColor) + " \(percent) %, \(sent) sent\(state)"
   }
 
-  /// How it ended, in a sentence.
+  /// The result as a sentence.
   public var sentence: String {
     switch state {
     case .done: "\(HumanText.count(Int(sent), "record")) sent."
-    case .failed: "\(sent) sent; not done: \(failures.joined(separator: "; "))."
+    case .failed: "\(sent) sent; failed: \(failures.joined(separator: "; "))."
     case .incomplete:
-      "\(sent) sent; \(missing) of \(declared) partitions were never asked for, whoever began it died meanwhile."
-        + " millrace replay stop \(id) closes it; then begin it again."
+      "\(sent) sent; \(missing) of \(declared) partitions were not started: the command that began the run died."
+        + " End it with millrace replay stop \(id), then start a new one."
     case .stopped: "stopped after \(HumanText.count(Int(sent), "record"))."
-    case .paused: "paused after \(HumanText.count(Int(sent), "record")); millrace replay resume \(id) goes on."
-    case .running, .stopping: "\(sent) sent so far; run \(id) goes on."
+    case .paused: "paused after \(HumanText.count(Int(sent), "record")); continue with millrace replay resume \(id)."
+    case .running, .stopping: "\(sent) sent so far; run \(id) continues."
     }
   }
 
-  /// How a command that followed it ends.
+  /// The exit status of a command that followed the run.
   public var status: CommandStatus { state == .done || state == .stopped ? .success : .failure }
 }
 
-/// All runs, folded from the topic in its order.
+/// All runs, folded from the topic.
 public struct RunBook: Sendable {
   private var byID: [String: ReplayRun] = [:]
   private var order: [String] = []
-  // Which run and part a command is.
+  // The run and part of each command.
   private var places: [String: (run: String, part: Int)] = [:]
   private let limit: Int
-  /// Records of the topic that are no commands.
+  /// The skipped records, which are not commands.
   public private(set) var passedOver = PassedOver()
 
-  /// No runs.
-  /// - Parameter limit: How many are kept, those that began last.
+  /// Creates an empty book.
+  /// - Parameter limit: The number of runs to keep; the most recent ones are kept.
   public init(limit: Int = .max) { self.limit = limit }
 
-  /// Takes the next record in.
-  /// - Returns: the run that it changed; nil: none.
+  /// Adds the next record.
+  /// - Returns: The ID of the run that it changed; nil if none.
   @discardableResult
   public mutating func fold(_ record: ConsumerRecord) -> String? {
     switch passedOver.read(record) {
@@ -249,20 +249,20 @@ public struct RunBook: Sendable {
     return place.run
   }
 
-  /// The runs, those that began last at the end.
+  /// The runs, ordered by start time.
   public var runs: [ReplayRun] { order.compactMap { byID[$0] } }
 
-  /// A run by its id.
+  /// The run with the given ID.
   public subscript(id: String) -> ReplayRun? { byID[id] }
 
-  /// A run by its id or the first characters of it.
-  /// - Throws: ``OperationError`` where none or several begin so.
+  /// Finds a run by its ID or by a unique prefix of it.
+  /// - Throws: ``OperationError`` if no run or more than one run matches.
   public func run(named name: String) throws(OperationError) -> ReplayRun {
     if let run = byID[name] { return run }
     let alike = order.filter { !name.isEmpty && $0.hasPrefix(name) }
     if let only = alike.first, alike.count == 1, let run = byID[only] { return run }
     throw OperationError(
-      .usage, alike.isEmpty ? "no such run" : "several runs begin so", at: name,
+      .usage, alike.isEmpty ? "no such run" : "several runs begin with this id", at: name,
       remedy: "copy an id from millrace replay list")
   }
 }

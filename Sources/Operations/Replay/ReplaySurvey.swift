@@ -1,24 +1,25 @@
-// What a run would send, counted without sending: `--dry-run`, and where `--limit` ends.
+// Counts the records that a run would send, for `--dry-run` and to find where `--limit` ends.
 
 public import AppStore
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
-/// How many records a plan chooses, and what they are.
+/// The number and kinds of the records that a plan selects.
 public struct ReplaySurvey: Sendable, Hashable {
-  /// Records that were looked at.
+  /// The number of records read.
   public var read = 0
-  /// Records that are chosen.
+  /// The number of records selected.
   public var chosen = 0
-  /// How many are chosen of each type and subtype.
+  /// The number of selected records by type and subtype.
   public var types: [String: Int] = [:]
-  /// The first few of them.
+  /// The first selected records.
   public var samples: [RecordView] = []
 
   static let sampleCount = 5
 
-  /// Nothing looked at.
+  /// An empty survey.
   public init() {}
 
   mutating func take(_ count: Int, chosen records: some Collection<ConsumerRecord>) {
@@ -30,7 +31,7 @@ public struct ReplaySurvey: Sendable, Hashable {
     }
   }
 
-  /// What was looked at elsewhere.
+  /// Adds the survey of another partition.
   mutating func add(_ other: ReplaySurvey) {
     read += other.read
     chosen += other.chosen
@@ -46,10 +47,10 @@ public struct ReplaySurvey: Sendable, Hashable {
     return text("ce_subtype").map { "\(type)/\($0)" } ?? type
   }
 
-  /// One line: `12 of 4000 records would be sent`.
+  /// The counts as one sentence: `12 of 4000 records would be sent.`
   public var sentence: String { "\(chosen) of \(HumanText.count(read, "record")) would be sent." }
 
-  /// The survey for a terminal: counts by type, then samples.
+  /// The survey for a terminal: counts by type, followed by samples.
   public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     let rows = types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
       [TextCell(type), TextCell("\(count)")]
@@ -70,7 +71,7 @@ public struct ReplaySurvey: Sendable, Hashable {
     return counts + (counts.isEmpty || shown.isEmpty ? [] : [""]) + shown + (shown.isEmpty ? [] : [""]) + [sentence]
   }
 
-  /// One object for a script: the samples say what they are, without payloads.
+  /// The survey as one line of JSON. Samples have no payloads.
   public var jsonLine: String {
     let types = JSONObject(
       self.types.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer(Int64($0.value))) })
@@ -83,7 +84,7 @@ public struct ReplaySurvey: Sendable, Hashable {
 }
 
 extension RecordView {
-  /// The record as JSON without anything that says whose purchase it is.
+  /// The record as JSON without any data that identifies a purchase.
   public var jsonWithoutPayload: JSONObject {
     var json = json
     for name in [
@@ -99,15 +100,16 @@ extension RecordView {
 extension ReplayPlanner {
   private actor Counter {
     var survey = ReplaySurvey()
-    /// Where the limit is reached; what is behind is not chosen any more.
+    /// The offset at which the limit is reached. Later records are not selected.
     var end: Int64?
     private let limit: Int
+    private let clock: MillraceClock
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, clock: MillraceClock) { (self.limit, self.clock) = (limit, clock) }
 
-    /// - Returns: whether more are wanted.
+    /// - Returns: Whether to continue.
     func take(_ page: [ConsumerRecord], _ matcher: RecordMatcher) -> Bool {
-      var chosen = page.filter { matcher.matches($0) }
+      var chosen = page.filter { matcher.matches($0, at: $0.time(by: clock)) }
       if survey.chosen + chosen.count >= limit {
         chosen = Array(chosen.prefix(limit - survey.chosen))
         end = chosen.last.map { $0.offset + 1 } ?? page.first?.offset
@@ -121,8 +123,8 @@ extension ReplayPlanner {
 
   private static let pageSize = 1_000
 
-  /// Reads what a plan would read.
-  /// - Returns: the counts, and the plan as far as `limit` goes.
+  /// Reads the records of a plan without sending them.
+  /// - Returns: The counts, and the plan cut off at `limit`.
   func survey(_ plan: ReplayPlan) async throws -> (ReplaySurvey, ReplayPlan) {
     if let limit = plan.request.limit { return try await limited(plan, to: limit) }
     let matcher = RecordMatcher(plan.request.selection)
@@ -131,18 +133,18 @@ extension ReplayPlanner {
     try await log.scan(
       Dictionary(ranges) { first, _ in first }, where: matcher.headers, upTo: Self.pageSize
     ) { page in
-      let chosen = page.records.filter { matcher.matches($0) }
+      let chosen = page.records.filter { matcher.matches($0, at: $0.time(by: clock)) }
       surveys.withLock { $0[page.partition, default: ReplaySurvey()].take(page.read, chosen: chosen) }
     }
     var sum = ReplaySurvey()
-    // Which samples are shown does not depend on which partition was the quickest.
+    // Sort, so the samples do not depend on the speed of the partitions.
     for (_, survey) in surveys.withLock({ $0 }).sorted(by: { $0.key < $1.key }) { sum.add(survey) }
     return (sum, plan)
   }
 
-  /// One partition after the other, as far as the limit goes.
+  /// Reads one partition after the other, up to the limit.
   private func limited(_ plan: ReplayPlan, to limit: Int) async throws -> (ReplaySurvey, ReplayPlan) {
-    let counter = Counter(limit: limit)
+    let counter = Counter(limit: limit, clock: clock)
     let matcher = RecordMatcher(plan.request.selection)
     var limited = plan
     limited.parts = []

@@ -1,10 +1,10 @@
-// A run as it goes on: one line that changes on a terminal, JSON lines elsewhere.
+// Shows a running replay: one changing line on a terminal, JSON lines elsewhere.
 
 internal import AppStore
-public import Clocks
+public import MillraceTime
 internal import Synchronization
 
-/// Prints a run's progress, not more often than anybody wants to read it.
+/// Prints a run's progress at a limited rate.
 public final class RunProgress: Sendable {
   private struct State {
     var shownAt: MillraceClock.Instant?
@@ -16,16 +16,16 @@ public final class RunProgress: Sendable {
   private let clock: MillraceClock
   private let state = Mutex(State())
 
-  /// Back to the beginning of the line above, which is cleared.
+  /// Moves to the beginning of the line above and clears it.
   private static let lineAbove = "\u{1B}[1A\u{1B}[2K"
 
-  /// Prints to a place.
+  /// Creates a display.
   public init(_ output: Output, asJSON: Bool, clock: MillraceClock) {
     (self.output, self.asJSON, self.clock) = (output, asJSON, clock)
   }
 
-  /// A change.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Shows a change.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func report(_ run: ReplayRun) throws(OperationError) {
     let pause: Duration = asJSON ? .seconds(1) : .milliseconds(100)
     let now = clock.now
@@ -37,8 +37,8 @@ public final class RunProgress: Sendable {
     if isDue { try show(run) }
   }
 
-  /// The last one.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Shows the final state.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func end(_ run: ReplayRun) throws(OperationError) { try show(run) }
 
   private func show(_ run: ReplayRun) throws(OperationError) {

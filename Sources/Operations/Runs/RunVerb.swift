@@ -1,14 +1,14 @@
-// The three words that an operator has for every run, whichever command began it.
+// The requests that an operator can make of any run.
 
 internal import Millrace
 
-/// What an operator may say about a run that somebody else's process carries out.
+/// An operator's request to the process that carries out a run.
 public enum RunVerb: String, Sendable, Hashable, CaseIterable {
-  /// Wait.
+  /// Pause the run.
   case pause
-  /// Go on.
+  /// Continue the run.
   case resume
-  /// End where it stands, for good.
+  /// Stop the run for good.
   case stop
 
   var verb: RunControl.Verb {

@@ -1,4 +1,4 @@
-// Files that somebody waits for: they appear whole or not at all.
+// Writes files that other processes wait for, so they appear complete or not at all.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -8,13 +8,13 @@
   internal import Darwin
 #endif
 
-/// Writes small files by renaming, so that a reader never sees half of one.
+/// Writes small files and renames them, so a reader never sees a partial file.
 public enum AtomicFile {
-  /// Writes `text` to `path`, replacing what was there.
+  /// Writes `text` to `path`, replacing an existing file.
   ///
   /// - Throws: ``OperationError`` that names the file and the system's reason.
   public static func write(_ text: String, to path: String) throws(OperationError) {
-    // The process's number keeps two writers apart; beside the target, because renaming works inside a file system only.
+    // The process ID keeps two writers apart. Same directory as the target, because a rename cannot cross file systems.
     let temporary = "\(path).\(getpid()).tmp"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw failure(path) }
@@ -30,7 +30,7 @@ public enum AtomicFile {
 
   private static func failure(_ path: String) -> OperationError {
     OperationError(
-      .failed, "cannot write it: \(SystemReason.text(errno))", at: path,
-      remedy: "check the path and that this user may write there")
+      .failed, "could not write the file: \(SystemReason.text(errno))", at: path,
+      remedy: "check the path and that this user may write to it")
   }
 }

@@ -1,14 +1,25 @@
-// Which cluster a command talks to, said while it waits and again when nobody answers.
+// Reports which cluster a command connects to, and why it does not answer.
 
-public import Kafka
+public import KafkaClient
 
 extension KafkaConfiguration {
-  /// What is said before the first question: a cluster that cannot be reached is silent until the time limit.
+  /// The message before the first request. An unreachable cluster is otherwise silent until the timeout.
   public var connecting: String { "connecting to \(TerminalText.safe(bootstrapServers)) …" }
 
-  /// The cluster as it answers a command's first question.
+  /// Reports the cluster to `note` and returns a configuration that also reports connection problems to it.
+  public func telling(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
+    note(connecting)
+    var told = self
+    told.reporter = ConnectionReporter { problems in
+      let words = problems.map { TerminalText.safe($0.description) }.joined(separator: ", ")
+      note(words.isEmpty ? "no answer yet" : "no answer yet: \(words)")
+    }
+    return told
+  }
+
+  /// Describes the cluster, as the first request of a command.
   ///
-  /// - Throws: `KafkaError` whose operation names the address that was asked.
+  /// - Throws: `KafkaError` whose operation names the cluster's address.
   func describeCluster(timeout: Duration) async throws(KafkaError) -> ClusterDescription {
     do {
       return try await KafkaAdmin(self).describeCluster(timeout: timeout)

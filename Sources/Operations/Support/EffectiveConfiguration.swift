@@ -1,15 +1,14 @@
-// The configuration as a command at a terminal gets it: the file that --config or MILLRACE_CONFIG names, under the
-// environment.
+// Loads the configuration of a command: the file from --config or MILLRACE_CONFIG, overridden by environment variables.
 
-public import Kafka
+public import KafkaClient
 public import Millrace
 
 /// Finds and reads the configuration of a command.
 public enum EffectiveConfiguration {
-  /// The variable that names the file where `--config` does not.
+  /// The environment variable that names the file if `--config` is missing.
   public static let fileVariable = "MILLRACE_CONFIG"
 
-  /// The file to read: what `--config` says, else ``fileVariable``; nil for none.
+  /// The file that `--config` or ``fileVariable`` names; nil if neither is set.
   public static func file(option: String?, environment: [String: String]) -> String? {
     option ?? environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -24,13 +23,13 @@ public enum EffectiveConfiguration {
 }
 
 extension KafkaSettings {
-  /// A client for commands that look at a cluster from outside.
+  /// Creates the configuration of a client outside the cluster's process.
   ///
-  /// - Throws: `MillraceError` for a cluster inside another process, which has no address in the configuration.
+  /// - Throws: `MillraceError` if the cluster is embedded in another process and has no configured address.
   public func outsideClient() throws(MillraceError) -> KafkaConfiguration {
     guard !isEmbedded else {
       throw MillraceError(
-        .configuration, "the value is `embedded`, a cluster inside one process that no command can reach",
+        .configuration, "the value is `embedded`: no command can reach a cluster inside another process",
         at: "kafka.bootstrapServers", remedy: "run millrace embedded-cluster and set the address it prints")
     }
     return try client(clientID: "millrace-cli")

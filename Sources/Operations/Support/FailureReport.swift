@@ -1,16 +1,15 @@
-// From any error to what a terminal shows of it: readable lines and an exit status. A table, so that every command ends
-// alike.
+// Converts any error into terminal output and an exit status, in one table, so all commands behave alike.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// How a process of the command line ends, by `sysexits.h` where it has a number.
+/// The exit status of a command, from `sysexits.h` if it has a matching number.
 public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
-  /// It did what it was asked.
+  /// The command succeeded.
   case success = 0
-  /// It did not: what was verified is not genuine, the cluster did not answer, a step was refused.
+  /// The command failed: the data is not genuine, the cluster did not answer, or a step was refused.
   case failure = 1
   /// The command line is wrong (`EX_USAGE`).
   case usage = 64
@@ -18,14 +17,14 @@ public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
   case configuration = 78
 }
 
-/// What is said of an error, and how the process ends.
+/// The output and the exit status for an error.
 public struct FailureReport: Sendable, Hashable {
-  /// How the process ends.
+  /// The exit status.
   public var status: CommandStatus
-  /// For standard error, one line for each problem; empty where there is nothing to say.
+  /// The lines for standard error, one per problem; empty if there is nothing to report.
   public var lines: [String]
 
-  /// The report of an error that ended a command.
+  /// Creates the report of an error that ended a command.
   public init(_ error: any Error) {
     switch error {
     case let error as OperationError:
@@ -39,11 +38,11 @@ public struct FailureReport: Sendable, Hashable {
       self.init(isConfiguration ? .configuration : .failure, error.problems.map(\.description))
     case let error as KafkaError:
       let isConfiguration = error.code == .invalidConfiguration
-      self.init(isConfiguration ? .configuration : .failure, ["\(error); \(Self.advice(error))"])
+      self.init(isConfiguration ? .configuration : .failure, ["\(error); \(error.advice)"])
     case let error as APIError:
       self = Self.report(error)
     case is CancellationError:
-      self.init(.failure, ["interrupted before it was done; run it again"])
+      self.init(.failure, ["interrupted before the command was done; run it again"])
     default:
       self.init(.failure, ["\(error)"])
     }
@@ -56,15 +55,8 @@ public struct FailureReport: Sendable, Hashable {
 
   private static func report(_ error: APIError) -> FailureReport {
     if case .cancelled = error.kind { return FailureReport(CancellationError()) }
-    // One line for each rule: they are about what was typed.
+    // One line per violated rule, because they concern the command line.
     if case .violation(let violations) = error.kind { return FailureReport(.usage, violations.map { "\($0)" }) }
     return FailureReport(error.errorClass == .configuration ? .configuration : .failure, ["\(error)"])
-  }
-
-  private static func advice(_ error: KafkaError) -> String {
-    if error.code == .invalidConfiguration { return "check kafka.properties" }
-    if error.code == .unknownTopicOrPartition { return "create it with millrace topics apply" }
-    if error.isRetriable { return "check kafka.bootstrapServers and that the brokers run" }
-    return "look the code up in Kafka's documentation, and check the permissions of this user"
   }
 }

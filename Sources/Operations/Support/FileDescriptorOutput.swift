@@ -1,4 +1,4 @@
-// Writing all bytes to a file descriptor, and what the system says when it will not.
+// Writes to file descriptors and describes system errors.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -10,7 +10,7 @@
 
 /// Writes to file descriptors.
 enum FileDescriptorOutput {
-  /// Writes all of `bytes`; returns 0, or the system's error number.
+  /// Writes all of `bytes`. Returns 0, or the system's error number.
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     bytes.withUnsafeBytes { buffer in
       var rest = buffer[...]
@@ -37,7 +37,7 @@ enum FileDescriptorOutput {
   }
 }
 
-/// The system's words for an error number.
+/// Descriptions of system error numbers.
 enum SystemReason {
   static func text(_ number: Int32) -> String {
     strerror(number).map { String(cString: $0) } ?? "error \(number)"

@@ -1,27 +1,27 @@
-// The one error type of this module: what a person at a terminal asked for and cannot have, and what to do instead.
+// The error type of this module.
 
-/// Why a command did not do what it was asked.
+/// The reason why a command failed, and the remedy.
 public struct OperationError: Error, Sendable, Hashable {
-  /// What kind of mistake it is; decides the exit status.
+  /// The kind of error, which determines the exit status.
   public enum Kind: Sendable, Hashable {
-    /// The command line asks for something that makes no sense (status 64).
+    /// The command line is invalid (status 64).
     case usage
-    /// The command could not do its work (status 1).
+    /// The command failed (status 1).
     case failed
-    /// Whoever read our output is gone, as `head` is after ten lines. Nothing to report (status 0).
+    /// The reader closed the output, as `head` does after ten lines. Not reported (status 0).
     case outputClosed
   }
 
-  /// What kind of mistake it is.
+  /// The kind of error.
   public var kind: Kind
-  /// What is wrong, in one clause without a full stop.
+  /// The problem, in one clause without a full stop.
   public var what: String
-  /// Where: a flag, a file, a topic; nil where there is nothing to point at.
+  /// The flag, file or topic at fault; nil if there is none.
   public var place: String?
-  /// What to do now, in one clause without a full stop.
+  /// The action to take, in one clause without a full stop.
   public var remedy: String
 
-  /// Describes one mistake.
+  /// Creates an error.
   public init(_ kind: Kind, _ what: String, at place: String? = nil, remedy: String) {
     self.kind = kind
     self.what = what
@@ -31,6 +31,6 @@ public struct OperationError: Error, Sendable, Hashable {
 }
 
 extension OperationError: CustomStringConvertible {
-  /// `place: what; remedy`, on one line.
+  /// The error on one line: `place: what; remedy`.
   public var description: String { (place.map { "\($0): " } ?? "") + "\(what); \(remedy)" }
 }

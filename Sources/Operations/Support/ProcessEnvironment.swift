@@ -1,4 +1,4 @@
-// The environment of this process; read in one place, so that everything else takes it as a value.
+// The environment of this process. All other code receives it as a value.
 
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials

@@ -1,30 +1,30 @@
-// `millrace health`: whether the process beside us is well, for whoever has neither a shell nor curl.
+// Implements `millrace health`: checks the process in the same container, where neither a shell nor curl is available.
 
 public import AppStoreServerAPI
 public import Millrace
 
-/// Asks the admin port of a process of this machine.
+/// Queries the admin port of a process on this machine.
 public struct ProcessHealth: Sendable {
-  /// What is asked.
+  /// The endpoint to query.
   public enum Question: String, Sendable, CaseIterable {
-    /// Whether the process turns.
+    /// Whether the process is alive.
     case livez
-    /// Whether it can do its work.
+    /// Whether the process can do its work.
     case readyz
   }
 
-  /// What came back.
+  /// The response.
   public struct Answer: Sendable, Hashable {
-    /// Whether all is well.
+    /// Whether the process is healthy.
     public var isHealthy: Bool
-    /// The report of the process, a line of JSON.
+    /// The report of the process, as one line of JSON.
     public var report: String
   }
 
   private let exchange: any HTTPExchange
   private let origin: String
 
-  /// Asks where `settings` has the admin port; at an address that means every address, on this machine.
+  /// Uses the address of the admin port in `settings`, or this machine if that is a wildcard address.
   public init(_ settings: AdminSettings, exchange: any HTTPExchange) {
     self.exchange = exchange
     let host =
@@ -37,8 +37,8 @@ public struct ProcessHealth: Sendable {
     origin = "http://\(host):\(settings.port)"
   }
 
-  /// Asks once.
-  /// - Throws: ``OperationError`` where nobody answers.
+  /// Sends one request.
+  /// - Throws: ``OperationError`` if there is no response.
   public func ask(_ question: Question) async throws(OperationError) -> Answer {
     let url = "\(origin)/\(question.rawValue)"
     do {
@@ -47,7 +47,8 @@ public struct ProcessHealth: Sendable {
       return Answer(isHealthy: answer.status == 200, report: String(report))
     } catch {
       throw OperationError(
-        .failed, "no answer: \(error.what)", at: url, remedy: "see whether the process runs, and with this admin.port")
+        .failed, "no answer: \(error.what)", at: url,
+        remedy: "check that the process is running, and with this admin.port")
     }
   }
 }

@@ -1,4 +1,4 @@
-// Standard input, read whole or asked for one line. Not through /dev/stdin, which cannot be opened where it is a socket.
+// Reads standard input, whole or by line. Does not use /dev/stdin, which cannot be opened if it is a socket.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -8,15 +8,15 @@
   internal import Darwin
 #endif
 
-/// What comes in through file descriptor 0.
+/// Standard input (file descriptor 0).
 public enum StandardInput {
-  /// Whether somebody can be asked.
+  /// Whether standard input is a terminal, so a person can be asked.
   public static var isTerminal: Bool { isatty(0) == 1 }
 
-  /// Everything up to the end.
+  /// Reads all bytes.
   ///
-  /// - Parameter limit: the most bytes taken.
-  /// - Throws: ``OperationError`` where there is more, or it cannot be read.
+  /// - Parameter limit: The maximum number of bytes.
+  /// - Throws: ``OperationError`` if there are more bytes, or if reading fails.
   public static func readAll(limit: Int) throws(OperationError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
@@ -26,16 +26,16 @@ public enum StandardInput {
       if count < 0 {
         if errno == EINTR { continue }
         throw OperationError(
-          .usage, "cannot read it: \(SystemReason.text(errno))", at: "standard input", remedy: "name a file instead")
+          .usage, "could not read: \(SystemReason.text(errno))", at: "standard input", remedy: "pass a file instead")
       }
       guard bytes.count + count <= limit else {
         throw OperationError(
-          .usage, "more than \(limit) bytes", at: "standard input", remedy: "hand over one token or one body")
+          .usage, "the input is larger than \(limit) bytes", at: "standard input", remedy: "pass one token or one body")
       }
       bytes.append(contentsOf: chunk.prefix(count))
     }
   }
 
-  /// One line without its end; nil at the end of the input.
+  /// Reads one line without its line feed; nil at the end of the input.
   public static func readLine() -> String? { Swift.readLine(strippingNewline: true) }
 }

@@ -1,25 +1,25 @@
-// One thing in detail: a label and a value on each line, in groups. What is not there is not shown.
+// The details of one object: a label and a value per line, in groups. Missing values are omitted.
 
-/// Facts about one thing, for a terminal.
+/// Labeled values for a terminal.
 public struct FactSheet: Sendable {
   private var groups: [[(label: String, cell: TextCell)]] = [[]]
 
-  /// A sheet without facts.
+  /// An empty sheet.
   public init() {}
 
-  /// Adds a fact; nothing where there is none.
+  /// Adds a value, unless it is nil.
   public mutating func add(_ label: String, _ value: String?, _ style: TextStyle = .plain) {
     guard let value else { return }
     groups[groups.count - 1].append((TerminalText.safe(label), TextCell(value, style)))
   }
 
-  /// What follows stands apart.
+  /// Starts a new group.
   public mutating func beginGroup() {
     if groups.last?.isEmpty == false { groups.append([]) }
   }
 
-  /// The lines: labels in a column of their own, a blank line between groups. Values are never cut: one that is wider
-  /// than the terminal wraps there.
+  /// The lines: aligned labels, and a blank line between groups. Values are never truncated; long ones wrap at the edge
+  /// of the terminal.
   public func lines(usesColor: Bool) -> [String] {
     let filled = groups.filter { !$0.isEmpty }
     let width = filled.joined().map { TerminalText.width($0.label) }.max() ?? 0

@@ -1,6 +1,6 @@
-// Sizes, counts and prices as people read them.
+// Sizes, counts, prices and durations for people.
 
-/// Small quantities in words.
+/// Formats quantities for people.
 public enum HumanText {
   /// A size in bytes: `812 B`, `17.1 KiB`, `2.0 MiB`.
   public static func size(_ bytes: Int) -> String {
@@ -29,7 +29,7 @@ public enum HumanText {
     return currency.map { "\(amount) \($0)" } ?? amount
   }
 
-  /// How long something takes, never less than it says: `90 s`, `12 min`, `30 h`.
+  /// A duration, rounded up: `90 s`, `12 min`, `30 h`.
   public static func roundedUp(_ time: Duration) -> String {
     let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
     switch seconds {

@@ -1,5 +1,5 @@
-// Where a command's lines go. What depends on the place (colour, width, JSON or text) is decided here once and carried
-// as values, so that everything that renders is pure.
+// The output of a command. Its properties (colour, width, terminal or not) are determined once and passed as values, so
+// all rendering is pure.
 
 #if canImport(Glibc)
   internal import Glibc
@@ -9,20 +9,20 @@
   internal import Darwin
 #endif
 
-/// A place for lines of text, and what it can show.
+/// An output for lines of text, and its capabilities.
 public struct Output: Sendable {
-  /// Whether a person sees it.
+  /// Whether the output is a terminal.
   public let isTerminal: Bool
-  /// Columns of the terminal; nil where lines have no end.
+  /// The number of columns of the terminal; nil if lines are unlimited.
   public let width: Int?
-  /// Whether colour is wanted.
+  /// Whether to use colour.
   public let usesColor: Bool
 
   private let write: @Sendable ([UInt8]) throws(OperationError) -> Void
 
-  /// A place of any making.
+  /// Creates an output with a custom writer.
   ///
-  /// - Parameter write: takes whole lines, each with its line feed.
+  /// - Parameter write: Receives complete lines, each with its line feed.
   public init(
     isTerminal: Bool = false, width: Int? = nil, usesColor: Bool = false,
     write: @escaping @Sendable ([UInt8]) throws(OperationError) -> Void
@@ -33,12 +33,12 @@ public struct Output: Sendable {
     self.write = write
   }
 
-  /// Standard output: results.
+  /// Standard output, for results.
   public static func standardOutput(environment: [String: String]) -> Output {
     Output(descriptor: 1, environment: environment)
   }
 
-  /// Standard error: progress and problems.
+  /// Standard error, for progress and problems.
   public static func standardError(environment: [String: String]) -> Output {
     Output(descriptor: 2, environment: environment)
   }
@@ -52,14 +52,14 @@ public struct Output: Sendable {
       let error = FileDescriptorOutput.write(bytes, to: descriptor)
       guard error != 0 else { return }
       if error == EPIPE {
-        throw OperationError(.outputClosed, "the reader is gone", at: "standard output", remedy: "nothing to do")
+        throw OperationError(.outputClosed, "the reader closed it", at: "standard output", remedy: "nothing to do")
       }
       throw OperationError(
-        .failed, "cannot write: \(SystemReason.text(error))", at: "standard output", remedy: "free some space")
+        .failed, "could not write: \(SystemReason.text(error))", at: "standard output", remedy: "free some space")
     }
   }
 
-  /// Whether colour is wanted: on a terminal that knows it, unless `NO_COLOR` (https://no-color.org) says otherwise.
+  /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` (https://no-color.org) is set.
   public static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
     isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
@@ -71,11 +71,11 @@ public struct Output: Sendable {
   }
 
   /// Writes one line.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func line(_ text: String) throws(OperationError) { try lines([text]) }
 
-  /// Writes lines in one piece.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Writes several lines in one call.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func lines(_ texts: [String]) throws(OperationError) {
     guard !texts.isEmpty else { return }
     var bytes: [UInt8] = []
@@ -86,16 +86,16 @@ public struct Output: Sendable {
     try write(bytes)
   }
 
-  /// Writes text as it is: a page that brings its own line feeds.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// Writes text without adding line feeds.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func text(_ text: String) throws(OperationError) { try write(Array(text.utf8)) }
 
-  /// Says something that nobody has to hear: a closed standard error ends no command.
+  /// Writes an optional message. A closed standard error does not end the command.
   public func note(_ text: String) {
     do {
       try line(text)
     } catch {
-      // Whoever closed it does not want to know.
+      // The message is optional.
     }
   }
 }

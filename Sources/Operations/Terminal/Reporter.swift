@@ -1,12 +1,12 @@
-// Prints what happens as it happens, for people or for scripts.
+// Prints items as they arrive, for people or for scripts.
 
-/// Something that can be told in one line.
+/// An item that can be shown on one line.
 public protocol Reportable: Sendable {
-  /// The columns of ``row``; of fixed width but for the last, so that a table of one row lines up with the others.
+  /// The columns of ``row``. All but the last have a fixed width, so one-row tables line up.
   static var columns: [TextColumn] { get }
-  /// One line for a person.
+  /// The cells of one table row.
   var row: [TextCell] { get }
-  /// One object for a script, without a line feed.
+  /// The item as one line of JSON, without a line feed.
   var jsonLine: String { get }
 }
 
@@ -15,14 +15,14 @@ public struct Reporter<Item: Reportable>: Sendable {
   private let output: Output
   private let asJSON: Bool
 
-  /// Prints to a place.
+  /// Creates a reporter.
   public init(_ output: Output, asJSON: Bool) {
     self.output = output
     self.asJSON = asJSON
   }
 
   /// Prints one item.
-  /// - Throws: ``OperationError`` of kind `outputClosed` where the reader is gone.
+  /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
   public func report(_ item: Item) throws(OperationError) {
     if asJSON { return try output.line(item.jsonLine) }
     var table = StreamingTable(Item.columns, lineWidth: output.width, usesColor: output.usesColor)

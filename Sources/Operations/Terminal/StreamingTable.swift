@@ -1,7 +1,7 @@
-// A table whose end is not known: rows are shown as they come, columns only ever widen. A row that is wider than the
-// terminal goes on in indented lines below, so that nothing is left out on a narrow one.
+// A table of unknown length. Rows are shown as they arrive, and columns only widen. A row wider than the terminal
+// continues on indented lines below, so nothing is lost on a narrow terminal.
 
-/// Lays out rows one at a time.
+/// Formats rows one at a time.
 public struct StreamingTable: Sendable {
   /// The columns.
   public let columns: [TextColumn]
@@ -12,11 +12,11 @@ public struct StreamingTable: Sendable {
   private static let gap = 2
   private static let indent = 4
 
-  /// A table for a place.
+  /// Creates a table.
   ///
   /// - Parameters:
-  ///   - lineWidth: columns of the terminal; nil puts each row on one line.
-  ///   - usesColor: whether styles are applied.
+  ///   - lineWidth: The number of columns of the terminal; nil puts each row on one line.
+  ///   - usesColor: Whether to apply styles.
   public init(_ columns: [TextColumn], lineWidth: Int?, usesColor: Bool) {
     self.columns = columns
     self.lineWidth = lineWidth
@@ -24,10 +24,10 @@ public struct StreamingTable: Sendable {
     widths = columns.map { max($0.minimumWidth, TerminalText.width($0.title)) }
   }
 
-  /// The headings.
+  /// The lines of the headings.
   public mutating func header() -> [String] { lines(columns.map { TextCell($0.title, .dim) }) }
 
-  /// The lines of one row; missing fields are empty.
+  /// The lines of one row. Missing cells are empty.
   public mutating func lines(_ row: [TextCell]) -> [String] {
     let cells = columns.indices.map { $0 < row.count ? row[$0] : "" }
     for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], TerminalText.width(cell.text)) }
@@ -42,7 +42,7 @@ public struct StreamingTable: Sendable {
     }.filter { !$0.isEmpty }
   }
 
-  /// Which columns stand on which line.
+  /// The columns of each line.
   private func layout() -> [[Int]] {
     guard let lineWidth else { return [Array(columns.indices)] }
     var lines: [[Int]] = [[]]

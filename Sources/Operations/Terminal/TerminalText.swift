@@ -1,10 +1,9 @@
-// Foreign text in a terminal: how wide it is, how it is cut, and how it is kept from steering the terminal. Records are
-// data of others; an escape sequence inside one must show as text.
+// Measures, truncates and escapes untrusted text for a terminal. Other programs write records, so an escape sequence in
+// a record must be shown as text.
 
-/// Measures and tames text that goes to a terminal.
+/// Measures and escapes text for a terminal.
 public enum TerminalText {
-  /// The text with everything that would move the cursor, colour the screen or turn the direction of writing replaced by
-  /// its escaped spelling (`\u{1B}`).
+  /// Escapes all characters that would move the cursor, change colours or change the writing direction (`\u{1B}`).
   public static func safe(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var result = ""
@@ -21,15 +20,15 @@ public enum TerminalText {
   private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0: true
-    // Marks and overrides of direction, line and paragraph separators.
+    // Direction marks and overrides, line and paragraph separators.
     case 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
     default: false
     }
   }
 
-  /// Columns that the text takes: two for East Asian wide characters and emoji, none for combining marks.
+  /// The number of columns of a text: two for East Asian wide characters and emoji, none for combining marks.
   public static func width(_ text: String) -> Int {
-    // ASCII is all there is in almost every record.
+    // Fast path: almost all records are ASCII.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
   }
@@ -43,7 +42,7 @@ public enum TerminalText {
     }
   }
 
-  /// The blocks that Unicode's EastAsianWidth.txt lists as W or F, whole blocks at a time.
+  /// Whether the scalar is in a block that Unicode's EastAsianWidth.txt lists as W or F. Covers whole blocks.
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
@@ -54,7 +53,7 @@ public enum TerminalText {
     }
   }
 
-  /// The text in at most `columns` columns, with `…` in the place of what was cut.
+  /// Truncates the text to at most `columns` columns and marks the cut with `…`.
   public static func cut(_ text: String, to columns: Int) -> String {
     guard width(text) > columns else { return text }
     guard columns > 0 else { return "" }
@@ -69,17 +68,17 @@ public enum TerminalText {
     return result + "…"
   }
 
-  /// The text filled with spaces up to `columns`; longer text stays as it is.
+  /// Pads the text with spaces to `columns` columns. Longer text is unchanged.
   public static func pad(_ text: String, to columns: Int, alignment: TextAlignment = .left) -> String {
     let fill = String(repeating: " ", count: max(0, columns - width(text)))
     return alignment == .left ? text + fill : fill + text
   }
 }
 
-/// On which side of its column a text stands.
+/// The alignment of text in its column.
 public enum TextAlignment: Sendable, Hashable {
-  /// Words.
+  /// For words.
   case left
-  /// Numbers.
+  /// For numbers.
   case right
 }

@@ -1,19 +1,19 @@
-// One field of a table.
+// The cells and columns of a table.
 
-/// A piece of text in a column.
+/// A cell of a table.
 public struct TextCell: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// What it says; foreign text is made safe for terminals.
+  /// The text, escaped for terminals.
   public var text: String
-  /// How it looks.
+  /// The style.
   public var style: TextStyle
 
-  /// A field. Control characters in `text` are escaped.
+  /// Creates a cell. Control characters in `text` are escaped.
   public init(_ text: String, _ style: TextStyle = .plain) {
     self.text = TerminalText.safe(text)
     self.style = style
   }
 
-  /// A field in plain style.
+  /// Creates a cell in plain style.
   public init(stringLiteral value: String) { self.init(value) }
 
   func rendered(width: Int, alignment: TextAlignment, usesColor: Bool) -> String {
@@ -26,14 +26,14 @@ public struct TextCell: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// A column of a table.
 public struct TextColumn: Sendable, Hashable {
-  /// Its heading.
+  /// The heading.
   public var title: String
-  /// The width it has before anything wider comes, in columns of the terminal.
+  /// The initial width, in columns of the terminal. Wider cells widen the column.
   public var minimumWidth: Int
-  /// On which side its fields stand.
+  /// The alignment of the cells.
   public var alignment: TextAlignment
 
-  /// A column.
+  /// Creates a column.
   public init(_ title: String, minimumWidth: Int = 0, alignment: TextAlignment = .left) {
     self.title = title
     self.minimumWidth = minimumWidth

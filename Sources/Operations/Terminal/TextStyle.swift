@@ -1,20 +1,20 @@
-// The few ways in which text stands out in a terminal.
+// Text styles for a terminal.
 
-/// How a piece of text looks on a terminal with colour (ECMA-48, "Select Graphic Rendition").
+/// A text style on a terminal with colour (ECMA-48, "Select Graphic Rendition").
 public enum TextStyle: Sendable, Hashable, CaseIterable {
-  /// As everything else.
+  /// The default style.
   case plain
-  /// Headings.
+  /// For headings.
   case bold
-  /// What is rarely looked at.
+  /// For less important text.
   case dim
-  /// What went wrong or was taken away.
+  /// For failures and revocations.
   case red
-  /// What went well.
+  /// For success.
   case green
-  /// What somebody should look at.
+  /// For text that needs attention.
   case yellow
-  /// What is merely different.
+  /// For text that differs in kind, such as an ID.
   case cyan
 
   private var code: Int? {
@@ -29,7 +29,7 @@ public enum TextStyle: Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The text in this style, or as it is where colour is not wanted.
+  /// Applies the style, or returns the text unchanged if colour is off.
   public func applied(to text: String, usesColor: Bool) -> String {
     guard usesColor, let code, !text.isEmpty else { return text }
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"

@@ -1,12 +1,12 @@
-// A table whose rows are all known: columns as wide as their widest field, headings included.
+// A table with known rows. Each column is as wide as its widest cell or heading.
 
-/// Lays out a whole table.
+/// Formats a complete table.
 public enum TextTable {
-  /// The lines of a table with headings; no lines at all where there are no rows.
+  /// The lines of a table with headings; empty if there are no rows.
   ///
   /// - Parameters:
-  ///   - lineWidth: columns of the terminal; nil puts each row on one line.
-  ///   - usesColor: whether styles are applied.
+  ///   - lineWidth: The number of columns of the terminal; nil puts each row on one line.
+  ///   - usesColor: Whether to apply styles.
   public static func lines(
     _ columns: [TextColumn], rows: [[TextCell]], lineWidth: Int?, usesColor: Bool
   ) -> [String] {

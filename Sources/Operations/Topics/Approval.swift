@@ -1,26 +1,27 @@
-// Asking before something changes. The decision is pure; who can be asked is told from outside.
+// Asks the operator before a change. Pure: the caller supplies the input and output.
 
-/// Whether a change may happen.
+/// The operator's decision about a change.
 public enum Approval: Sendable, Hashable {
-  /// Go on.
+  /// Proceed.
   case granted
-  /// The person said no.
+  /// The operator declined.
   case declined
 
-  /// Decides.
+  /// Asks for a decision unless it is given.
   ///
   /// - Parameters:
   ///   - isGiven: `--yes`.
-  ///   - canAsk: whether a person sits at the terminal.
-  ///   - ask: shows a question and returns the answer; nil at the end of the input.
-  /// - Throws: ``OperationError`` that names `--yes` where nobody can be asked.
+  ///   - canAsk: Whether standard input is a terminal.
+  ///   - ask: Shows a question and returns the answer; nil at the end of the input.
+  /// - Throws: ``OperationError`` that names `--yes` if there is no terminal.
   public static func of(
     isGiven: Bool, canAsk: Bool, question: String, ask: (String) -> String?
   ) throws(OperationError) -> Approval {
     if isGiven { return .granted }
     guard canAsk else {
       throw OperationError(
-        .usage, "there is no terminal to ask at", at: "--yes", remedy: "pass --yes to apply what is shown above")
+        .usage, "there is no terminal to ask for confirmation", at: "--yes",
+        remedy: "pass --yes to apply the changes shown above")
     }
     let answer = ask(question + " [y/N] ") ?? ""
     return ["y", "yes"].contains(answer.lowercased().filter { !$0.isWhitespace }) ? .granted : .declined

@@ -1,9 +1,9 @@
-// `millrace topics`: looks at a cluster, and carries out what was agreed to, step by step.
+// Implements `millrace topics`: compares a cluster with the topic files and applies the agreed changes step by step.
 
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// Compares a cluster with the topic files, and changes it.
+/// Compares a cluster with the topic files and changes it.
 public struct TopicsOperation: Sendable {
   private let configuration: KafkaConfiguration
   private let admin: KafkaAdmin
@@ -11,9 +11,9 @@ public struct TopicsOperation: Sendable {
   private let durability: KafkaSettings.Durability
   private let timeout: Duration
 
-  /// An operation on a cluster.
+  /// Creates an operation on a cluster.
   ///
-  /// - Parameter timeout: how long one request may take.
+  /// - Parameter timeout: The time limit of one request.
   public init(
     _ configuration: KafkaConfiguration, catalog: TopicCatalog, durability: KafkaSettings.Durability,
     timeout: Duration = .seconds(15)
@@ -25,26 +25,26 @@ public struct TopicsOperation: Sendable {
     self.timeout = timeout
   }
 
-  /// Looks at the cluster.
-  /// - Throws: `KafkaError` that names the address where it does not answer.
+  /// Compares the cluster with the topic files.
+  /// - Throws: `KafkaError` that names the address if the cluster does not answer.
   public func survey() async throws(KafkaError) -> TopicsSurvey {
     let cluster = try await configuration.describeCluster(timeout: timeout)
     let present = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: timeout)
     return TopicsSurvey(catalog: catalog, present: present, cluster: cluster, durability: durability)
   }
 
-  /// Carries out the changes of a survey. A step that fails does not keep the others from happening: each stands for
-  /// itself, and the next `plan` shows what is left.
+  /// Applies the changes of a survey. A failed step does not stop the others, because they are independent. The next
+  /// `plan` shows the remaining changes.
   ///
-  /// - Parameter note: hears of every step that was done.
-  /// - Returns: one line for each step that failed.
-  /// - Throws: ``OperationError`` where the cluster cannot be changed at all.
+  /// - Parameter note: Receives a line for each completed step.
+  /// - Returns: One line for each failed step.
+  /// - Throws: ``OperationError`` if the cluster cannot be changed at all.
   public func apply(_ survey: TopicsSurvey, note: (String) -> Void) async throws(OperationError) -> [String] {
     if let objection = survey.objection { throw objection }
     var failures: [String] = []
     for step in survey.changes {
       do {
-        note(try await apply(step))
+        note(try await apply(step, survey.cluster))
       } catch {
         failures.append("\(step.topic): \(error)")
       }
@@ -52,21 +52,52 @@ public struct TopicsOperation: Sendable {
     return failures
   }
 
-  private func apply(_ step: TopicPlan.Step) async throws(KafkaError) -> String {
+  private func apply(
+    _ step: TopicPlan.Step, _ cluster: ClusterDescription
+  ) async throws(KafkaError) -> String {
     switch step {
     case .create(let topic, let partitions, let replication, let settings):
-      try await admin.createTopic(
-        topic, partitions: partitions, replicationFactor: replication, settings: settings, timeout: timeout)
+      do throws(KafkaError) {
+        try await admin.createTopic(
+          topic, partitions: partitions, replicationFactor: replication, settings: settings, timeout: timeout)
+      } catch {
+        guard error.code == .topicAlreadyExists else { throw error }
+        return try await adopt(topic, cluster)
+      }
       return "created \(topic)"
     case .alter(let topic, let changes):
       let settings = Dictionary(changes.map { ($0.name, $0.to) }, uniquingKeysWith: { $1 })
       try await admin.alterTopic(topic, settings: settings, timeout: timeout)
       return "altered \(topic)"
     case .addPartitions(let topic, _, let count):
-      try await admin.createPartitions(of: topic, upTo: count, timeout: timeout)
+      do throws(KafkaError) {
+        try await admin.createPartitions(of: topic, upTo: count, timeout: timeout)
+      } catch {
+        guard error.code == .invalidPartitions,
+          try await admin.awaitTopic(topic, timeout: timeout).partitionCount == count
+        else { throw error }
+        return "found \(topic) extended by another process"
+      }
       return "extended \(topic) to \(HumanText.count(count, "partition"))"
-    case .refuse(let topic, _), .keep(let topic):
-      return "left \(topic) as it is"
+    case .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
+      return "left \(topic) unchanged"
     }
+  }
+
+  /// Adopts a topic that another process created after the survey, and corrects its settings.
+  private func adopt(_ topic: String, _ cluster: ClusterDescription) async throws(KafkaError) -> String {
+    let found = try await admin.awaitTopic(topic, timeout: timeout)
+    let plan = TopicPlan(
+      declared: catalog.topics.filter { $0.topic == topic }, actual: [TopicState(found)],
+      brokerCount: cluster.brokerCount, absentBrokers: cluster.absentBrokers, durability: durability)
+    for step in plan.steps {
+      if case .refuse(_, let reason) = step {
+        throw KafkaError(
+          code: .topicAlreadyExists, operation: "create \(topic)",
+          reason: "another process created it differently: it \(reason)")
+      }
+      _ = try await apply(step, cluster)
+    }
+    return "found \(topic) created by another process"
   }
 }

@@ -1,59 +1,67 @@
-// What `millrace topics` found, and what follows from it. Pure.
+// The findings of `millrace topics`. Pure.
 
 internal import AppStore
-public import Kafka
+public import KafkaClient
 public import Millrace
 
-/// Declared topics beside those of a cluster.
+/// The difference between the declared topics and a cluster's topics.
 public struct TopicsSurvey: Sendable, Hashable {
-  /// The difference.
+  /// The steps that remove the difference.
   public var plan: TopicPlan
-  /// The cluster that was looked at.
+  /// The cluster.
   public var cluster: ClusterDescription
+  /// The replicas that are missing or not in sync.
+  public var replicas: ReplicaHealth
 
-  init(plan: TopicPlan, cluster: ClusterDescription) {
+  init(
+    plan: TopicPlan, cluster: ClusterDescription,
+    replicas: ReplicaHealth = ReplicaHealth(declared: [], actual: [], absentBrokers: [])
+  ) {
     self.plan = plan
     self.cluster = cluster
+    self.replicas = replicas
   }
 
-  /// Compares.
+  /// Compares declared and present topics.
   ///
   /// - Parameters:
-  ///   - catalog: what the files declare.
-  ///   - present: topics of the cluster; those that are not declared are ignored.
+  ///   - catalog: The declared topics.
+  ///   - present: The cluster's topics. Undeclared ones are ignored.
   public init(
     catalog: TopicCatalog, present: [TopicDescription], cluster: ClusterDescription,
     durability: KafkaSettings.Durability
   ) {
     self.cluster = cluster
+    let actual = present.map { TopicState($0) }
     plan = TopicPlan(
-      declared: catalog.topics, actual: present.map { TopicState($0) }, brokerCount: cluster.brokerCount,
+      declared: catalog.topics, actual: actual, brokerCount: cluster.brokerCount, absentBrokers: cluster.absentBrokers,
       durability: durability)
+    replicas = ReplicaHealth(declared: catalog.topics, actual: actual, absentBrokers: cluster.absentBrokers)
   }
 
-  /// How `plan` ends: with a failure where something was refused, so that a pipeline stops.
+  /// The exit status of `plan`: a failure if a step was refused, so that a pipeline stops.
   public var status: CommandStatus { plan.hasRefusals ? .failure : .success }
 
   /// The steps that would change the cluster, in order.
   public var changes: [TopicPlan.Step] { plan.steps.filter(\.changesCluster) }
 
-  /// Why nothing can be applied to this cluster at all; nil where it can, or is as declared already.
+  /// The reason why this cluster cannot be changed at all; nil if it can be, or if it needs no change.
   public var objection: OperationError? {
     guard cluster.isEmbedded, !plan.isUpToDate else { return nil }
     return OperationError(
-      .failed, "this is an embedded cluster, whose topics are made when it starts and never change",
+      .failed, "the topics of an embedded cluster are created at its start and cannot be changed",
       at: "kafka.bootstrapServers",
-      remedy: "restart millrace embedded-cluster with the same --config, or name a real cluster")
+      remedy: "restart millrace embedded-cluster with the same --config, or use a real cluster")
   }
 
-  /// The plan for scripts: one object a step.
+  /// The plan as JSON lines, one object per step.
   public var jsonLines: [String] {
     plan.steps.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
   }
 }
 
 extension TopicPlan.Step {
-  /// The step as a JSON object: `topic`, `action` and what it would change.
+  /// The step as a JSON object: `topic`, `action` and the changes.
   var json: JSONObject {
     switch self {
     case .create(let topic, let partitions, let replication, let settings):
@@ -74,6 +82,11 @@ extension TopicPlan.Step {
       return [
         "topic": .string(topic), "action": "extend", "from": .integer(Int64(from)), "to": .integer(Int64(to)),
       ]
+    case .undeclared(let topic, let settings):
+      let settings = settings.sorted { $0.key < $1.key }.map {
+        JSONObject.Member(key: $0.key, value: .string($0.value))
+      }
+      return ["topic": .string(topic), "action": "undeclared", "settings": .object(JSONObject(settings))]
     case .refuse(let topic, let reason):
       return ["topic": .string(topic), "action": "refuse", "reason": .string(reason)]
     case .keep(let topic):

@@ -1,6 +1,6 @@
-// The kinds of signed data that Apple hands out, as `millrace verify --kind` names them.
+// The kinds of Apple's signed data, as `millrace verify --kind` names them.
 
-/// What a token claims to be.
+/// The kind of a token.
 public enum SignedDataKind: String, Sendable, Hashable, CaseIterable {
   /// A version 2 notification (`signedPayload`).
   case notification
@@ -11,7 +11,7 @@ public enum SignedDataKind: String, Sendable, Hashable, CaseIterable {
   /// A signed app transaction (`signedAppTransactionInfo`).
   case appTransaction
 
-  /// The member of Apple's JSON bodies that carries such a token.
+  /// The member of Apple's JSON bodies that contains the token.
   public var member: String {
     switch self {
     case .notification: "signedPayload"

@@ -1,25 +1,25 @@
-// From handed-over bytes to the report: finds the token, verifies it as what it claims to be.
+// Finds the token in the input and verifies it as the expected kind.
 
 internal import AppStore
 public import AppStoreSignature
 
 /// Verifies tokens of one kind for one app.
 public struct Verification: Sendable {
-  /// The largest input that is read, in bytes. Apple's tokens have up to about 20 kB.
+  /// The maximum size of the input, in bytes. Apple's tokens have up to about 20 kB.
   public static let inputLimit = 4 << 20
 
   private let verifier: SignedDataVerifier
   private let identity: IdentityPolicy
   private let kind: SignedDataKind
 
-  /// Verification by these parts.
+  /// Creates a verification.
   public init(verifier: SignedDataVerifier, identity: IdentityPolicy, kind: SignedDataKind) {
     self.verifier = verifier
     self.identity = identity
     self.kind = kind
   }
 
-  /// The verdict about a token, or about the body that holds it.
+  /// Verifies a token, or the body that contains it.
   public func report(on input: [UInt8]) async -> VerifyReport {
     let token: [UInt8]
     do {

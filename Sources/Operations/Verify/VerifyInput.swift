@@ -1,36 +1,36 @@
-// What people hand to `millrace verify`: a bare token, or the body in which Apple posted it. Pure.
+// The input of `millrace verify`: a bare token, or the body that Apple posted. Pure.
 
 internal import AppStore
 
-/// Finds the token in what was handed over.
+/// Finds the token in the input.
 public enum VerifyInput {
   /// The compact JWS in `bytes`.
   ///
-  /// Accepted are the token itself and a JSON object that holds it in the member of its kind (`signedPayload` for a
-  /// notification) or, for any kind, in `signedPayload`. White space around either, and a byte order mark, are ignored.
-  /// - Throws: ``Fault`` where there is none.
+  /// Accepts the token itself, or a JSON object with the token in the member of its kind (`signedPayload` for a
+  /// notification) or, for any kind, in `signedPayload`. Ignores surrounding white space and a byte order mark.
+  /// - Throws: ``Fault`` if there is no token.
   public static func token(in bytes: [UInt8], kind: SignedDataKind) throws(Fault) -> [UInt8] {
     let content = trimmed(bytes)
-    guard let first = content.first else { throw Fault(message: "nothing to verify: the input is empty") }
+    guard let first = content.first else { throw Fault(message: "the input is empty") }
     guard first == UInt8(ascii: "{") else { return Array(content) }
     let body: JSONObject
     do {
       body = try JSONObject(parsing: content)
     } catch {
-      throw Fault(message: "the input begins like JSON and is none: \(error)")
+      throw Fault(message: "the input is invalid JSON: \(error)")
     }
     for name in [kind.member, SignedDataKind.notification.member] {
       if case .string(let token)? = body[name] { return Array(trimmed(Array(token.utf8))) }
     }
     if body["notification_type"] != nil {
-      throw Fault(message: "a version 1 notification is not signed: its shared secret is checked by millrace-ingress")
+      throw Fault(message: "version 1 notifications are not signed; millrace-ingress checks their shared secret")
     }
-    throw Fault(message: "no \(kind.member) in the JSON object, or one that is no text")
+    throw Fault(message: "the JSON object has no \(kind.member), or it is not a string")
   }
 
-  /// Why there is no token.
+  /// The reason why there is no token.
   public struct Fault: Error, Sendable, Hashable {
-    /// For a person.
+    /// The message for people.
     public var message: String
   }
 

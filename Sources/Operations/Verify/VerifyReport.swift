@@ -1,24 +1,25 @@
-// What `millrace verify` prints: one JSON object, whatever the outcome. Pure.
+// The output of `millrace verify`: one JSON object for any result. Pure.
 
 public import AppStore
 public import AppStoreSignature
 
-/// The outcome of a verification as the object that is printed.
+/// The result of a verification as the printed object.
 ///
-/// The signed payload stands beside our own members; where a payload has a member of the same name, ours counts and the
-/// payload's is left out, so that no token can speak about its own validity.
+/// The object combines Millrace's members with the signed payload. If both have a member of the same name, Millrace's
+/// wins, so no token can make statements about its own validity.
 public struct VerifyReport: Sendable, Hashable {
-  /// Whether Apple signed the token for the expected app. The tokens inside a notification do not change it: see `inner`.
+  /// Whether Apple signed the token for the expected app. Does not depend on the tokens inside a notification: see
+  /// `inner`.
   public let isValid: Bool
-  /// What is printed.
+  /// The printed object.
   public let json: JSONObject
 
-  /// One line, without a line feed.
+  /// The report as one line of JSON, without a line feed.
   public var line: String { String(decoding: json.serialized(), as: UTF8.self) }
-  /// How the process ends.
+  /// The exit status.
   public var status: CommandStatus { isValid ? .success : .failure }
 
-  /// A notification whose outer token is genuine.
+  /// The report of a notification whose outer token is genuine.
   public init(_ verified: VerifiedNotification) {
     var own: JSONObject = ["valid": true, "inner": .string(verified.inner.name)]
     if let message = verified.inner.message { own["innerMessage"] = .string(message) }
@@ -31,17 +32,17 @@ public struct VerifyReport: Sendable, Hashable {
     self.init(isValid: true, own: own, payload: verified.payload.json, decoded: decoded)
   }
 
-  /// A payload that stands by itself and is genuine.
+  /// The report of a genuine payload of another kind.
   public init(payload: JSONObject) {
     self.init(isValid: true, own: ["valid": true], payload: payload, decoded: JSONObject())
   }
 
-  /// What is not believed.
+  /// The report of a token that failed verification.
   public init(_ error: VerificationError) {
     self.init(reason: error.reason, message: error.message)
   }
 
-  /// An input in which there is no token.
+  /// The report of an input without a token.
   public init(_ fault: VerifyInput.Fault) {
     self.init(reason: .format, message: fault.message)
   }
@@ -59,7 +60,7 @@ public struct VerifyReport: Sendable, Hashable {
 }
 
 extension InnerVerdict {
-  /// What is wrong with the inner tokens; nil where nothing is.
+  /// The problem with the inner tokens; nil if there is none.
   var message: String? {
     switch self {
     case .verified: nil

@@ -1,11 +1,11 @@
-// What `millrace verify` is asked, and by whom it lets itself be told: flags first, then the configuration.
+// The request of `millrace verify`. Flags take precedence over the configuration.
 
-public import Clocks
+public import MillraceTime
 public import AppStore
 public import AppStoreSignature
 public import Millrace
 
-/// One verification, as a command line asks for it.
+/// A verification request.
 public struct VerifyRequest: Sendable, Hashable {
   /// `--root`: DER or PEM files to trust instead of Apple's root.
   public var roots: [String] = []
@@ -18,16 +18,16 @@ public struct VerifyRequest: Sendable, Hashable {
   /// `--kind`
   public var kind = SignedDataKind.notification
 
-  /// A notification for any app, under Apple's root.
+  /// Verifies a notification for any app with Apple's root.
   public init() {}
 
-  /// The environments that `--environment` takes: those whose tokens Apple signs.
+  /// The values of `--environment`: the environments whose tokens Apple signs.
   public static let environments = [AppStoreEnvironment.production, .sandbox]
 
-  /// What a command line says.
+  /// Creates a request from flags.
   ///
-  /// - Parameter environment: one of ``environments``, as Apple spells it.
-  /// - Throws: ``OperationError`` that names `--environment` and the names it takes.
+  /// - Parameter environment: One of ``environments``, in Apple's spelling.
+  /// - Throws: ``OperationError`` that names `--environment` and its valid values.
   public init(
     roots: [String], bundleId: String?, appAppleId: Int64?, environment: String?, kind: SignedDataKind
   ) throws(OperationError) {
@@ -39,13 +39,12 @@ public struct VerifyRequest: Sendable, Hashable {
     guard let known = Self.environments.first(where: { $0.rawValue == environment }) else {
       let names = Self.environments.map(\.rawValue).joined(separator: ", ")
       throw OperationError(
-        .usage, "no environment is named \"\(environment)\"", at: "--environment", remedy: "use one of \(names)")
+        .usage, "unknown environment \"\(environment)\"", at: "--environment", remedy: "use one of \(names)")
     }
     self.environment = known
   }
 
-  /// For whom the token may be: what the flags say; without one, the apps of the configuration; without a configuration,
-  /// anybody.
+  /// The accepted apps: those in the flags; without flags, those in the configuration; without either, all apps.
   public func identity(_ configuration: MillraceConfiguration?) -> IdentityPolicy {
     if bundleId == nil, appAppleId == nil, environment == nil {
       guard let configuration, !configuration.apps.isEmpty else { return .any }
@@ -57,24 +56,32 @@ public struct VerifyRequest: Sendable, Hashable {
     return IdentityPolicy(bundleId: bundleId, appAppleId: appAppleId, environments: environment.map { [$0] })
   }
 
-  /// A verifier for the roots of the flags; without one, those of the configuration; without any, Apple's.
+  /// Creates a verifier with the roots of the flags; without flags, of the configuration; without either, Apple's root.
   ///
-  /// Whether certificates were revoked is not asked: a verification at a terminal works without a network.
-  /// - Throws: ``OperationError`` that names `--root`, or `MillraceError` that names the file of the configuration.
-  public func verifier(_ configuration: MillraceConfiguration?, clock: MillraceClock) throws -> SignedDataVerifier {
+  /// Checks certificates for revocation if the configuration says so (`trust.revocation`). Without a configuration,
+  /// does not use the network.
+  ///
+  /// - Parameter transport: Sends the requests to the OCSP responder.
+  /// - Throws: ``OperationError`` that names `--root`, or `MillraceError` that names the configured file.
+  public func verifier(
+    _ configuration: MillraceConfiguration?, clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
+  ) throws -> SignedDataVerifier {
     var trust = configuration?.trust ?? TrustSettings()
-    guard !roots.isEmpty else { return try SignedDataVerifier.configured(trust, clock: clock) }
+    let revocation = trust.revocation.checker(clock: clock, transport: transport)
+    guard !roots.isEmpty else {
+      return try SignedDataVerifier.configured(trust, clock: clock, revocation: revocation)
+    }
     trust.roots = roots
     do {
-      return try SignedDataVerifier.configured(trust, clock: clock)
+      return try SignedDataVerifier.configured(trust, clock: clock, revocation: revocation)
     } catch {
-      // A problem that is not about one file is about all that the flags name, not about a key of the configuration.
+      // A problem that concerns no single file concerns all files of the flags, not a configuration key.
       let problems = error.problems.map { problem in
         let place = problem.place.flatMap { roots.contains($0) ? $0 : nil } ?? roots.joined(separator: ", ")
         return "\(place): \(problem.what)"
       }
       throw OperationError(
-        .usage, problems.joined(separator: ", "), at: "--root", remedy: "name a certificate in DER or PEM")
+        .usage, problems.joined(separator: ", "), at: "--root", remedy: "pass a certificate in DER or PEM format")
     }
   }
 }

@@ -1,10 +1,10 @@
-// FILE or `-`, as commands take their input.
+// Reads the input of a command from FILE or `-`.
 
 internal import Millrace
 
-/// Reads what a command is handed.
+/// Reads the input of a command.
 public enum VerifySource {
-  /// The bytes of the file at `path`; of standard input for `-`.
+  /// The bytes of the file at `path`, or of standard input for `-`.
   ///
   /// - Throws: ``OperationError`` of kind `usage` that names the file.
   public static func read(_ path: String) throws(OperationError) -> [UInt8] {
@@ -13,7 +13,7 @@ public enum VerifySource {
       return try Files.read(path, limit: Verification.inputLimit)
     } catch {
       let reasons = error.problems.map(\.what).joined(separator: ", ")
-      throw OperationError(.usage, reasons, at: path, remedy: "name a file with a token, or - for standard input")
+      throw OperationError(.usage, reasons, at: path, remedy: "pass a file with a token, or - for standard input")
     }
   }
 }

@@ -1,50 +1,50 @@
-// One dead letter as a list shows it, from its headers alone: nothing is decoded to list a hundred thousand. Pure.
+// One dead letter in a list, read from its headers. Values are not decoded, so a list of 100,000 stays fast. Pure.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 internal import Millrace
 
-/// A record that a worker gave up.
+/// A record that a worker gave up on.
 public struct DeadLetterEntry: Sendable, Hashable {
-  /// What to call it.
+  /// The dead letter's ID.
   public var id: DeadLetterID
-  /// Why, as a stable code.
+  /// The reason, as a stable code.
   public var reason: String
-  /// What happened.
+  /// A description of the problem.
   public var detail: String
-  /// What to do now.
+  /// The action to take.
   public var remedy: String
-  /// When it died.
+  /// The time at which the worker gave up.
   public var diedAt: Timestamp
-  /// What happened before, oldest first.
+  /// The causes of the failed attempts, oldest first.
   public var causes: [String]
-  /// Where the record was first read.
+  /// The position where the record was first read.
   public var first: RecordPosition
-  /// The notification's id, where it says one.
+  /// The notification's ID, if the record has one.
   public var notificationID: String?
-  /// The type and subtype it claims.
+  /// The claimed type and subtype.
   public var type: String?
-  /// The app it claims to be for.
+  /// The claimed app.
   public var bundleId: String?
-  /// The environment it claims.
+  /// The claimed environment.
   public var environment: String?
-  /// What was done about it: `open`, or the word for what stands.
+  /// The result of the operator's commands: `open`, or a short text such as `sent again`.
   public var state = Self.open
-  /// Who did it.
+  /// The operator of that command.
   public var by: String?
-  /// Whose command could not be carried out last, and why; nil where it is settled, or nobody has tried.
+  /// The operator and the reason of the last failed command; nil if the letter is settled or no command failed.
   public var failure: String?
 
-  /// ``state`` of one that nobody has settled.
+  /// The ``state`` of an unsettled dead letter.
   package static let open = "open"
 
-  /// Whether nobody has settled it.
+  /// Whether the dead letter is unsettled.
   public var isOpen: Bool { state == Self.open }
 
-  /// Looks at a record's headers; nil where it is no dead letter.
+  /// Reads a record's headers; nil if the record is not a dead letter.
   public init?(_ record: ConsumerRecord) {
     guard let letter = DeadLetter(record.headers) else { return nil }
-    let (envelope, history) = (NotificationEnvelope(record), Provenance(record))
+    let (envelope, history) = (NotificationEnvelope(record), DeliveryHistory(record))
     id = DeadLetterID(lane: record.partition, offset: record.offset)
     (reason, detail, remedy, diedAt) = (letter.reason, letter.detail, letter.remedy, letter.at)
     (causes, first) = (history.causes, history.first)
@@ -68,16 +68,16 @@ public struct DeadLetterEntry: Sendable, Hashable {
     ]
   }
 
-  /// ``state`` for a person.
+  /// The ``state`` as text for people.
   var stateWords: String {
-    if failure != nil { return "\(state), a try failed" }
+    if failure != nil { return "\(state), last command failed" }
     return by.map { "\(state) by \($0)" } ?? state
   }
 
-  /// One object for a script, without a line feed.
+  /// The entry as one line of JSON, without a line feed.
   public var jsonLine: String { String(decoding: JSON.object(json).serialized(), as: UTF8.self) }
 
-  /// The entry as a JSON object; what is not known is left out.
+  /// The entry as a JSON object; unknown values are omitted.
   public var json: JSONObject {
     var json: JSONObject = [
       "id": .string("\(id)"), "state": .string(state), "reason": .string(reason), "detail": .string(detail),
@@ -95,20 +95,20 @@ public struct DeadLetterEntry: Sendable, Hashable {
   }
 }
 
-/// Shows dead letters one by one.
+/// Formats a list of dead letters.
 public enum DeadLetterTable {
-  /// A table with a sentence below.
+  /// A table followed by a sentence.
   public static func lines(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
     let table = rows(entries, lineWidth: lineWidth, usesColor: usesColor)
     return table + (table.isEmpty ? [] : [""]) + [summary(entries)]
   }
 
-  /// The table alone.
+  /// The table without the sentence.
   public static func rows(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
     TextTable.lines(DeadLetterEntry.columns, rows: entries.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
   }
 
-  /// The list in a sentence.
+  /// The counts as a sentence.
   public static func summary(_ entries: [DeadLetterEntry]) -> String {
     guard !entries.isEmpty else { return "No dead letters." }
     let open = entries.count { $0.isOpen }

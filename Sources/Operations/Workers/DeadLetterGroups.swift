@@ -1,12 +1,13 @@
-// Dead letters in groups: by worker, reason, app and age. Holds no letters: there may be more than fit into memory. Pure.
+// Counts dead letters by worker, reason, app and age. Keeps only counts, because the letters may not fit in memory.
+// Pure.
 
 public import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// How many dead letters there are of what kind.
+/// The number of dead letters in each group.
 public struct DeadLetterGroups: Sendable, Hashable {
-  /// How long ago something died.
+  /// The age of a dead letter.
   public enum Age: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Less than an hour.
     case hour = "1h"
@@ -26,7 +27,7 @@ public struct DeadLetterGroups: Sendable, Hashable {
       }
     }
 
-    /// Younger before older.
+    /// Orders by increasing age.
     public static func < (left: Age, right: Age) -> Bool {
       (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
@@ -35,29 +36,29 @@ public struct DeadLetterGroups: Sendable, Hashable {
     public var text: String { self == .older ? rawValue : "< \(rawValue)" }
   }
 
-  /// What letters of one group have in common.
+  /// The common properties of a group.
   public struct Key: Sendable, Hashable {
     /// The worker.
     public var worker: String
-    /// Why they died.
+    /// The reason.
     public var reason: String
-    /// The app they claim to be for; empty: none.
+    /// The claimed app; empty if there is none.
     public var app: String
-    /// How long ago.
+    /// The age.
     public var age: Age
   }
 
-  /// One group.
+  /// A group of dead letters.
   public struct Group: Sendable, Hashable {
-    /// What its letters have in common.
+    /// The common properties.
     public var key: Key
-    /// All of them.
+    /// The number of dead letters.
     public var count = 0
-    /// Those that nobody has done anything about.
+    /// The number of unsettled dead letters.
     public var open = 0
-    /// When the first one died.
+    /// The time of the oldest dead letter.
     public var oldest: Timestamp
-    /// When the last one died.
+    /// The time of the newest dead letter.
     public var newest: Timestamp
   }
 
@@ -75,10 +76,10 @@ public struct DeadLetterGroups: Sendable, Hashable {
     byKey[key] = group
   }
 
-  /// Takes the groups of another worker in.
+  /// Adds the groups of another worker.
   public mutating func add(_ other: DeadLetterGroups) { byKey.merge(other.byKey) { first, _ in first } }
 
-  /// The groups: by worker, then the largest first.
+  /// The groups, ordered by worker, then largest first.
   public var groups: [Group] {
     byKey.values.sorted { left, right in
       if left.key.worker != right.key.worker { return left.key.worker < right.key.worker }
@@ -88,17 +89,17 @@ public struct DeadLetterGroups: Sendable, Hashable {
     }
   }
 
-  /// All letters.
+  /// The number of all dead letters.
   public var count: Int { byKey.values.reduce(0) { $0 + $1.count } }
-  /// Those that nobody has done anything about.
+  /// The number of unsettled dead letters.
   public var open: Int { byKey.values.reduce(0) { $0 + $1.open } }
 
-  /// The list in a sentence.
+  /// The counts as a sentence.
   public var summary: String {
     count == 0 ? "No dead letters." : "\(HumanText.count(count, "dead letter")), \(open) open."
   }
 
-  /// A table with a sentence below.
+  /// A table followed by a sentence.
   public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     let columns = [
       TextColumn("WORKER"), TextColumn("REASON"), TextColumn("APP"), TextColumn("AGE"),
@@ -117,7 +118,7 @@ public struct DeadLetterGroups: Sendable, Hashable {
     return table + (table.isEmpty ? [] : [""]) + [summary]
   }
 
-  /// One object for each group, for scripts.
+  /// The groups as JSON lines, one object per group.
   public var jsonLines: [String] { groups.map { String(decoding: $0.json.serialized(), as: UTF8.self) } }
 }
 

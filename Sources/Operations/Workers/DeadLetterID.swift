@@ -1,27 +1,27 @@
-// How people name a dead letter: by its place in the worker's topic.
+// The ID of a dead letter: its position in the worker's dead-letter topic.
 
 /// One dead letter of a worker, written `<lane>/<offset>`.
 public struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The lane: the partition of the dead-letter topic.
   public var lane: Int32
-  /// The offset there.
+  /// The offset in that partition.
   public var offset: Int64
 
-  /// Names a place.
+  /// Creates an ID.
   public init(lane: Int32, offset: Int64) {
     self.lane = lane
     self.offset = offset
   }
 
-  /// Reads an id; what commands call the item (`dead-letters/<lane>/<offset>`) is one too.
-  /// - Throws: ``OperationError`` for anything else.
+  /// Parses an ID. Also accepts the item name of commands (`dead-letters/<lane>/<offset>`).
+  /// - Throws: ``OperationError`` if the text is not an ID.
   public init(_ text: String) throws(OperationError) {
     let name = "dead-letters/"
     let parts = (text.hasPrefix(name) ? text.dropFirst(name.count) : text[...])
       .split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 2, let lane = Int32(parts[0]), let offset = Int64(parts[1]), lane >= 0, offset >= 0 else {
       throw OperationError(
-        .usage, "no id of a dead letter", at: text, remedy: "copy one from millrace dead-letters list, as in 3/17")
+        .usage, "not a dead-letter id", at: text, remedy: "copy an id such as 3/17 from millrace dead-letters list")
     }
     self.init(lane: lane, offset: offset)
   }
@@ -29,7 +29,7 @@ public struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConverti
   /// `<lane>/<offset>`.
   public var description: String { "\(lane)/\(offset)" }
 
-  /// By lane, then by offset.
+  /// Orders by lane, then by offset.
   public static func < (left: DeadLetterID, right: DeadLetterID) -> Bool {
     (left.lane, left.offset) < (right.lane, right.offset)
   }

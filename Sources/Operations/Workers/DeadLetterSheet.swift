@@ -1,31 +1,31 @@
-// One dead letter in detail: what it is, what happened to it, the way back. Payloads are personal data: they are shown
-// where they are asked for. Pure.
+// One dead letter in detail, with the command that requeues it. Payloads are personal data and are shown only on
+// request. Pure.
 
 public import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// All that is known of one dead letter.
+/// The details of one dead letter.
 public struct DeadLetterSheet: Sendable, Hashable {
-  /// The worker that gave it up.
+  /// The worker that gave up on the record.
   public var worker: String
-  /// What its headers say.
+  /// The data from its headers.
   public var entry: DeadLetterEntry
-  /// The record, decoded and not verified.
+  /// The decoded, unverified record.
   public var view: RecordView
-  /// Runs of its handler that count as attempts, since it was last sent.
+  /// The number of counted attempts since the record was last sent.
   public var attempts: Int
-  /// The run that sent it again before it died, and why; nil: it came by itself.
+  /// The run that replayed or requeued the record before it failed, and its reason; nil for an original record.
   public var sentBy: String?
-  /// Why somebody did something about it.
+  /// The operator's reason for settling it.
   public var why: String?
-  /// Whether a copy of the record is in it; where there is none, a requeue reads the record where it first stood.
+  /// Whether it contains a copy of the record. Otherwise a requeue reads the record at its original position.
   public var hasCopy: Bool
 
   init(worker: String, entry: DeadLetterEntry, record: ConsumerRecord, why: String?) {
     (self.worker, self.entry, self.why) = (worker, entry, why)
     view = RecordView(record)
-    let history = Provenance(record)
+    let history = DeliveryHistory(record)
     attempts = history.attempt
     sentBy = history.replay.map { replay in
       [replay.mode.rawValue, replay.id, replay.why].compactMap { $0 }.joined(separator: " ")
@@ -33,27 +33,27 @@ public struct DeadLetterSheet: Sendable, Hashable {
     hasCopy = record.value != nil
   }
 
-  /// What to type to have it tried again.
+  /// The command that requeues it.
   public var wayBack: String {
-    if !entry.isOpen { return "nothing: it is \(entry.state)" }
+    if !entry.isOpen { return "none: it is already \(entry.state)" }
     return "millrace dead-letters requeue \(entry.id) --worker \(worker) --why …"
   }
 
-  /// For a terminal.
+  /// The details for a terminal.
   public func lines(withPayload: Bool, usesColor: Bool) -> [String] {
     var sheet = FactSheet()
     sheet.add("dead letter", "\(entry.id) of \(worker)", .cyan)
     sheet.add("state", entry.stateWords, entry.isOpen ? .yellow : .dim)
-    sheet.add("last try", entry.failure, .red)
+    sheet.add("last failure", entry.failure, .red)
     sheet.add("why", why)
     sheet.add("died", entry.diedAt.rfc3339)
     sheet.add("reason", entry.reason, .red)
     sheet.add("what", entry.detail)
     sheet.add("remedy", entry.remedy)
-    sheet.add("the way back", wayBack, .green)
+    sheet.add("requeue with", wayBack, .green)
     sheet.beginGroup()
     sheet.add("first read from", "\(entry.first)")
-    if !hasCopy { sheet.add("copy", "none: a requeue reads the record where it was first read from", .yellow) }
+    if !hasCopy { sheet.add("copy", "none: a requeue reads the record at its original position", .yellow) }
     sheet.add("attempts", "\(attempts)")
     sheet.add("sent by", sentBy)
     for (number, cause) in entry.causes.enumerated() { sheet.add("cause \(number + 1)", cause) }
@@ -81,12 +81,12 @@ public struct DeadLetterSheet: Sendable, Hashable {
     return sheet.lines(usesColor: usesColor)
   }
 
-  /// One line, without a line feed.
+  /// The details as one line of JSON, without a line feed.
   public func jsonLine(withPayload: Bool) -> String {
     String(decoding: JSON.object(json(withPayload: withPayload)).serialized(), as: UTF8.self)
   }
 
-  /// One object; without the payload nothing in it says whose purchase it is.
+  /// The details as a JSON object. Without the payload, it contains no data that identifies a purchase.
   public func json(withPayload: Bool) -> JSONObject {
     var json = entry.json
     json["worker"] = .string(worker)

@@ -1,44 +1,44 @@
-// What became of one command, for people and scripts. Pure.
+// The progress and result of commands, for people and scripts. Pure.
 
 public import AppStore
 internal import Millrace
 
 /// A step of one command.
 public struct OperationReport: Sendable, Hashable, Reportable {
-  /// What happened.
+  /// The kind of step.
   public enum Event: Sendable, Hashable {
-    /// The command is the first for its item: it stands.
+    /// The command is the first for its item and takes effect.
     case accepted
-    /// The lane's owner did it.
+    /// The lane's owner executed it.
     case done
-    /// It cannot be done.
+    /// It failed.
     case failed(String)
-    /// Somebody else's command came first.
+    /// Another operator's command for the item came first.
     case lost(by: String, at: Timestamp, why: String, standing: String)
-    /// No owner of the lane has answered yet. The command stands.
+    /// The lane's owner has not answered yet. The command remains in effect.
     case unanswered
   }
 
-  /// What is done to a dead letter.
+  /// An action on a dead letter.
   public enum Action: String, Sendable, Hashable, CaseIterable {
-    /// Tried again.
+    /// Requeue it.
     case requeue
-    /// Put aside for good.
+    /// Discard it for good.
     case discard
 
-    /// What has become of it then.
+    /// The result of the action.
     public var participle: String { self == .requeue ? "sent again" : "discarded" }
   }
 
-  /// What is done.
+  /// The action.
   public var action = Action.requeue
-  /// What it is about: `dead-letters/<lane>/<offset>`.
+  /// The item: `dead-letters/<lane>/<offset>`.
   public var item: String
-  /// The command.
+  /// The command's ID.
   public var command: String
-  /// The lane that executes it.
+  /// The lane that executes the command.
   public var lane: Int32
-  /// What happened.
+  /// The step.
   public var event: Event
 
   /// The columns of ``row``.
@@ -46,25 +46,25 @@ public struct OperationReport: Sendable, Hashable, Reportable {
     TextColumn("ITEM", minimumWidth: 20), TextColumn("RESULT", minimumWidth: 12), TextColumn(""),
   ]
 
-  /// One line for a person.
+  /// The cells of one table row.
   public var row: [TextCell] {
     let name = TextCell(item, .cyan)
     switch event {
     case .accepted: return [name, TextCell("accepted", .dim), TextCell("lane \(lane)", .dim)]
     case .done: return [name, TextCell(action.participle, .green), TextCell("lane \(lane)", .dim)]
-    case .failed(let detail): return [name, TextCell("not done", .red), TextCell(detail)]
+    case .failed(let detail): return [name, TextCell("failed", .red), TextCell(detail)]
     case .lost(let by, let at, let why, let standing):
       let reason = why.isEmpty ? "" : ": \(why)"
       return [
-        name, TextCell("came second", .yellow),
+        name, TextCell("superseded", .yellow),
         TextCell("\(by) asked first, \(RecordView.seconds(at)), \(standing)\(reason)"),
       ]
     case .unanswered:
-      return [name, TextCell("unanswered", .yellow), TextCell("the command stands; nobody owns lane \(lane) yet?")]
+      return [name, TextCell("unanswered", .yellow), TextCell("the command is pending; is lane \(lane) owned?")]
     }
   }
 
-  /// One object for a script, without a line feed.
+  /// The report as one line of JSON, without a line feed.
   public var jsonLine: String {
     var json: JSONObject = [
       "item": .string(item), "action": .string(action.rawValue), "command": .string(command),
@@ -88,37 +88,37 @@ public struct OperationReport: Sendable, Hashable, Reportable {
   }
 }
 
-/// How commands went as a whole.
+/// The counts of a run of commands.
 public struct OperationSummary: Sendable, Hashable {
-  /// What was to be done.
+  /// The action.
   public var action = OperationReport.Action.requeue
-  /// The run's id, by which others steer it and the audit trail knows it; nil: there was nothing to do.
+  /// The run's ID, for control commands and the audit trail; nil if there was nothing to do.
   public var run: String?
-  /// Executed.
+  /// The number of executed commands.
   public var done = 0
-  /// Cannot be executed.
+  /// The number of failed commands.
   public var failed = 0
-  /// Came second.
+  /// The number of commands for items that already had another operator's command.
   public var lost = 0
-  /// Stand, and nobody has executed them yet.
+  /// The number of commands in effect that no worker has executed yet.
   public var unanswered = 0
-  /// Not asked for any more: an operator ended it.
+  /// The number of commands not sent because an operator stopped the run.
   public var withheld = 0
-  /// Records among the commands that are none.
+  /// The skipped records, which are not commands.
   public var passedOver = PassedOver()
 
-  /// Nothing yet.
+  /// All counts zero.
   public init() {}
 
-  /// One line.
+  /// The counts as one sentence.
   public var sentence: String {
     [
-      "\(done) \(action.participle)", failed > 0 ? "\(failed) not done" : nil, lost > 0 ? "\(lost) came second" : nil,
-      unanswered > 0 ? "\(unanswered) unanswered: executed as soon as the worker runs" : nil,
-      withheld > 0 ? "\(withheld) left as they are: the run was stopped" : nil,
+      "\(done) \(action.participle)", failed > 0 ? "\(failed) failed" : nil, lost > 0 ? "\(lost) superseded" : nil,
+      unanswered > 0 ? "\(unanswered) unanswered: the worker executes them when it runs" : nil,
+      withheld > 0 ? "\(withheld) not sent: the run was stopped" : nil,
     ].compactMap { $0 }.joined(separator: ", ") + "." + (passedOver.sentence.map { " \($0)" } ?? "")
   }
 
-  /// How the process ends.
+  /// The exit status.
   public var status: CommandStatus { failed + lost + unanswered == 0 ? .success : .failure }
 }

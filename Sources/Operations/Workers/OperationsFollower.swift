@@ -1,11 +1,11 @@
-// Follows `millrace.operations` for the commands of one operator.
+// Follows `millrace.operations` for the results of one operator's commands.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 package import Millrace
 
-/// What became of commands, told as it is read.
+/// Reports the results of commands as they are read.
 actor OperationsFollower {
   private let commands: [OperationCommand]
   private let byID: [String: OperationCommand]
@@ -31,16 +31,16 @@ actor OperationsFollower {
     if case .discard? = commands.first?.action { summary.action = .discard }
   }
 
-  /// The last word about the run.
-  func word(on run: String) -> RunControl.Verb? { operations.word(on: run) }
+  /// The operator's latest control request for the run.
+  func control(on run: String) -> RunControl.Verb? { operations.control(on: run) }
 
-  /// The operator is at it, or was told to wait: nobody is silent.
+  /// Resets the silence timer: the operator is still sending commands, or the run is paused.
   func heard() { heardAt = clock.now }
 
-  /// These are asked for from now on.
+  /// Marks these commands as sent.
   func ask(_ commands: some Sequence<OperationCommand>) { asked.formUnion(commands.map(\.id)) }
 
-  /// How the commands stand where nobody follows them any more.
+  /// The summary if no more results are read.
   var standing: OperationSummary {
     var standing = summary
     standing.unanswered = open.intersection(asked).count
@@ -48,15 +48,15 @@ actor OperationsFollower {
     return standing
   }
 
-  /// These will not be asked for.
-  /// - Returns: whether every other command has its answer.
+  /// Marks these commands as never to be sent.
+  /// - Returns: Whether every other command has its result.
   func withhold(_ rest: some Sequence<OperationCommand>) -> Bool {
     for command in rest where open.remove(command.id) != nil { summary.withheld += 1 }
     return open.isEmpty
   }
 
-  /// Reads on. Records that cannot be read are passed over, as the lanes' owners do, and counted.
-  /// - Returns: whether every command has its answer.
+  /// Reads a page. Skips and counts unreadable records, as the lanes' owners do.
+  /// - Returns: Whether every command has its result.
   func fold(_ page: [ConsumerRecord]) throws -> Bool {
     for record in page {
       guard let operation = summary.passedOver.read(record) else { continue }
@@ -70,8 +70,8 @@ actor OperationsFollower {
     return open.isEmpty
   }
 
-  /// Tells of the items that others were first for.
-  /// - Returns: the commands whose items are free.
+  /// Reports the items that already have another command.
+  /// - Returns: The commands whose items are free.
   func giveUpTaken() throws -> [OperationCommand] {
     try commands.filter { command in
       guard let standing = operations.standing(of: command.item), !standing.isFree else { return true }
@@ -80,7 +80,7 @@ actor OperationsFollower {
     }
   }
 
-  /// Returns once nothing was heard for that long.
+  /// Returns after a time without any result.
   func waitForSilence(of patience: Duration) async throws {
     while true {
       let end = heardAt.advanced(by: patience)
@@ -89,7 +89,7 @@ actor OperationsFollower {
     }
   }
 
-  /// Tells of what is left without an answer.
+  /// Reports the commands that are left without a result.
   func conclude() throws -> OperationSummary {
     for command in commands where open.contains(command.id) {
       summary.unanswered += 1
@@ -138,19 +138,19 @@ actor OperationsFollower {
 }
 
 extension OperationsLog.Standing {
-  /// How far it is, in a word or two.
+  /// The status in a word or two.
   package var words: String {
     let verb = if case .discard = command.action { "discarded" } else { "sent again" }
     return switch outcome {
     case .done?: verb
     case .failed(let detail)?: "failed (\(detail))"
-    case .progress?: "going on"
+    case .progress?: "in progress"
     case .stopped?: "stopped"
     case nil: "not executed yet"
     }
   }
 
-  /// What was done about a dead letter and who did it; `open` where it could not be done, with whose try failed and why.
+  /// The status of a dead letter and the operator; `open` after a failed command, with its operator and reason.
   package var ofDeadLetter: (state: String, by: String?, failure: String?) {
     guard let failure else { return (words, command.by, nil) }
     let verb = if case .discard = command.action { "discard" } else { "requeue" }

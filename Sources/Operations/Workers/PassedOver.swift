@@ -1,23 +1,23 @@
-// Records among the commands that are none: people or a later version wrote them. They harm nobody, and whoever counts
-// commands says that there are some.
+// Skipped records of `millrace.operations`: those that a person or a later version wrote. They are harmless, and
+// readers report how many there are.
 
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 
-/// What of `millrace.operations` could not be read.
+/// The unreadable records of `millrace.operations`.
 public struct PassedOver: Sendable, Hashable {
-  /// How many records.
+  /// The number of records.
   public private(set) var count = 0
-  /// The offset of the last one: a reader that begins again comes to the same ones again.
+  /// The offset of the last one. A reader that starts again does not count the same records twice.
   private var last: Int64 = -1
-  /// Where the first one stands, and what is wrong with it: `millrace.operations[0]@4: no JSON`.
+  /// The position and problem of the first one: `millrace.operations[0]@4: no JSON`.
   public private(set) var first: String?
 
-  /// Nothing yet.
+  /// No records.
   public init() {}
 
-  /// Takes one more.
-  /// - Parameter problem: What is wrong with it.
+  /// Counts a record.
+  /// - Parameter problem: The reason why it is unreadable.
   mutating func add(_ record: ConsumerRecord, because problem: some Error) {
     guard record.offset > last else { return }
     last = record.offset
@@ -25,7 +25,7 @@ public struct PassedOver: Sendable, Hashable {
     first = first ?? "\(record.topic)[\(record.partition)]@\(record.offset): \(problem)"
   }
 
-  /// Reads a record of the topic; nil for a tombstone, and for what is passed over.
+  /// Reads a record; nil for a tombstone or an unreadable record.
   mutating func read(_ record: ConsumerRecord) -> OperationsRecord? {
     do {
       return try OperationsRecord.read(record)
@@ -35,11 +35,11 @@ public struct PassedOver: Sendable, Hashable {
     }
   }
 
-  /// For people; nil where there was nothing.
+  /// A message for people; nil if there are no such records.
   public var sentence: String? {
     guard let first else { return nil }
     return count == 1
-      ? "A record that cannot be read was passed over: \(first)."
-      : "\(count) records that cannot be read were passed over; the first: \(first)."
+      ? "Skipped an unreadable record: \(first)."
+      : "Skipped \(count) unreadable records; the first: \(first)."
   }
 }

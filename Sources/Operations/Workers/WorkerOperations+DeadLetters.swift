@@ -1,19 +1,19 @@
-// What a worker gave up, and what was done about it.
+// Reads a worker's dead letters and the operator's commands for them.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 public import Millrace
 internal import Synchronization
 
 extension WorkerOperations {
-  /// The worker's dead letters, those that died last at the end.
+  /// The worker's dead letters, ordered by the time at which the worker gave up.
   ///
   /// - Parameters:
-  ///   - selection: which of them; times are those at which they died.
-  ///   - isOpenOnly: only those that nobody has settled or has a command for.
-  ///   - limit: at most so many, the first ones by lane and offset; nil: all.
-  /// - Throws: ``OperationError`` where the worker's topics are not there; `KafkaError`.
+  ///   - selection: The dead letters to return. Times refer to the time at which the worker gave up.
+  ///   - isOpenOnly: Omits dead letters that are settled or have a command.
+  ///   - limit: The maximum number, the first by lane and offset; nil for all.
+  /// - Throws: ``OperationError`` if the worker's topics do not exist; `KafkaError`.
   public func deadLetters(
     _ selection: RecordSelection = RecordSelection(), isOpenOnly: Bool = false, limit: Int? = nil
   ) async throws -> [DeadLetterEntry] {
@@ -30,21 +30,21 @@ extension WorkerOperations {
         if let limit, count >= limit { throw Enough() }
       }
     } catch is Enough {
-      // As many as were asked for.
+      // The limit is reached.
     }
     return found.withLock { $0 }
       .sorted { ($0.diedAt.millisecondsSince1970, $0.id) < ($1.diedAt.millisecondsSince1970, $1.id) }
   }
 
-  /// The same of certain reasons.
+  /// The dead letters with one of these reasons.
   public func deadLetters(reasons: Set<String>, isOpenOnly: Bool = false) async throws -> [DeadLetterEntry] {
     var selection = RecordSelection()
     selection.reasons = reasons.sorted()
     return try await deadLetters(selection, isOpenOnly: isOpenOnly)
   }
 
-  /// The worker's dead letters in groups; holds none of them.
-  /// - Throws: as ``deadLetters(_:isOpenOnly:limit:)``.
+  /// The worker's dead letters in groups, without keeping them in memory.
+  /// - Throws: Like ``deadLetters(_:isOpenOnly:limit:)``.
   public func deadLetterGroups(
     _ selection: RecordSelection = RecordSelection(), isOpenOnly: Bool = false
   ) async throws -> DeadLetterGroups {
@@ -64,8 +64,8 @@ extension WorkerOperations {
     return groups.withLock { $0 }
   }
 
-  /// One dead letter with all that is known of it.
-  /// - Throws: ``OperationError`` where there is none of that id.
+  /// One dead letter in detail.
+  /// - Throws: ``OperationError`` if there is no such dead letter.
   public func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
     try await check([id])
     let said = try await said()
@@ -80,19 +80,19 @@ extension WorkerOperations {
     }
     guard let sheet = found.withLock({ $0 }) else {
       throw OperationError(
-        .usage, "the record is no dead letter", at: "\(id)",
+        .usage, "the record is not a dead letter", at: "\(id)",
         remedy: "copy an id from millrace dead-letters list --each --worker \(topics.worker)")
     }
     return sheet
   }
 
-  /// Hands every chosen dead letter to `body`, lane by lane, with what was said about it.
+  /// Passes every selected dead letter to `body`, lane by lane, with the status of its command.
   private func scan(
     _ selection: RecordSelection, _ body: @Sendable (ConsumerRecord, OperationsLog.Standing?) throws -> Void
   ) async throws {
     let lanes = try await lanes()
     let said = try await said()
-    // Of a dead letter the topic is the one it was first read from; `RecordMatcher` looks at where it stands.
+    // The selected topics are those where records were first read; `RecordMatcher` would compare the dead-letter topic.
     var here = selection
     here.topics = []
     let (matcher, topics) = (RecordMatcher(here), Set(selection.topics))
@@ -102,7 +102,7 @@ extension WorkerOperations {
     for partition in partitions {
       try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
         for record in page where matcher.matches(record, at: DeadLetter.diedAt(record.headers)) {
-          if !topics.isEmpty, !topics.contains(Provenance(record).first.topic) { continue }
+          if !topics.isEmpty, !topics.contains(DeliveryHistory(record).first.topic) { continue }
           try body(record, said.standing(ofDeadLetter: record.partition, record.offset))
         }
       }
@@ -123,12 +123,12 @@ extension WorkerOperations {
 }
 
 extension OperationsLog.Standing? {
-  /// Whether the next command for the item wins.
+  /// Whether the next command for the item takes effect.
   fileprivate var isFree: Bool { self?.isFree ?? true }
 }
 
 extension OperationsLog {
-  /// Where a dead letter stands. Makes no name where nobody has said anything at all.
+  /// The status of a dead letter. Builds no item name if there are no commands at all.
   fileprivate func standing(ofDeadLetter lane: Int32, _ offset: Int64) -> Standing? {
     isEmpty ? nil : standing(of: OperationCommand.deadLetter(lane: lane, offset: offset))
   }

@@ -1,12 +1,12 @@
-// What operators ask of a worker: commands in `millrace.operations`, executed by the lanes' owners, and what became of
-// them. Nothing here sends a record to the worker: two processes that both did would do it twice.
+// An operator's commands to a worker, written to `millrace.operations`, and their results. The lanes' owners execute
+// the commands and send the records. This code sends none itself, because two senders would send each record twice.
 
 internal import AppStore
-public import Clocks
-public import Kafka
+public import MillraceTime
+public import KafkaClient
 public import Millrace
 
-/// Gives the lanes of one worker commands.
+/// Sends commands to the lanes of one worker.
 public struct WorkerOperations: Sendable {
   let log: any RecordLog
   let topics: WorkerTopics
@@ -19,23 +19,23 @@ public struct WorkerOperations: Sendable {
   static let timeout = Duration.seconds(15)
   static let pageSize = 1_000
 
-  /// The operations of a worker on a log.
+  /// Creates the operations of a worker on a record log.
   ///
   /// - Parameters:
-  ///   - worker: Its name.
-  ///   - prefix: Put before every topic's name.
-  ///   - author: Who gives the commands; others read it when they come second.
-  ///   - source: How the audit trail names this program.
-  ///   - note: Hears what a person should know besides: that records were passed over.
-  /// - Throws: ``OperationError`` for a name that no worker can have.
+  ///   - worker: The worker's name.
+  ///   - prefix: The prefix of every topic name.
+  ///   - author: The operator. Others see the name if their command for the same item comes later.
+  ///   - source: The name of this program in the audit trail.
+  ///   - note: Receives messages for people, such as the number of skipped records.
+  /// - Throws: ``OperationError`` if the name is not a valid worker name.
   public init(
     worker: String, prefix: String, on log: any RecordLog, author: String, source: String = "millrace",
     clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(OperationError) {
     guard WorkerTopics.isName(worker) else {
       throw OperationError(
-        .usage, "`\(worker)` is no name of a worker", at: "--worker",
-        remedy: "use the name that the worker has under `workers` in the configuration")
+        .usage, "`\(worker)` is not a valid worker name", at: "--worker",
+        remedy: "use a name listed under `workers` in the configuration")
     }
     self.log = log
     topics = WorkerTopics(worker: worker, inputs: [], delays: [], prefix: prefix)
@@ -46,8 +46,8 @@ public struct WorkerOperations: Sendable {
     self.note = note
   }
 
-  /// The operations of a worker of a deployment.
-  /// - Throws: `KafkaError` where the cluster did not answer.
+  /// Connects to the deployment's cluster.
+  /// - Throws: `KafkaError` if the cluster does not answer.
   public static func connect(
     worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String,
     source: String = "millrace", note: @escaping @Sendable (String) -> Void = { _ in }
@@ -63,8 +63,8 @@ public struct WorkerOperations: Sendable {
 
   /// The operations of several workers.
   ///
-  /// - Parameter names: which; nil: every one that the configuration's topics belong to and whose topics are there.
-  /// - Throws: ``OperationError`` for a name that no worker can have; `KafkaError`, `MillraceError`.
+  /// - Parameter names: The workers' names; nil: every worker of the configured topics whose topics exist.
+  /// - Throws: ``OperationError`` if a name is not a valid worker name; `KafkaError`, `MillraceError`.
   public static func all(
     _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
     note: @escaping @Sendable (String) -> Void = { _ in }
@@ -79,7 +79,7 @@ public struct WorkerOperations: Sendable {
     }
   }
 
-  /// The workers of a catalog whose topics are there, by name.
+  /// The workers of a catalog whose topics exist, sorted by name.
   public static func present(
     in log: any RecordLog, among catalog: TopicCatalog, prefix: String,
     note: @escaping @Sendable (String) -> Void = { _ in }
@@ -94,15 +94,15 @@ public struct WorkerOperations: Sendable {
     return all.filter { counts[$0.topics.deadLetters] != nil }
   }
 
-  /// Asks for dead letters to be tried again, or put aside for good.
+  /// Requeues or discards dead letters.
   ///
   /// - Parameters:
-  ///   - why: The operator's reason; it travels with the record.
-  ///   - pace: How fast, and who else may say so.
-  ///   - patience: How long the lanes' owners may be silent; a command that nobody answered stands all the same.
-  ///   - begun: Hears the run's id before the first command is given.
-  ///   - report: Hears what becomes of each command.
-  /// - Throws: ``OperationError`` for an id that names no dead letter, before anything is asked; `KafkaError`.
+  ///   - why: The operator's reason, which is stored with the record.
+  ///   - rate: The maximum number of commands per second; nil for no limit.
+  ///   - patience: The maximum time without an answer from the lanes' owners. Unanswered commands remain in effect.
+  ///   - begun: Receives the run's ID before the first command is sent.
+  ///   - report: Receives the steps of each command.
+  /// - Throws: ``OperationError`` for an ID without a dead letter, before any command is sent; `KafkaError`.
   public func settle(
     _ ids: [DeadLetterID], by action: OperationReport.Action, why: String, selection: RecordSelection? = nil,
     rate: Int? = nil, patience: Duration, begun: @Sendable (String) throws -> Void = { _ in },
@@ -150,7 +150,7 @@ public struct WorkerOperations: Sendable {
     return summary
   }
 
-  /// Asks for dead letters to be tried again; see ``settle(_:by:why:selection:rate:patience:begun:report:)``.
+  /// Requeues dead letters; see ``settle(_:by:why:selection:rate:patience:begun:report:)``.
   public func requeue(
     _ ids: [DeadLetterID], why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
@@ -158,10 +158,10 @@ public struct WorkerOperations: Sendable {
     try await settle(ids, by: .requeue, why: why, patience: patience, report: report)
   }
 
-  /// Lets a run of commands wait, go on or end, from another terminal. A stop ends a run itself whose process has died;
-  /// what it had asked for stands.
-  /// - Returns: whether it did.
-  /// - Throws: ``OperationError`` for a run that the audit trail does not know, or that is over.
+  /// Pauses, resumes or stops a run of commands of another process. A stop also ends a run whose process has died;
+  /// commands that were already sent remain in effect.
+  /// - Returns: Whether this call ended the run.
+  /// - Throws: ``OperationError`` if the audit trail does not contain the run, or the run is over.
   @discardableResult
   public func control(_ name: String, _ verb: RunVerb) async throws -> Bool {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
@@ -170,12 +170,12 @@ public struct WorkerOperations: Sendable {
     }
     guard let line = runs.first, runs.count == 1 else {
       throw OperationError(
-        .usage, runs.isEmpty ? "no such run" : "several runs begin so", at: name,
-        remedy: "requeue and discard print their run's id first; the audit trail knows it, too")
+        .usage, runs.isEmpty ? "no such run" : "several runs begin with this id", at: name,
+        remedy: "copy the id from the output of requeue or discard, or from millrace audit")
     }
     let run = line.entry
     guard !run.isOver else {
-      throw OperationError(.usage, "the run is over", at: run.run, remedy: "nothing to do")
+      throw OperationError(.usage, "the run is over", at: run.run, remedy: "no action is needed")
     }
     try await audit.append([
       AuditRecord(
@@ -189,7 +189,7 @@ public struct WorkerOperations: Sendable {
     return true
   }
 
-  /// How the commands of a run stand that were given.
+  /// The results of the commands that a run has sent.
   private func standing(of run: AuditEntry) async throws -> OperationSummary {
     let empty = (log: OperationsLog(worker: run.target ?? topics.worker), passedOver: PassedOver())
     let content = TopicTable(operations.topic, in: log, empty) { said, record in
@@ -226,14 +226,14 @@ public struct WorkerOperations: Sendable {
   }
 
   /// The number of lanes.
-  /// - Throws: ``OperationError`` where the worker's topics are not there.
+  /// - Throws: ``OperationError`` if the worker's topics do not exist.
   func lanes() async throws -> Int {
     let names = [topics.deadLetters, topics.replay, topics.operations]
     let counts = try await log.partitionCounts(of: names, timeout: Self.timeout)
     for name in names where counts[name] == nil {
       throw OperationError(
         .failed, "no such topic in the cluster", at: name,
-        remedy: "check --worker; a new worker's topics come with millrace topics apply once `workers` names it")
+        remedy: "check --worker; for a new worker, add it to `workers` and run millrace topics apply")
     }
     return counts[topics.replay] ?? 0
   }
@@ -244,11 +244,11 @@ public struct WorkerOperations: Sendable {
 
   var operations: TopicPartition { TopicPartition(topic: topics.operations, partition: 0) }
 
-  /// Appends the commands for items that nobody has a command for, and follows the topic until all are answered.
+  /// Sends the commands for items that have none yet, and follows the topic until all commands have results.
   private func submit(
     to follower: OperationsFollower, run: String, rate: Int?, patience: Duration
   ) async throws {
-    // What was said before: an item that has its command gets no second one.
+    // Read the earlier commands first: an item with a command gets no second one.
     let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
       _ = try await follower.fold(page)
     }
@@ -262,8 +262,8 @@ public struct WorkerOperations: Sendable {
     }
   }
 
-  /// Appends commands at a rate, as far as operators let it.
-  /// - Returns: whether nothing is left to wait for.
+  /// Sends commands at a limited rate, and pauses or stops if an operator asks for it.
+  /// - Returns: Whether there is nothing left to wait for.
   private func give(
     _ commands: [OperationCommand], run: String, rate: Int?, to follower: OperationsFollower, _ writer: any LogWriter
   ) async throws -> Bool {
@@ -271,7 +271,7 @@ public struct WorkerOperations: Sendable {
     var rest = commands[...]
     let rate = rate.map(Double.init)
     while !rest.isEmpty {
-      switch await follower.word(on: run) {
+      switch await follower.control(on: run) {
       case .stop?: return await follower.withhold(rest)
       case .pause?:
         await follower.heard()
@@ -281,7 +281,7 @@ public struct WorkerOperations: Sendable {
       }
       if let due = pace.due(now: clock.now) {
         await follower.heard()
-        // In small steps: an operator's word counts at once.
+        // Sleep in small steps, to react to an operator's request at once.
         try await clock.sleep(until: min(due, clock.now.advanced(by: .milliseconds(200))))
         continue
       }
@@ -308,7 +308,7 @@ public struct WorkerOperations: Sendable {
             if try await follower.fold(page) { throw Settled() }
           }
         } catch is Settled {
-          // All are answered.
+          // All commands have results.
         }
         return true
       }
@@ -324,7 +324,7 @@ public struct WorkerOperations: Sendable {
 }
 
 extension OperationSummary {
-  /// The counts as the audit trail has them.
+  /// The counts for the audit trail.
   var counts: [AuditRecord.Count] {
     [
       AuditRecord.Count(action == .requeue ? "requeued" : "discarded", Int64(done)),
@@ -334,7 +334,7 @@ extension OperationSummary {
   }
 }
 
-/// Names for commands: UUIDs, version 4 (RFC 9562).
+/// Generates command IDs: UUIDs, version 4 (RFC 9562).
 package enum CommandID {
   package static func new() -> String {
     var generator = SystemRandomNumberGenerator()

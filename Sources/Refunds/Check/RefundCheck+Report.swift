@@ -1,4 +1,4 @@
-// What the check says, for people and scripts. Pure.
+// The output of the check, as text and as JSON lines. Pure.
 
 internal import AppStore
 
@@ -7,8 +7,8 @@ extension RefundCheck.Report {
   public var line: String {
     switch self {
     case .published(let transactionId, let customer):
-      "published  transaction \(transactionId)  of the customer of \(customer.transactionId)"
-    case .failed(let customer, let words): "no answer  about the customer of \(customer.transactionId): \(words)"
+      "published  transaction \(transactionId), found for the customer of \(customer.transactionId)"
+    case .failed(let customer, let words): "failed  customer of \(customer.transactionId): \(words)"
     }
   }
 
@@ -28,11 +28,11 @@ extension RefundCheck.Report {
 }
 
 extension RefundCheck.Summary {
-  /// One line.
+  /// The summary in one line.
   public var sentence: String {
     let customers = asked == 1 ? "1 customer" : "\(asked) customers"
-    let news = refunds == 1 ? "1 refund" : "\(refunds) refunds"
-    return "Apple answered about \(customers): \(news) not asked for before, \(told) told by notifications, "
-      + "\(published) published" + (failed > 0 ? ", \(failed) without an answer." : ".")
+    let news = refunds == 1 ? "1 new refund" : "\(refunds) new refunds"
+    return "Checked \(customers): \(news), \(told) already reported by notifications, "
+      + "\(published) published" + (failed > 0 ? ", \(failed) customers failed." : ".")
   }
 }

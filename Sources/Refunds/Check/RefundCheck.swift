@@ -1,39 +1,40 @@
-// Asks Apple about customers' refunds, and publishes what no notification told. The worker decides what it means; this
-// only finds.
+// Asks Apple about customers' refunds and publishes those that no notification reported. The worker decides about their
+// effects.
 
 internal import AppStore
 public import AppStoreServerAPI
-public import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 public import Millrace
 
-/// Asks *Get Refund History* about customers.
+/// Reads *Get Refund History* for customers.
 ///
-/// Each customer's page is published and acknowledged before the revision behind it is kept, so a run that ends half-way
-/// asks again for that page at most, and what it published twice has one id. All calls wait for the client's budget.
+/// The check stores the revision of a page only after Kafka has acknowledged its refunds. A run that is interrupted
+/// requests at most that page again, and refunds published twice have the same id. All calls wait for the client's rate
+/// limit.
 public struct RefundCheck: Sendable {
-  /// What becomes of one customer.
+  /// A result for one customer.
   public enum Report: Sendable, Hashable {
-    /// A refund that no notification told; published.
+    /// The check published a refund that no notification had reported.
     case published(transactionId: String, customer: RefundCustomer)
-    /// Apple does not answer about this customer: the error in words.
+    /// The call for this customer failed, with a description of the error.
     case failed(RefundCustomer, String)
   }
 
-  /// What a run came to.
+  /// The counts of a run.
   public struct Summary: Sendable, Hashable {
-    /// Customers Apple answered about.
+    /// Customers whose history Apple returned.
     public var asked = 0
-    /// Refunds it told of that were not asked for before.
+    /// Refunds in the history that no earlier run has read.
     public var refunds = 0
-    /// Those of them that notifications had told.
+    /// Refunds among them that notifications had reported.
     public var told = 0
-    /// Those that were published.
+    /// Refunds among them that the run published.
     public var published = 0
-    /// Customers Apple did not answer about.
+    /// Customers whose call failed.
     public var failed = 0
 
-    /// A run that came to this.
+    /// Creates a summary.
     public init(asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, failed: Int = 0) {
       self.asked = asked
       self.refunds = refunds
@@ -43,7 +44,7 @@ public struct RefundCheck: Sendable {
     }
   }
 
-  /// The longest wait for a turn inside a call; for one that is further away the check sleeps.
+  /// The longest wait for a rate-limit slot inside a call. For longer waits the check itself sleeps.
   private static let longestTurn = Duration.seconds(10)
 
   private let client: AppStoreServerClient
@@ -51,21 +52,21 @@ public struct RefundCheck: Sendable {
   private let prefix: String
   private let clock: MillraceClock
 
-  /// A check of one app's customers.
-  /// - Parameter prefix: Put before every topic's name.
+  /// Creates a check of one app's customers.
+  /// - Parameter prefix: The prefix of every topic's name.
   public init(_ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock) {
-    // A turn that comes just before the call's limit of time leaves the call none.
-    self.client = client.waiting(TurnPatience(atMost: Self.longestTurn))
+    // A slot just before the call's deadline would leave no time for the call.
+    self.client = client.waiting(RateLimitWait(atMost: Self.longestTurn))
     self.log = log
     self.prefix = prefix
     self.clock = clock
   }
 
-  /// Asks about each customer, one after the other.
+  /// Checks customers one after the other.
   ///
-  /// - Parameter report: Hears of each refund that was published and of each customer Apple does not answer about.
-  /// - Throws: ``MillraceError`` where a topic is missing; ``APIError`` that is about all customers, such as refused
-  ///   credentials; `KafkaError`; what `report` throws. What was done until then stays done.
+  /// - Parameter report: Called for each published refund and for each customer whose call failed.
+  /// - Throws: ``MillraceError`` if a topic is missing; ``APIError`` if the error concerns all customers, such as
+  ///   rejected credentials; `KafkaError`; errors from `report`. Refunds published before the error remain published.
   public func run(
     _ customers: [RefundCustomer], report: @escaping @Sendable (Report) throws -> Void
   ) async throws -> Summary {
@@ -110,7 +111,7 @@ public struct RefundCheck: Sendable {
           continue
         }
         if error.code == .invalidRequestRevision, isFirst, revision != nil {
-          // Apple does not take the revision any more: from the beginning, most of it is known by now.
+          // Apple no longer accepts the revision. Start from the beginning; most refunds are already known.
           revision = nil
           continue
         }
@@ -122,7 +123,7 @@ public struct RefundCheck: Sendable {
       isFirst = false
       try await publish(page, of: customer, told: told, writer: writer, summary: &summary, report: report)
       if let next = page.revision, next != revision {
-        // After what the page brought: that is in Kafka by now.
+        // The page's refunds are in Kafka now, so the revision can be stored.
         _ = try await writer.send(RefundMarks.record(next, of: customer, at: clock.wallTime, prefix: prefix))
         revision = next
       }
@@ -130,7 +131,7 @@ public struct RefundCheck: Sendable {
     }
   }
 
-  /// One page; an iteration that has not begun has at least one.
+  /// Requests one page. A new iteration has at least one.
   private func ask(about customer: RefundCustomer, after revision: String?) async -> Result<TransactionPage?, APIError>
   {
     let pages = client.getRefundHistory(customer.transactionId, after: revision, in: customer.environment)
@@ -154,7 +155,7 @@ public struct RefundCheck: Sendable {
         summary.told += 1
         continue
       }
-      _ = try await writer.send(record)
+      _ = try await writer.send(record.timed(by: clock))
       summary.published += 1
       try report(.published(transactionId: item.payload.transactionId ?? "", customer: customer))
     }

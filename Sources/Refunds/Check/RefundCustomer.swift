@@ -1,23 +1,23 @@
-// Whom to ask about, as an operator names them or as notifications of late do.
+// The customers to check: listed by an operator, or found in recent notifications.
 
 public import AppStore
 internal import AppStoreSignature
-internal import Clocks
-internal import Kafka
+public import MillraceTime
+internal import KafkaClient
 public import Millrace
 
-/// A customer of an app, by any of the transactions.
+/// A customer of an app, identified by any of their transactions.
 public struct RefundCustomer: Sendable, Hashable {
-  /// What tells customers apart: `appTransactionId` where it is known, else the transaction.
+  /// The identity of the customer: `appTransactionId` if known, else the transaction.
   public var name: String
   /// Any transaction of the customer.
   public var transactionId: String
   /// The app.
   public var bundleId: String
-  /// Where to ask; nil: production, then the sandbox.
+  /// The environment to ask; nil for production, then the sandbox.
   public var environment: AppStoreEnvironment?
 
-  /// A customer.
+  /// Creates a customer.
   public init(_ transactionId: String, name: String? = nil, bundleId: String, environment: AppStoreEnvironment?) {
     self.transactionId = transactionId
     self.name = name ?? transactionId
@@ -25,7 +25,7 @@ public struct RefundCustomer: Sendable, Hashable {
     self.environment = environment
   }
 
-  /// The customers that a text names: one transaction a line; empty lines and what follows `#` do not count. Each once.
+  /// Parses a list of customers, one transaction per line. Ignores empty lines, comments after `#` and repetitions.
   public static func named(
     in text: String, bundleId: String, environment: AppStoreEnvironment?
   ) -> [RefundCustomer] {
@@ -39,32 +39,35 @@ public struct RefundCustomer: Sendable, Hashable {
 }
 
 extension RefundCustomer {
-  /// What `--since` means: a time ago such as `36h` or `7d`, or a moment in UTC; nil for anything else.
+  /// Parses the value of `--since`: a duration before now, such as `36h` or `7d`, or a time in RFC 3339; nil for
+  /// anything else.
   public static func moment(_ text: String, now: Timestamp) -> Timestamp? {
     if let moment = Timestamp(rfc3339: text) { return moment }
     return DurationText.parse(text).map { now - $0 }
   }
 }
 
-/// The customers that notifications told of since some time.
+/// The customers in notifications since a given time.
 public enum RecentCustomers {
-  /// Families whose notifications are about purchases.
+  /// The families whose notifications are about purchases.
   static let families: [NotificationFamily] = [
     .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests,
   ]
 
-  /// Reads the notifications that were written since `time`. They are not verified: whom to ask about is no secret, and
-  /// what Apple answers is.
+  /// Reads the notifications since `time` without verifying them. A forged one can only cause a call to Apple, whose
+  /// response is authoritative.
   ///
   /// - Parameters:
-  ///   - environment: Nil: all environments of the app.
-  ///   - prefix: Put before every topic's name.
+  ///   - environment: The environment; nil for all environments of the app.
+  ///   - prefix: The prefix of every topic's name.
+  ///   - clock: The clock for the times at which notifications were written.
   /// - Throws: `KafkaError`; `CancellationError`.
   public static func load(
-    since time: Timestamp, bundleId: String, environment: AppStoreEnvironment?, from log: any RecordLog, prefix: String
+    since time: Timestamp, bundleId: String, environment: AppStoreEnvironment?, from log: any RecordLog, prefix: String,
+    clock: MillraceClock = .system
   ) async throws -> [RefundCustomer] {
     let found = FoundCustomers()
-    try await log.scan(families.map { prefix + $0.topic }, since: time) { record in
+    try await log.scan(families.map { prefix + $0.topic }, since: time, by: clock) { record in
       guard let customer = customer(of: record), customer.bundleId == bundleId,
         environment == nil || customer.environment == environment
       else { return }
@@ -76,13 +79,14 @@ public enum RecentCustomers {
   static func customer(of record: ConsumerRecord) -> RefundCustomer? {
     let envelope = NotificationEnvelope(record)
     guard let bundleId = envelope.bundleId, let environment = envelope.environment, let key = envelope.subject,
-      // A summary's key is its request, and what names nothing has an id of its own: nobody can be asked about either.
+      // Only numeric keys are transactions. A summary's key is its request, and a notification without a purchase has
+      // its own id as the key.
       !key.isEmpty, key.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return nil }
     return RefundCustomer(key, name: appTransactionId(in: record), bundleId: bundleId, environment: environment)
   }
 
-  /// Customers with several purchases are asked about once.
+  /// Returns the `appTransactionId`, by which a customer with several purchases is checked once.
   private static func appTransactionId(in record: ConsumerRecord) -> String? {
     guard let value = record.value, case .object(let data)? = payload(of: value)?["data"],
       let token = data["signedTransactionInfo"]?.text
@@ -91,7 +95,7 @@ public enum RecentCustomers {
   }
 
   private static func payload(of jws: [UInt8]) -> JSONObject? {
-    // A version 1 body, or one that somebody else wrote: the key is all that is needed.
+    // A version 1 body or a foreign record: the key is enough.
     do { return try UnverifiedToken(parsing: jws).payload } catch { return nil }
   }
 }

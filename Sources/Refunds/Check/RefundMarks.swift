@@ -1,18 +1,17 @@
-// What the check reads before it asks: which refunds are known, and how far each customer was read.
+// The state that the check reads first: the known refunds, and the revision up to which each customer was read.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Millrace
 internal import Synchronization
 
-/// The refunds that the table of entitlements holds.
+/// The refunds in the table of entitlements.
 struct ToldRefunds: Sendable {
   private let dates: [String: String]
 
   init(dates: [String: String]) { self.dates = dates }
 
-  /// Whether this refund of this transaction is what the table says. Where the table says something else, or nothing, the
-  /// worker is to decide.
+  /// Whether the table has this refund of the transaction. If the table has another state or none, the worker decides.
   func contains(_ transaction: JWSTransactionDecodedPayload) -> Bool {
     guard let id = transaction.transactionId, let date = transaction.revocationDate else { return false }
     return dates[id] == date.rfc3339
@@ -29,9 +28,9 @@ struct ToldRefunds: Sendable {
   }
 }
 
-/// How far each customer was read.
+/// The revision up to which each customer was read.
 struct RefundMarks: Sendable {
-  /// Where it is kept; without the deployment's prefix.
+  /// The topic of the revisions, without the deployment's prefix.
   static let topic = "millrace.refund-checks"
 
   private let revisions: [String: String]
@@ -46,7 +45,7 @@ struct RefundMarks: Sendable {
     return RefundMarks(revisions: revisions.withLock { $0 })
   }
 
-  /// The record that keeps a revision.
+  /// Returns the record that stores a revision.
   static func record(_ revision: String, of customer: RefundCustomer, at time: Timestamp, prefix: String)
     -> ProducerRecord
   {
@@ -66,7 +65,8 @@ private enum Tables {
   private static let timeout = Duration.seconds(15)
   private static let pageSize = 5_000
 
-  /// Every record's key and object in the order of its partition; nil for tombstones and for what is no object.
+  /// Passes each record's key and object to `take`, in partition order. The object is nil for tombstones and for values
+  /// that are not JSON objects.
   static func read(
     _ topic: String, from log: any RecordLog, _ take: @escaping @Sendable (String, JSONObject?) -> Void
   ) async throws {
@@ -82,7 +82,7 @@ private enum Tables {
 
   private static func object(_ value: [UInt8]?) -> JSONObject? {
     guard let value else { return nil }
-    // Nobody but us writes here; what is unreadable is as good as not told, and the worker decides.
+    // Only Millrace writes here. An unreadable value counts as unknown, so that the worker decides.
     do { return try JSONObject(parsing: value) } catch { return nil }
   }
 }

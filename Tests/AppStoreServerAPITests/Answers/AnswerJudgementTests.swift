@@ -9,11 +9,11 @@ import Testing
   private let put = APICall(endpoint: .extendSubscriptionRenewalDate, environment: .production, path: ["x"])
 
   @Test(arguments: [200, 201, 202, 204, 206, 299])
-  func `Success is judged by the status alone`(status: Int) {
+  func `only the status decides whether a response is a success`(status: Int) {
     #expect(AnswerJudgement.error(in: .html(status), to: get, now: now) == nil)
   }
 
-  /// Without a code that can be read the status decides, whatever the body is.
+  /// Without a readable error code the status decides, regardless of the body.
   @Test(
     arguments: [
       (300, .configuration), (301, .configuration), (302, .configuration), (400, .never), (401, .configuration),
@@ -21,7 +21,7 @@ import Testing
       (413, .never), (418, .never), (421, .configuration), (429, .retryLater), (500, .retryLater), (501, .retryLater),
       (502, .retryNow), (503, .retryLater), (504, .retryNow), (599, .retryLater), (600, .never), (100, .never),
     ] as [(Int, ErrorClass)])
-  func `Bodies that say nothing are classified by status`(status: Int, expected: ErrorClass) throws {
+  func `bodies without an error code are classified by status`(status: Int, expected: ErrorClass) throws {
     let json: [UInt8] = Array(#"{"errorCode":\#(status)0000,"errorMessage":"x"}"#.utf8)
     let answers = [
       ExchangeAnswer.html(status), ExchangeAnswer(status: status),
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `Only what fails at Apple's side leaves an effect unclear`() throws {
+  @Test func `only failures on Apple's side leave an effect unclear`() throws {
     for (status, isUnclear) in [(400, false), (403, false), (404, false), (408, true), (429, false), (500, true)] {
       let error = try #require(AnswerJudgement.error(in: .html(status), to: put, now: now))
       #expect(error.isUnclear == isUnclear, "\(status)")
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `Retry-After is read at any status, and garbage in it changes nothing`() throws {
+  @Test func `Retry-After is read at any status, and an invalid value is ignored`() throws {
     for status in [429, 500, 503] {
       var answer = ExchangeAnswer(status: status, headers: ["retry-after": "1767225660000"])
       #expect(try #require(AnswerJudgement.error(in: answer, to: get, now: now)).retryAt == now + .seconds(60))
@@ -59,9 +59,9 @@ import Testing
     }
   }
 
-  /// What an operator does about each of Apple's codes, written out from what its page says of it and not from our table:
-  /// the look-ups and the internal error that Apple calls retryable, what only time cures, what a person has to set right
-  /// in a key, an app or App Store Connect, and all that the same request will never get.
+  /// The class of each of Apple's codes, taken from its documentation page and not from the client's table: the lookups
+  /// and the internal error that Apple calls retryable, the ones that pass with time, the ones that an operator has to
+  /// fix in a key, an app or App Store Connect, and the ones that the same request never passes.
   private static let classes: [ErrorClass: [Int64]] = [
     .retryNow: [4_040_002, 4_040_004, 5_000_001],
     .retryLater: [4_040_006, 4_040_008, 4_290_000, 5_000_000],
@@ -82,7 +82,7 @@ import Testing
     .sorted { $0.0 < $1.0 }
 
   @Test(arguments: expected)
-  func `Every code of Apple's comes out with its class, its name and its words`(
+  func `each of Apple's codes has its class, its name and its message`(
     code: Int64, expected: ErrorClass
   ) throws {
     for call in [get, put] {
@@ -100,14 +100,14 @@ import Testing
     }
   }
 
-  /// What each class tells an operator to do.
+  /// The advice of each class to an operator.
   private static let words: [ErrorClass: String] = [
-    .retryNow: "send it again", .retryLater: "send it again in some minutes", .never: "https://developer.apple.com/",
+    .retryNow: "send it again", .retryLater: "send it again in a few minutes", .never: "https://developer.apple.com/",
     .configuration: "App Store Connect",
   ]
 
   @Test(.enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
-  func `The classes above are those of all codes that Apple has, and retry what Apple says is worth it`() throws {
+  func `the classes above cover all of Apple's codes, and retry those that Apple calls retryable`() throws {
     let facts = try SharedMaterial.object("app-store-facts/error-codes.json").objects("errors")
     let classes = Dictionary(uniqueKeysWithValues: Self.expected.map { ($0.0, $0.1) })
     var seen: Set<Int64> = []
@@ -117,7 +117,7 @@ import Testing
       let error = try #require(AnswerJudgement.error(in: .error(number), to: get, now: now))
       #expect(error.status.map(Int64.init) == fact.integer("httpStatus"))
       #expect(error.code?.name == fact.string("name"))
-      // Two that Apple does not call retryable pass by waiting: `retryAdvice` says why.
+      // Two codes that Apple does not call retryable pass with time: see `retryAdvice`.
       let isRetried = fact["retryable"] == .bool(true) || fact.string("retryAdvice") != nil
       #expect([.retryNow, .retryLater].contains(error.errorClass) == isRetried, "\(number)")
       #expect(error.errorClass == classes[number], "\(number)")
@@ -125,7 +125,7 @@ import Testing
     #expect(seen == Set(classes.keys))
   }
 
-  @Test func `An unknown code keeps its number and is classified by its status`() throws {
+  @Test func `an unknown code keeps its number and is classified by its status`() throws {
     let error = try #require(AnswerJudgement.error(in: .error(5_030_777), to: get, now: now))
     #expect(error.code?.rawValue == 5_030_777)
     #expect(error.errorClass == .retryLater)

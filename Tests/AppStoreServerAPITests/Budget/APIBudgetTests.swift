@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -9,7 +9,7 @@ import Testing
   private let told = Recorder<BudgetPause>()
   private let key = BudgetKey(bundleId: "com.example.app", environment: .production, endpoint: .getTransactionInfo)
 
-  /// One turn a second; the second one may come half a second early.
+  /// One slot per second. The second one may be half a second early.
   private func budget(part: Double = 1, perSecond: Double = 1) -> APIBudget {
     let told = told
     return APIBudget(
@@ -27,12 +27,12 @@ import Testing
     }
   }
 
-  /// Returns when that many callers stand in line.
+  /// Returns when this many callers wait in line.
   private func inLine(_ count: Int, _ budget: APIBudget) async {
     while budget.waiting(for: key) < count { await Task.yield() }
   }
 
-  @Test func `Callers are served in the order they came, each at its turn`() async throws {
+  @Test func `callers are served in order, each at its slot`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     let served = Recorder<Int>()
@@ -54,14 +54,14 @@ import Testing
     #expect(served.all == [0, 1, 2])
   }
 
-  @Test func `One second's worth may come at once, and no more`() async throws {
+  @Test func `a burst is at most one second's worth`() async throws {
     let budget = budget(perSecond: 5)
     for _ in 0..<5 { try await budget.acquire(key, before: manual.clock.now) }
     #expect(
       await error { () async throws(BudgetError) in try await budget.acquire(key, before: manual.clock.now) } != nil)
   }
 
-  @Test func `Who gives up in line gives the place to the next`() async throws {
+  @Test func `a cancelled caller gives its place to the next`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     let first = Task { try await budget.acquire(key) }
@@ -75,7 +75,7 @@ import Testing
     #expect(manual.clock.now.elapsed < .seconds(2))
   }
 
-  @Test func `Who is cancelled before does not even stand in line`() async {
+  @Test func `a caller that was cancelled before never waits in line`() async {
     let budget = budget()
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
@@ -86,7 +86,7 @@ import Testing
     #expect(budget.delay(for: key) == .zero)
   }
 
-  @Test func `A turn after the deadline is refused at once, with its time`() async throws {
+  @Test func `a slot after the deadline is refused at once, with its time`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     let now = manual.clock.now
@@ -98,7 +98,7 @@ import Testing
     #expect(refusal == .tooLate(turn: manual.clock.wallTime + delay))
   }
 
-  @Test func `Budgets of other endpoints, environments and apps are others`() async throws {
+  @Test func `other endpoints, environments and apps have their own budgets`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     #expect(try #require(budget.delay(for: key)) > .zero)
@@ -111,14 +111,14 @@ import Testing
     }
   }
 
-  @Test func `A 429 stops its budget until the time it says, and others are told once`() async throws {
+  @Test func `a 429 pauses its budget until the given time, and is published once`() async throws {
     let budget = budget()
     let until = manual.clock.wallTime + .seconds(90)
     #expect(budget.limitReached(key, retryAt: until) == until)
     #expect(told.all == [BudgetPause(key, until: until)])
     #expect(budget.delay(for: key) == .seconds(90))
     #expect(budget.pause(of: key) == BudgetPause(key, until: until))
-    // Calls that were on their way meet the same 429: only a later end is news.
+    // Calls in progress get the same 429. Only a later end is published.
     for again in [until, until - .seconds(1)] { #expect(budget.limitReached(key, retryAt: again) == until) }
     #expect(told.all.count == 1)
     let later = until + .seconds(1)
@@ -131,16 +131,16 @@ import Testing
     try await budget.acquire(key, before: manual.clock.now)
   }
 
-  @Test func `A 429 without a time, or with one that has passed, pauses all the same`() {
+  @Test func `a 429 without a future time also pauses the budget`() {
     let budget = budget()
     let now = manual.clock.wallTime
     #expect(budget.limitReached(key, retryAt: nil) == now + .seconds(60))
-    // The longer pause holds.
+    // The longer pause applies.
     #expect(budget.limitReached(key, retryAt: now) == now + .seconds(60))
     #expect(budget.delay(for: key) == .seconds(60))
   }
 
-  @Test func `A pause that another process tells of is kept and not told again`() {
+  @Test func `a pause from another process applies and is not published again`() {
     let budget = budget()
     budget.pause(BudgetPause(key, until: manual.clock.wallTime + .seconds(30)))
     #expect(budget.delay(for: key) == .seconds(30))
@@ -151,7 +151,7 @@ import Testing
     #expect(budget.delay(for: key) == RetryAfter.horizon)
   }
 
-  @Test func `A pause holds those who already wait`() async throws {
+  @Test func `a pause delays callers that already wait`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     let served = Recorder<Duration>()
@@ -170,7 +170,7 @@ import Testing
     #expect(served.all == [.seconds(10)])
   }
 
-  @Test func `A new part counts for those who wait, and without a part they wait`() async throws {
+  @Test func `a new part applies to waiting callers, and with no part they wait`() async throws {
     let budget = budget(part: 0)
     #expect(budget.delay(for: key) == nil)
     let refusal = await error { () async throws(BudgetError) in
@@ -187,7 +187,7 @@ import Testing
     try await waiting.value
   }
 
-  @Test func `A smaller part slows down those who wait`() async throws {
+  @Test func `a smaller part slows waiting callers down`() async throws {
     let budget = budget()
     try await budget.acquire(key)
     let waiting = (1...2).map { _ in Task { try await budget.acquire(key) } }
@@ -201,7 +201,7 @@ import Testing
       if left > 0 { await manual.waitForSleepers() }
     }
     for task in waiting { try await task.value }
-    // At the old pace it would have been two seconds.
+    // At the old rate it would have been two seconds.
     #expect(manual.clock.now.elapsed > .seconds(9))
   }
 
@@ -210,7 +210,7 @@ import Testing
       (.production, 1, 1, 100), (.sandbox, 1, 1, 10), (.production, 0.8, 1, 80), (.sandbox, 0.8, 1, 8),
       (.production, 0.8, 0.25, 20), (.sandbox, 0.8, 0.5, 4), (.production, 7, 7, 100), (.production, -1, 1, 0),
     ] as [(AppStoreEnvironment, Double, Double, Int)])
-  func `A process has limit, share and part multiplied, and in the sandbox a tenth of it`(
+  func `the rate is limit times share times part, and a tenth of it in the sandbox`(
     environment: AppStoreEnvironment, share: Double, part: Double, perSecond: Int
   ) async throws {
     let budget = APIBudget(
@@ -226,7 +226,7 @@ import Testing
     #expect(use.map { abs($0.perSecond - Double(perSecond)) < 1e-9 && $0.taken == turns } ?? (turns == 0))
   }
 
-  @Test func `Constant demand uses at least 95 of a hundred in every hour and never more than all`() async throws {
+  @Test func `constant demand uses at least 95 % of every hour, and never more than all of it`() async throws {
     let budget = budget(perSecond: 0.2)
     let given = Recorder<Duration>()
     let demand = Task {
@@ -236,7 +236,7 @@ import Testing
       }
     }
     while manual.clock.now.elapsed < .seconds(3 * 3600) {
-      // Once a timer runs, the caller stands in line again: what was given is written down.
+      // When a timer runs, the caller waits in line again and its slot is recorded.
       await manual.waitForSleepers(1)
       manual.advance(by: .milliseconds(500))
     }

@@ -1,11 +1,11 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
 
 @Suite struct BudgetNewsTests {
-  @Test func `Of a crowd that meets one 429 others hear once, and again when the pause becomes longer`() {
+  @Test func `many calls with the same 429 publish it once, and again if the pause is extended`() {
     let manual = ManualClock()
     let told = Recorder<BudgetPause>()
     let budget = APIBudget(

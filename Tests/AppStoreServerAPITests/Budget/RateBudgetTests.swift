@@ -1,5 +1,5 @@
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -7,7 +7,8 @@ import Testing
 @Suite struct RateBudgetTests {
   typealias Instant = MillraceClock.Instant
 
-  /// The moments at which turns are taken, by demand that asks at random times, sometimes without end, sometimes idle.
+  /// The times at which slots are taken. The demand comes at random times, sometimes without a pause, sometimes with
+  /// idle periods.
   private func turns(
     _ budget: inout RateBudget, hours: Int, idle: Bool, using generator: inout SeededGenerator
   ) -> [Duration] {
@@ -22,7 +23,7 @@ import Testing
       guard let turn = budget.turn(at: now) else { return taken }
       now = max(now.advanced(by: .nanoseconds(1)), turn)
       if idle {
-        // Timers fire late, and now and then nobody has anything to ask.
+        // Timers fire late, and sometimes there is no demand.
         now = now.advanced(by: .milliseconds(Int64.random(in: 0...20, using: &generator)))
         if Int.random(in: 0..<2_000, using: &generator) == 0 {
           now = now.advanced(by: .seconds(Int64.random(in: 1...4_000, using: &generator)))
@@ -32,13 +33,13 @@ import Testing
     return taken
   }
 
-  /// Limit × share × part, from a mass extension in the sandbox by one lane of twelve to the fastest endpoint.
+  /// Limit × share × part, from the fastest endpoint to a mass extension in the sandbox by one lane of twelve.
   private static let rates: [Double] = [
     50, 40, 50 * 0.8 / 12 * 5, 20 * 0.8, 10 * 0.8 / 3, 1.5, 1.1, 1, 0.8, 0.1, 0.1 * 0.8, 0.1 * 0.8 / 12,
   ]
 
   @Test(arguments: rates, [false, true])
-  func `No hour and no second holds more than it may`(rate: Double, idle: Bool) {
+  func `no hour and no second exceeds its limit`(rate: Double, idle: Bool) {
     let seed = UInt64(rate * 1_000) + (idle ? 1 : 0)
     var generator = SeededGenerator(seed: seed)
     var budget = RateBudget(perSecond: rate)
@@ -49,17 +50,17 @@ import Testing
   }
 
   @Test(arguments: rates)
-  func `Constant demand uses at least 95 of a hundred in every hour`(rate: Double) {
+  func `constant demand uses at least 95 % of every hour`(rate: Double) {
     var generator = SeededGenerator(seed: 1)
     var budget = RateBudget(perSecond: rate)
     let taken = turns(&budget, hours: 4, idle: false, using: &generator)
     for (hour, used) in taken.byHour(4).enumerated() {
-      // Whole requests: of 24 in an hour one may fall just into the next.
+      // The limit counts whole requests: one of 24 in an hour may fall into the next hour.
       #expect(Double(used) >= min(3600 * rate * 0.95, (3600 * rate).rounded(.down) - 1), "hour \(hour)")
     }
   }
 
-  @Test func `A timer that fires late loses nothing`() {
+  @Test func `a late timer loses no slots`() {
     var budget = RateBudget(perSecond: 0.8)
     var now = Instant(elapsed: .zero)
     var used = 0
@@ -71,13 +72,13 @@ import Testing
     #expect(Double(used) >= 3600 * 0.8 * 0.99)
   }
 
-  @Test func `What an idle hour left unused is lost`() {
+  @Test func `unused slots of an idle hour are lost`() {
     var budget = RateBudget(perSecond: 40)
     #expect(count(&budget, at: .zero) == 40)
     #expect(count(&budget, at: .seconds(3600)) == 40)
   }
 
-  @Test func `After a pause turns are spread, without a burst`() {
+  @Test func `after a pause slots are spread without a burst`() {
     var budget = RateBudget(perSecond: 40)
     budget.pause(until: Instant(elapsed: .seconds(100)))
     budget.pause(until: Instant(elapsed: .seconds(50)))
@@ -87,7 +88,7 @@ import Testing
     #expect(count(&budget, at: .seconds(100) + .milliseconds(26)) == 1)
   }
 
-  @Test func `A changed rate counts from now on`() {
+  @Test func `a new rate applies at once`() {
     var budget = RateBudget(perSecond: 40)
     #expect(count(&budget, at: .zero) == 40)
     budget.setRate(perSecond: 4)
@@ -100,12 +101,12 @@ import Testing
   }
 
   @Test(arguments: [0, -1, .nan, .infinity, -.infinity] as [Double])
-  func `No rate, no turn`(rate: Double) {
+  func `a rate of zero has no slots`(rate: Double) {
     var budget = RateBudget(perSecond: rate)
     #expect(count(&budget, at: .zero) == 0)
   }
 
-  @Test func `A part that changes all the time never takes more than its largest value allows`() {
+  @Test func `a part that keeps changing never allows more than its largest value`() {
     let seed: UInt64 = 7
     var generator = SeededGenerator(seed: seed)
     var budget = RateBudget(perSecond: 8)
@@ -125,7 +126,7 @@ import Testing
     #expect(taken.most(within: .seconds(3_600)) <= 8 * 3600, "seed \(seed)")
   }
 
-  @Test func `The turn behind others is the turn they would leave`() {
+  @Test func `the slot behind other callers follows their slots`() {
     var budget = RateBudget(perSecond: 10)
     let now = Instant(elapsed: .zero)
     let foreseen = (0..<50).compactMap { budget.turn(behind: $0, at: now) }
@@ -137,7 +138,7 @@ import Testing
     #expect(foreseen == met)
   }
 
-  /// How many turns there are at one moment.
+  /// The number of slots at one time.
   private func count(_ budget: inout RateBudget, at moment: Duration) -> Int {
     var count = 0
     while budget.take(at: Instant(elapsed: moment)) { count += 1 }

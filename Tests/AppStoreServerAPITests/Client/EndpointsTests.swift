@@ -1,8 +1,8 @@
-// Every endpoint of the client against Apple's own list of paths and methods, and its answer read.
+// Compares every endpoint of the client with Apple's list of paths and methods, and reads its response.
 
 import AppStore
 import AppStoreSignature
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -15,7 +15,7 @@ import Testing
 
   init() throws { fixture = try APIFixture() }
 
-  /// Calls an endpoint as people do and returns what its answer holds, in a word.
+  /// Calls an endpoint as an application does, and returns a word that identifies the response.
   private func call(_ endpoint: APIEndpoint, _ client: AppStoreServerClient) async throws(APIError) -> String {
     let now = fixture.clock.wallTime
     switch endpoint {
@@ -86,7 +86,7 @@ import Testing
   private static let consumptionV1 = ConsumptionRequestV1(
     customerConsented: true, sampleContentProvided: false, deliveryStatus: DeliveryStatusV1(rawValue: 0))
 
-  /// What Apple answers, and what ``call(_:_:)`` makes of it.
+  /// Apple's response, and the word that ``call(_:_:)`` returns for it.
   private func answer(_ endpoint: APIEndpoint) throws -> (ExchangeAnswer, String) {
     let transaction = JSON.string(try fixture.transaction())
     let attempt: JSON = ["attemptDate": 1_767_225_600_000, "sendAttemptResult": "SUCCESS"]
@@ -118,15 +118,14 @@ import Testing
       let status: JSONObject = ["signedPayload": .string(try fixture.notification()), "sendAttempts": [attempt]]
       return (.json(200, status), "DID_RENEW")
     case .setAppAccountToken, .finishTransaction: return (ExchangeAnswer(status: 200), "200")
-    // No body is promised: what comes in its place, even broken off, changes nothing.
+    // Apple documents no body. Any body is ignored, even a truncated one.
     case .sendConsumptionInformation: return (ExchangeAnswer(status: 202, isComplete: false), "202")
     case .sendConsumptionInformationV1: return (.html(202), "202")
     }
   }
 
   @Test(arguments: APIEndpoint.allCases)
-  func `An answer is read, and the request is one of bearer token, method and body`(endpoint: APIEndpoint) async throws
-  {
+  func `a response is read, and the request has token, method and body`(endpoint: APIEndpoint) async throws {
     let (answer, expected) = try answer(endpoint)
     let exchange = ScriptedExchange(answer: answer)
     #expect(try await call(endpoint, try fixture.client(exchange)) == expected)
@@ -141,7 +140,7 @@ import Testing
 
   @Test(
     .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)), arguments: APIEndpoint.allCases)
-  func `Path, method and body are those of Apple's list`(endpoint: APIEndpoint) async throws {
+  func `path, method and body match Apple's list`(endpoint: APIEndpoint) async throws {
     let facts = try SharedMaterial.object("app-store-facts/endpoints.json").objects("endpoints")
     let fact = try #require(facts.first { $0.string("name") == endpoint.rawValue })
     let exchange = ScriptedExchange(answer: try answer(endpoint).0)
@@ -158,12 +157,12 @@ import Testing
     #expect(request.target == path)
   }
 
-  @Test func `There is an endpoint for each of the seventeen, and for finishing a transaction`() throws {
+  @Test func `there is an endpoint for each of the seventeen, and for finishing a transaction`() throws {
     #expect(APIEndpoint.allCases.count == 18)
     #expect(Set(APIEndpoint.allCases.map(\.documentation)).count == 18)
   }
 
-  @Test func `Identifiers that come from outside cannot leave their place in the path`() async throws {
+  @Test func `untrusted identifiers cannot leave their place in the path`() async throws {
     let exchange = ScriptedExchange(answer: try answer(.lookUpOrderId).0)
     let client = try fixture.client(exchange)
     _ = try await client.lookUpOrderId("M?a=b&c#d%2F é")

@@ -11,7 +11,7 @@ import Testing
     request.url.hasPrefix("https://api.storekit.apple.com/")
   }
 
-  /// Production does not know the transaction, the sandbox does.
+  /// Production does not know the transaction, but the sandbox does.
   private func sandboxOnly() throws -> ScriptedExchange {
     let sandbox = try fixture.transactionInfo(environment: .sandbox)
     return ScriptedExchange { request, _ in
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `An unknown environment is production first, then the sandbox`() async throws {
+  @Test func `an unknown environment means production first, then the sandbox`() async throws {
     let exchange = try sandboxOnly()
     let response = try await fixture.client(exchange).getTransactionInfo(APIFixture.transactionId)
     #expect(response.environment == .sandbox)
@@ -27,14 +27,14 @@ import Testing
     #expect(exchange.requests.map(isProduction) == [true, false])
   }
 
-  @Test func `A transaction that production knows is not looked for in the sandbox`() async throws {
+  @Test func `a transaction in production is not looked up in the sandbox`() async throws {
     let exchange = ScriptedExchange(answer: try fixture.transactionInfo())
     let response = try await fixture.client(exchange).getTransactionInfo(APIFixture.transactionId)
     #expect(response.environment == .production)
     #expect(exchange.requests.map(isProduction) == [true])
   }
 
-  @Test func `A named environment is the only one asked`() async throws {
+  @Test func `only a given environment is asked`() async throws {
     let exchange = try sandboxOnly()
     let client = try fixture.client(exchange)
     let error = await apiError { () async throws(APIError) in
@@ -44,14 +44,14 @@ import Testing
     #expect(exchange.requests.map(isProduction) == [true])
   }
 
-  @Test func `An app of one environment is asked for there alone`() async throws {
+  @Test func `an app with one environment is looked up only there`() async throws {
     let exchange = try sandboxOnly()
     let client = try fixture.client(exchange, environments: [.sandbox])
     #expect(try await client.getTransactionInfo(APIFixture.transactionId).environment == .sandbox)
     #expect(exchange.requests.map(isProduction) == [false])
   }
 
-  @Test func `What neither environment knows is an error that names both`() async throws {
+  @Test func `the error for a transaction in neither environment names both`() async throws {
     let exchange = ScriptedExchange(answer: .error(4_040_010))
     let client = try fixture.client(exchange)
     let error = try #require(
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: [4_040_001, 4_040_005, 4_290_000, 5_000_000, 4_010_000] as [Int64])
-  func `No other error leads to the sandbox`(code: Int64) async throws {
+  func `no other error leads to the sandbox`(code: Int64) async throws {
     let exchange = ScriptedExchange(answer: .error(code))
     let client = try fixture.client(exchange)
     let error = await apiError { () async throws(APIError) in

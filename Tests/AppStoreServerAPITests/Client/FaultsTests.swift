@@ -1,7 +1,7 @@
-// Every way in which Apple, or the way to Apple, fails: what the caller is told, by an injected clock.
+// Tests every failure of Apple or of the network with an injected clock, and the error that the caller gets.
 
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -30,7 +30,7 @@ import Testing
       })
   }
 
-  /// Answers when the clock has moved on by that much.
+  /// Responds after the clock has advanced by the latency.
   private func slow(_ latency: Duration, _ answer: ExchangeAnswer) -> ScriptedExchange {
     let clock = fixture.clock
     return ScriptedExchange { _, _ in
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `Latency beyond the deadline ends the call, and the request with it`() async throws {
+  @Test func `latency beyond the deadline ends the call and its request`() async throws {
     let exchange = slow(.seconds(60), ExchangeAnswer(status: 200))
     async let reading = read(exchange)
     await fixture.manual.waitForSleepers(2)
@@ -51,7 +51,7 @@ import Testing
     for await _ in exchange.cancellations { break }
   }
 
-  @Test func `After a deadline the effect of a call that writes is unclear`() async throws {
+  @Test func `after a deadline the effect of a writing call is unclear`() async throws {
     let exchange = slow(.seconds(60), ExchangeAnswer(status: 200))
     async let writing = write(exchange)
     await fixture.manual.waitForSleepers(2)
@@ -62,7 +62,7 @@ import Testing
     #expect(error.advice.contains("same bytes"))
   }
 
-  @Test func `Latency within the deadline is no error`() async throws {
+  @Test func `latency within the deadline is not an error`() async throws {
     let exchange = slow(.seconds(29), try fixture.transactionInfo())
     let client = try fixture.client(exchange)
     async let response = client.getTransactionInfo(APIFixture.transactionId, in: .production)
@@ -71,7 +71,7 @@ import Testing
     #expect(try await response.status == 200)
   }
 
-  @Test func `A copy of a client may have another limit of time`() async throws {
+  @Test func `a copy of a client can have another time limit`() async throws {
     let exchange = slow(.seconds(60), ExchangeAnswer(status: 200))
     let client = try fixture.client(exchange).within(.seconds(2))
     async let failure = apiError { () async throws(APIError) in
@@ -88,7 +88,7 @@ import Testing
       (.html(500), .retryLater, nil), (ExchangeAnswer(status: 503), .retryLater, nil), (.html(502), .retryNow, nil),
       (ExchangeAnswer(status: 500, body: Array(#"{"errorCode":50000"#.utf8), isComplete: false), .retryLater, nil),
     ] as [(ExchangeAnswer, ErrorClass, Int64?)])
-  func `A 5xx with JSON and without is typed, and leaves writes unclear`(
+  func `a 5xx with or without JSON is typed, and leaves writes unclear`(
     answer: ExchangeAnswer, expected: ErrorClass, code: Int64?
   ) async throws {
     let read = try await read(ScriptedExchange(answer: answer))
@@ -106,7 +106,7 @@ import Testing
       ("1767225690000", 90), ("1767225690", 90), ("90", 90), ("Thu, 01 Jan 2026 00:01:30 GMT", 90), ("whenever", 60),
       (nil, 60), ("0", 1),
     ] as [(String?, Int)])
-  func `A 429 pauses the budget until its time, in whichever form it comes`(value: String?, seconds: Int) async throws {
+  func `a 429 pauses the budget until its time, in every form`(value: String?, seconds: Int) async throws {
     let headers: APIHeaders = value.map { ["Retry-After": $0] } ?? [:]
     let exchange = ScriptedExchange(answer: .error(4_290_000, headers: headers))
     let client = try fixture.client(exchange)
@@ -123,7 +123,7 @@ import Testing
     #expect(fixture.pauses.all == [BudgetPause(key, until: until)])
     #expect(client.delay(for: .getTransactionInfo, in: .production) == .seconds(seconds))
     #expect(client.delay(for: .getTransactionInfo, in: .sandbox) == .zero)
-    // What would wait longer than it may is not even sent.
+    // A call that would have to wait too long is not sent.
     let next = try #require(
       await apiError { () async throws(APIError) in
         try await client.within(.milliseconds(500)).getTransactionInfo(APIFixture.transactionId, in: .production)
@@ -134,7 +134,7 @@ import Testing
     #expect(exchange.requests.count == 1)
   }
 
-  @Test func `A connection reset is unclear for writes; one that was never made is not`() async throws {
+  @Test func `a connection reset is unclear for writes, and a connection that was never made is not`() async throws {
     let reset = ScriptedExchange { _, _ in throw TransportFailure("connection reset", .unclear) }
     let refused = ScriptedExchange { _, _ in throw TransportFailure("connection refused", .notSent) }
     for exchange in [reset, refused] {
@@ -148,7 +148,7 @@ import Testing
     #expect(reset.requests.count == 2)
   }
 
-  @Test func `A success whose body is broken off, HTML, empty or not as documented is no success`() async throws {
+  @Test func `a success with a truncated, HTML, empty or malformed body is an error`() async throws {
     let whole = try fixture.transactionInfo()
     let answers: [(ExchangeAnswer, ErrorClass)] = [
       (ExchangeAnswer(status: 200, body: Array(whole.body.prefix(1000)), isComplete: false), .retryNow),
@@ -163,12 +163,12 @@ import Testing
       #expect(error.kind.isUndecodable, "\(error)")
       let written = try await write(ScriptedExchange(answer: answer))
       #expect(written.kind.isUndecodable)
-      // Apple said yes; only what it said is lost.
+      // Apple accepted the request, and only the response is lost.
       #expect(written.isUnclear)
     }
   }
 
-  @Test func `Cancelling the task cancels the request`() async throws {
+  @Test func `cancelling the task cancels the request`() async throws {
     let exchange = slow(.seconds(60), ExchangeAnswer(status: 200))
     let writing = Task { try await write(exchange) }
     await fixture.manual.waitForSleepers(2)
@@ -179,7 +179,7 @@ import Testing
     for await _ in exchange.cancellations { break }
   }
 
-  @Test func `Cancelled while it waits for its turn, a call was not sent`() async throws {
+  @Test func `a call that is cancelled while it waits for a slot was not sent`() async throws {
     let exchange = ScriptedExchange(answer: try fixture.transactionInfo())
     let budget = fixture.budget(limits: RateLimits(productionPerSecond: [.extendSubscriptionRenewalDate: 0.05]))
     let client = try fixture.client(exchange, budget: budget, timeLimit: .seconds(3_600))

@@ -1,7 +1,7 @@
-// A crowd of callers behind one client, for hours of the clock's time.
+// Many callers share one client, for hours of virtual time.
 
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -13,7 +13,7 @@ import Testing
 
   init() throws { fixture = try APIFixture() }
 
-  @Test func `A thousand callers stay inside the budget in every hour and use 95 of a hundred of it`() async throws {
+  @Test func `a thousand callers stay within the budget in every hour and use 95 % of it`() async throws {
     let exchange = WatchedExchange(ScriptedExchange(answer: ExchangeAnswer(status: 200)), clock: fixture.clock)
     let budget = fixture.budget(limits: RateLimits(productionPerSecond: [.finishTransaction: 0.25]))
     let client = try fixture.client(exchange, budget: budget, timeLimit: .seconds(1_000_000))
@@ -21,13 +21,13 @@ import Testing
     let sent = try await crowd.call(for: 3, seed: 1) { () async throws(APIError) in
       _ = try await client.finishTransaction(APIFixture.transactionId, in: .production)
     }
-    // 900 an hour by Apple, and 0.8 of it ours.
+    // Apple's 900 per hour times the share of 0.8.
     let cap = 720
     #expect(sent.most(within: .seconds(3_600)) <= cap)
     for (hour, used) in sent.byHour(3).enumerated() { #expect(Double(used) >= Double(cap) * 0.95, "hour \(hour)") }
   }
 
-  @Test func `A call that waits for its turn longer than a token lives is sent with a token of that moment`()
+  @Test func `a call that waits longer than a token lives is sent with a new token`()
     async throws
   {
     let exchange = ScriptedExchange(answer: ExchangeAnswer(status: 200))

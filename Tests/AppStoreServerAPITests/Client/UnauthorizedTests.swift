@@ -12,7 +12,7 @@ import Testing
     return String(decoding: try #require(Base64.decodeURL(Array(header.utf8))), as: UTF8.self)
   }
 
-  @Test func `One 401 means a fresh token and the same bytes once more`() async throws {
+  @Test func `one 401 leads to a new token and the same bytes again`() async throws {
     let answer = ExchangeAnswer(status: 202)
     let exchange = ScriptedExchange { _, index in index == 0 ? ExchangeAnswer(status: 401) : answer }
     let client = try fixture.client(exchange)
@@ -24,12 +24,12 @@ import Testing
     #expect(requests[0].body == requests[1].body)
     #expect(requests[0].url == requests[1].url)
     #expect(requests[0].token != requests[1].token)
-    // The fresh token is everybody's from now on.
+    // Other calls use the new token too.
     _ = try await client.finishTransaction(APIFixture.transactionId, in: .sandbox)
     #expect(exchange.requests.last?.token == requests[1].token)
   }
 
-  @Test func `With two keys the second is tried, and kept when Apple takes it`() async throws {
+  @Test func `with two keys the second is tried, and kept if Apple accepts it`() async throws {
     let keys = try [APIFixture.key("REVOKED000"), APIFixture.key("CURRENT000")]
     let exchange = ScriptedExchange { request, _ in
       let header = request.token.map { String($0.split(separator: ".")[0]) } ?? ""
@@ -42,7 +42,7 @@ import Testing
     #expect(try keyId(exchange.requests[0]).contains("REVOKED000"))
   }
 
-  @Test func `A second 401 is an error that says where to look, and nothing is sent a third time`() async throws {
+  @Test func `a second 401 is an error with the possible causes, and there is no third attempt`() async throws {
     let exchange = ScriptedExchange(
       answer: ExchangeAnswer(status: 401, headers: ["Date": "Wed, 31 Dec 2025 23:50:00 GMT"]))
     let client = try fixture.client(exchange)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `A 401 and then another error is that error`() async throws {
+  @Test func `after a 401, another error is returned as such`() async throws {
     let exchange = ScriptedExchange { _, index in index == 0 ? ExchangeAnswer(status: 401) : .error(4_040_001) }
     let client = try fixture.client(exchange)
     let error = await apiError { () async throws(APIError) in
@@ -75,7 +75,7 @@ import Testing
     #expect(error?.code == .accountNotFound)
   }
 
-  @Test func `The second try takes a turn of its own`() async throws {
+  @Test func `the second attempt uses its own slot`() async throws {
     let exchange = ScriptedExchange { _, index in ExchangeAnswer(status: index == 0 ? 401 : 200) }
     let budget = fixture.budget(limits: RateLimits(productionPerSecond: [.finishTransaction: 5]))
     let client = try fixture.client(exchange, budget: budget)

@@ -1,7 +1,7 @@
-// Answers are no more to be believed than anything else that comes over a network.
+// Checks that responses are verified like any other untrusted data.
 
 import AppStore
-import Clocks
+import MillraceTime
 import AppStoreSigning
 import Testing
 
@@ -22,7 +22,7 @@ import Testing
     return await apiError { () async throws(APIError) in try await ask(client) }
   }
 
-  @Test func `A transaction that another authority signed is refused`() async throws {
+  @Test func `a transaction that another authority signed is refused`() async throws {
     let forged = try fixture.transaction(by: try fixture.foreignChain())
     let error = try await error(["signedTransactionInfo": .string(forged)]) { (client) async throws(APIError) in
       try await client.getTransactionInfo(APIFixture.transactionId)
@@ -32,7 +32,7 @@ import Testing
     #expect(error?.status == 200)
   }
 
-  @Test func `A transaction with one letter changed is refused`() async throws {
+  @Test func `a transaction with one changed letter is refused`() async throws {
     var jws = Array(try fixture.transaction().utf8)
     let payload = try #require(jws.firstIndex(of: UInt8(ascii: "."))) + 20
     jws[payload] = jws[payload] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
@@ -43,7 +43,7 @@ import Testing
     #expect(item(error) == "signedTransactionInfo")
   }
 
-  @Test func `A genuine transaction of another environment or app is refused`() async throws {
+  @Test func `a genuine transaction of another environment or app is refused`() async throws {
     let sandbox = try fixture.transaction(environment: .sandbox)
     let foreign = try fixture.sign([
       "transactionId": "1", "bundleId": "com.example.other", "environment": "Production",
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `One forged item fails its page, and is named`() async throws {
+  @Test func `one forged item fails its page, and the error names it`() async throws {
     let genuine = JSON.string(try fixture.transaction())
     let forged = JSON.string(try fixture.transaction(by: try fixture.foreignChain()))
     let page: JSONObject = ["signedTransactions": [genuine, forged, genuine], "hasMore": false]
@@ -68,18 +68,18 @@ import Testing
     #expect(item(error) == "signedTransactions[1]")
   }
 
-  @Test func `An item of another type than documented fails its page`() async throws {
+  @Test func `an item of another type than documented fails its page`() async throws {
     let genuine = JSON.string(try fixture.transaction())
     for odd: JSON in [[genuine, 7], [genuine, .null], "x", 7] {
       let error = try await error(["signedTransactions": odd, "hasMore": false]) { (client) async throws(APIError) in
         var pages = client.getTransactionHistory(APIFixture.transactionId).makeAsyncIterator()
         return try await pages.next()
       }
-      #expect(error?.kind == .undecodable("signedTransactions is not what is documented"))
+      #expect(error?.kind == .undecodable("signedTransactions is not as documented"))
     }
   }
 
-  @Test func `Renewal info, app transaction and notification are verified too`() async throws {
+  @Test func `renewal info, app transaction and notification are verified too`() async throws {
     let foreign = try fixture.foreignChain()
     let last: JSON = [
       "status": 1, "signedTransactionInfo": .string(try fixture.transaction()),
@@ -99,7 +99,7 @@ import Testing
     #expect(item(test) == "signedPayload")
   }
 
-  @Test func `A genuine notification around a forged transaction is refused`() async throws {
+  @Test func `a genuine notification with a forged transaction inside is refused`() async throws {
     let forgeries = try Forgeries(
       chain: fixture.chain,
       app: SampleApp(bundleId: APIFixture.bundleId, appAppleId: APIFixture.appAppleId, environment: .production),

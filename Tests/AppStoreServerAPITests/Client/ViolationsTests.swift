@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -8,8 +8,8 @@ import Testing
   private let fixture: APIFixture
   init() throws { fixture = try APIFixture() }
 
-  /// Every call whose request breaks a rule; what the rules are is tested where they are written.
-  @Test func `A request that Apple would refuse is not sent, and no turn is used for it`() async throws {
+  /// Makes every call with a request that breaks a rule. Other tests cover the rules themselves.
+  @Test func `a request that Apple would refuse is not sent and uses no slot`() async throws {
     let exchange = ScriptedExchange(answer: ExchangeAnswer(status: 200))
     let client = try fixture.client(exchange)
     let id = APIFixture.transactionId

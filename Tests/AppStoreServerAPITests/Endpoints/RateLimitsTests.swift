@@ -4,7 +4,7 @@ import Testing
 @testable import AppStoreServerAPI
 
 @Suite struct RateLimitsTests {
-  @Test func `Every endpoint has a limit, and the sandbox a tenth of it`() {
+  @Test func `every endpoint has a limit, and a tenth of it in the sandbox`() {
     for endpoint in APIEndpoint.allCases {
       let limit = RateLimits.documented.perSecond(endpoint, in: .production)
       #expect(limit >= 1, "\(endpoint)")
@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test func `A divisor divides both environments`() {
+  @Test func `a divisor divides both environments`() {
     var limits = RateLimits.documented
     limits.divisor = 600
     #expect(limits.perSecond(.getTransactionInfo, in: .production) == 50.0 / 600)
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
-  func `The limits are those of Apple's table`() throws {
+  func `the limits match Apple's table`() throws {
     let facts = try SharedMaterial.object("app-store-facts/endpoints.json").objects("endpoints")
     for endpoint in APIEndpoint.allCases {
       let fact = try #require(facts.first { $0.string("name") == endpoint.rawValue }, "\(endpoint)")

@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreServerAPI
@@ -21,7 +21,7 @@ import Testing
     startDate: Timestamp(millisecondsSince1970: 1), productIds: ["a b", "c"], sort: .descending, revoked: false)
   private let query = "startDate=1&productId=a%20b&productId=c&sort=DESCENDING&revoked=false"
 
-  @Test func `Every page is asked for with the same query and the cursor of the one before`() async throws {
+  @Test func `every page is requested with the same query and the previous cursor`() async throws {
     let pages = [
       try page(["1", "2"], "r/1", hasMore: true), try page([], "r/2", hasMore: true),
       try page(["3"], "r/3", hasMore: false),
@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `The revision of the last page can be stored and continued`() async throws {
+  @Test func `the revision of the last page can be stored and continued`() async throws {
     let answer = try page(["1"], "r9", hasMore: false)
     let exchange = ScriptedExchange(answer: answer)
     let client = try fixture.client(exchange)
@@ -56,7 +56,7 @@ import Testing
     #expect(exchange.requests.count == 2)
   }
 
-  @Test func `All pages come from the environment of the first`() async throws {
+  @Test func `all pages come from the environment of the first`() async throws {
     let body = JSON.string(try fixture.transaction(environment: .sandbox))
     let exchange = ScriptedExchange { request, index in
       guard request.url.contains("sandbox") else { return .error(4_040_010) }
@@ -72,7 +72,7 @@ import Testing
     #expect(exchange.requests.map { $0.url.contains("sandbox") } == [false, true, true])
   }
 
-  @Test func `Notification history sends the same body with every page`() async throws {
+  @Test func `a notification history sends the same body with every page`() async throws {
     let notification = JSON.string(try fixture.notification())
     let exchange = ScriptedExchange { _, index in
       .json(
@@ -90,7 +90,7 @@ import Testing
     for try await item in client.getNotificationHistory(request, in: .production).items {
       #expect(item.jws == String(jsonValue: notification))
       count += 1
-      // The oldest moment falls out of the window while pages are read; that is for Apple to judge.
+      // The start date leaves the window while pages are read. Apple decides whether that is an error.
       fixture.manual.advance(by: .seconds(2))
     }
     #expect(count == 3)
@@ -100,7 +100,7 @@ import Testing
     #expect(exchange.requests.allSatisfy { $0.body == request.serialized() })
   }
 
-  @Test func `An unverified history hides nothing of a page, whatever stands in it`() async throws {
+  @Test func `an unverified history returns every item of a page unchanged`() async throws {
     let notification = JSON.string(try fixture.notification())
     let items: [JSON] = [
       ["signedPayload": notification, "sendAttempts": [["attemptDate": 1, "sendAttemptResult": "SUCCESS"], 7]],
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "r1"])
-  func `A page that leads nowhere or to itself ends the iteration`(revision: String?) async throws {
+  func `a page without a cursor, or with its own, ends the iteration`(revision: String?) async throws {
     let answer = try page(["1"], revision, hasMore: true)
     let exchange = ScriptedExchange(answer: answer)
     let client = try fixture.client(exchange)
@@ -140,12 +140,12 @@ import Testing
       return
     }
     #expect(what.contains("revision"))
-    // Once failed, it is over.
+    // After a failure the sequence has ended.
     #expect(try await pages.next() == nil)
     #expect(exchange.requests.count == (revision == nil ? 1 : 2))
   }
 
-  @Test func `An error in the middle ends the iteration, and it can be continued`() async throws {
+  @Test func `an error in the middle ends the iteration, which can be continued`() async throws {
     let first = try page(["1"], "r1", hasMore: true)
     let second = try page(["2"], "r2", hasMore: false)
     let exchange = ScriptedExchange { _, index in index == 0 ? first : index == 1 ? .html(502) : second }

@@ -1,9 +1,9 @@
-// An app, its keys, a chain that signs like Apple's, a clock turned by hand, and clients for them.
+// An app with keys, a signing chain like Apple's, a manual clock, and clients.
 
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Crypto
 import Logging
 import Synchronization
@@ -16,7 +16,7 @@ struct APIFixture {
   static let transactionId = "2000000000000001"
   static let originalTransactionId = "2000000000000000"
 
-  /// Made once: a chain takes longer than most tests.
+  /// Shared by all tests, because generating a chain takes longer than most of them.
   private static let signing = Result {
     try SigningChain.generate(at: ManualClock().clock.wallTime, seed: 0xA11CE)
   }
@@ -56,7 +56,7 @@ struct APIFixture {
   }
 }
 
-// What Apple signs.
+// Signed data.
 extension APIFixture {
   func transaction(
     id: String = transactionId, environment: AppStoreEnvironment = .production, by chain: SigningChain? = nil
@@ -96,23 +96,23 @@ extension APIFixture {
     String(decoding: try (chain ?? self.chain).sign(payload.serialized()), as: UTF8.self)
   }
 
-  /// Another authority's chain of Apple's shape.
+  /// A chain of another authority with the shape of Apple's.
   func foreignChain() throws -> SigningChain { try SigningChain.generate(at: clock.wallTime, seed: 0xBAD) }
 
-  /// The answer that Get Transaction Info gives.
+  /// The response of Get Transaction Info.
   func transactionInfo(environment: AppStoreEnvironment = .production) throws -> ExchangeAnswer {
     .json(200, ["signedTransactionInfo": .string(try transaction(environment: environment))])
   }
 }
 
-/// Collects what closures are told.
+/// Collects values from closures.
 final class Recorder<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   var all: [Element] { elements.withLock { $0 } }
   func add(_ element: Element) { elements.withLock { $0.append(element) } }
 }
 
-/// The error that `body` throws; nil when it throws none.
+/// The error that `body` throws; nil if it throws none.
 func apiError<Value: Sendable>(
   of body: () async throws(APIError) -> Value
 ) async -> APIError? {

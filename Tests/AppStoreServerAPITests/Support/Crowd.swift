@@ -1,8 +1,8 @@
-// A crowd behind one client, for hours of a clock that is turned from turn to turn, and only when every request that was
-// let go has been answered: what comes of it is exact, however slow the machine.
+// Many callers share one client, for hours of a clock that advances from slot to slot. It advances only when every sent
+// request has been answered, so the results do not depend on the machine.
 
 import AppStoreSigning
-import Clocks
+import MillraceTime
 
 @testable import AppStoreServerAPI
 
@@ -14,13 +14,13 @@ struct Crowd: Sendable {
   let exchange: WatchedExchange
   var size = 1_000
 
-  /// Lets everybody call, again and again, for that many hours.
+  /// Lets all callers call repeatedly for a number of hours.
   ///
   /// - Parameters:
-  ///   - lateness: How late the budget's timer fires, drawn anew for each turn.
-  ///   - call: One call; its limit of time is longer than the hours.
-  /// - Returns: When each request was sent, since the clock's beginning.
-  /// - Throws: The first error that a call met.
+  /// - lateness: The delay of the budget's timer, chosen at random for each slot.
+  /// - call: One call. Its time limit is longer than the hours.
+  /// - Returns: The time of each request since the clock's start.
+  /// - Throws: The first error of a call.
   func call(
     for hours: Int, lateness: ClosedRange<Int64> = 0...500, seed: UInt64,
     _ call: @escaping @Sendable () async throws(APIError) -> Void
@@ -38,7 +38,7 @@ struct Crowd: Sendable {
       var answers = exchange.answers.makeAsyncIterator()
       var answered: UInt64 = 0
       while failures.all.isEmpty {
-        // Everybody's limit of time and the line's timer: whoever had a turn has taken it.
+        // All time limits and the line's timer are set, so every caller with a slot has taken it.
         await manual.waitForSleepers(size + 1)
         while answered < taken {
           await answers.next()
@@ -57,12 +57,12 @@ struct Crowd: Sendable {
   private var taken: UInt64 { budget.use().first { $0.key == key }?.taken ?? 0 }
 }
 
-/// An exchange that tells when requests were sent, and that they were answered.
+/// An exchange that reports when requests were sent and answered.
 final class WatchedExchange: HTTPExchange {
   private let exchange: any HTTPExchange
   private let clock: MillraceClock
   private let moments = Recorder<Duration>()
-  /// Yields when a request was answered, or has failed.
+  /// Yields when a request was answered or failed.
   let answers: AsyncStream<Void>
   private let answer: AsyncStream<Void>.Continuation
 
@@ -72,7 +72,7 @@ final class WatchedExchange: HTTPExchange {
     (answers, answer) = AsyncStream.makeStream()
   }
 
-  /// When each request was sent, since the clock's beginning.
+  /// The time of each request since the clock's start.
   var sent: [Duration] { moments.all }
 
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {
@@ -83,7 +83,7 @@ final class WatchedExchange: HTTPExchange {
 }
 
 extension [Duration] {
-  /// The most of these moments in any window of that length, wherever it starts, its end excluded.
+  /// The largest number of these times in any window of this length. A window excludes its end.
   func most(within window: Duration) -> Int {
     var (first, most) = (0, 0)
     for last in indices {
@@ -93,7 +93,7 @@ extension [Duration] {
     return most
   }
 
-  /// How many of these moments each hour of the clock holds.
+  /// The number of these times in each hour of the clock.
   func byHour(_ hours: Int) -> [Int] {
     (0..<hours).map { hour in count { $0 >= .seconds(3_600 * hour) && $0 < .seconds(3_600 * (hour + 1)) } }
   }

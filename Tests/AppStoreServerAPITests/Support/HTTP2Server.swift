@@ -1,4 +1,4 @@
-// A server over TLS that speaks HTTP/2 and nothing else, and tells what it saw: connections, streams, resets.
+// An HTTP/2-only server over TLS that records connections, streams and resets.
 
 import AsyncHTTPClient
 import Crypto
@@ -13,7 +13,7 @@ import Synchronization
 import X509
 
 final class HTTP2Server: Sendable {
-  /// What a request is answered with; nil: nothing, its stream is left open.
+  /// The status for a path; nil leaves the stream open without a response.
   typealias Answer = @Sendable (_ path: String) -> Int?
 
   private struct Seen {
@@ -33,16 +33,16 @@ final class HTTP2Server: Sendable {
   private let reset: AsyncStream<Void>.Continuation
   private let port = Mutex(0)
 
-  /// How many connections were made.
+  /// The number of connections.
   var connections: Int { seen.withLock(\.connections) }
   /// The header fields of each request.
   var requests: [HPACKHeaders] { seen.withLock(\.streams) }
-  /// Why streams were reset.
+  /// The reasons of stream resets.
   var resetCodes: [HTTP2ErrorCode] { seen.withLock(\.resets) }
 
   var url: String { "https://127.0.0.1:\(port.withLock { $0 })" }
 
-  /// Settings of a client that trusts this server alone.
+  /// The settings of a client that trusts only this server.
   var trustingClient: HTTPClient.Configuration {
     var tls = TLSConfiguration.makeClientConfiguration()
     tls.trustRoots = .certificates([certificate])
@@ -56,7 +56,7 @@ final class HTTP2Server: Sendable {
     (resets, reset) = AsyncStream.makeStream()
   }
 
-  /// Runs a server while `body` talks to it.
+  /// Runs a server while `body` uses it.
   static func serving<Result: Sendable>(
     _ answer: @escaping Answer, _ body: (HTTP2Server) async throws -> Result
   ) async throws -> Result {
@@ -114,7 +114,7 @@ final class HTTP2Server: Sendable {
   }
 }
 
-/// One stream: one request.
+/// A stream with its request.
 private final class StreamConversation: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload

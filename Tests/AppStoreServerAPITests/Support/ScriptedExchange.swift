@@ -1,4 +1,4 @@
-// An exchange that answers from a closure and remembers what it was asked.
+// An exchange that answers from a closure and records its requests.
 
 import AppStore
 import Synchronization
@@ -10,7 +10,7 @@ final class ScriptedExchange: HTTPExchange {
 
   private let script: Script
   private let asked = Mutex<[ExchangeRequest]>([])
-  /// Yields when a request was cancelled while it was being answered.
+  /// Yields when a request was cancelled before its response.
   let cancellations: AsyncStream<Void>
   private let cancelled: AsyncStream<Void>.Continuation
 
@@ -19,7 +19,7 @@ final class ScriptedExchange: HTTPExchange {
     (cancellations, cancelled) = AsyncStream.makeStream()
   }
 
-  /// Answers every request alike.
+  /// Answers every request with the same response.
   convenience init(answer: ExchangeAnswer) { self.init { _, _ in answer } }
 
   var requests: [ExchangeRequest] { asked.withLock { $0 } }
@@ -43,7 +43,7 @@ final class ScriptedExchange: HTTPExchange {
 }
 
 extension ExchangeAnswer {
-  /// An answer with a JSON body.
+  /// A response with a JSON body.
   static func json(_ status: Int, _ body: JSONObject, headers: APIHeaders = [:]) -> ExchangeAnswer {
     let type = APIHeaders.Field(name: "Content-Type", value: "application/json")
     return ExchangeAnswer(status: status, headers: APIHeaders(headers.fields + [type]), body: body.serialized())
@@ -61,7 +61,7 @@ extension ExchangeAnswer {
 }
 
 extension ExchangeRequest {
-  /// Path and query.
+  /// The path and query.
   var target: String {
     let host = url.dropFirst("https://".count)
     return host.firstIndex(of: "/").map { String(host[$0...]) } ?? ""

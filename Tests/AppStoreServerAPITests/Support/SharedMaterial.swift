@@ -1,12 +1,12 @@
-// The facts about Apple's API that lie beside the repository, for tests that read them where they exist.
+// The facts about Apple's API next to the repository, for tests that use them if they exist.
 
 import AppStore
 import Foundation
 
-/// `../shared` next to the package; tests that need it are disabled, visibly, where it is absent.
+/// `../shared` next to the package. Tests that need it are disabled, visibly, if it is absent.
 enum SharedMaterial {
   static let isPresent = FileManager.default.fileExists(atPath: path("app-store-facts/endpoints.json"))
-  static let absence = "needs ../shared/app-store-facts beside the package, which is not here"
+  static let absence = "needs ../shared/app-store-facts next to the package"
 
   private static let packageRoot: URL = {
     var folder = URL(fileURLWithPath: #filePath)

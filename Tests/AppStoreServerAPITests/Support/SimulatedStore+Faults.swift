@@ -1,6 +1,6 @@
 @testable import AppStoreSimulator
 
 extension APIServices {
-  /// How many requests met a fault so far, those that are still held up included.
+  /// The number of requests with a fault so far, including those that are still delayed.
   var struck: Int { gate.withGate { $0.faults.entries.reduce(0) { $0 + $1.struck } } }
 }

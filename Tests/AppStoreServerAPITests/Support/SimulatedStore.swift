@@ -1,10 +1,10 @@
-// Our client and the simulated App Store, joined by sockets, in one time that tests turn by hand.
+// The client and the simulated App Store, connected by sockets, with one manual clock.
 
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Logging
 import ServiceLifecycle
 import Testing
@@ -29,9 +29,9 @@ struct SimulatedStore: Sendable {
   }
   private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-  /// Runs a simulator while `body` calls it.
+  /// Runs a simulator while `body` uses it.
   ///
-  /// - Parameter settings: lines for the scenario, such as its `server`.
+  /// - Parameter settings: Lines for the scenario, such as its `server`.
   static func running(
     _ settings: String = "", _ body: @escaping @Sendable (SimulatedStore) async throws -> Void
   ) async throws {
@@ -87,12 +87,12 @@ struct SimulatedStore: Sendable {
 extension SimulatedStore {
   var clock: MillraceClock { manual.clock }
 
-  /// A client; without a budget one that is never in the way.
+  /// A client. Its default budget never delays a call.
   func client(
     exchange: (any HTTPExchange)? = nil, budget: APIBudget? = nil, timeLimit: Duration = .seconds(30)
   ) throws -> AppStoreServerClient {
     var verification = SignedDataVerifier.Configuration()
-    verification.trustedRoots = [simulator.signatory.leaves.rootDER]
+    verification.trustedRoots = [simulator.signer.leaves.rootDER]
     let now = clock
     verification.now = { now.wallTime }
     return AppStoreServerClient(
@@ -110,9 +110,9 @@ extension SimulatedStore {
   }
 }
 
-// The world.
+// The simulation.
 extension SimulatedStore {
-  /// A new customer who buys that now; the transaction.
+  /// A new customer buys a product now. Returns the transaction.
   func buy(_ product: String = monthly) throws -> Int64 {
     let now = clock.wallTime
     return try simulator.world.withState { state in
@@ -122,7 +122,7 @@ extension SimulatedStore {
     }
   }
 
-  /// A purchase that Apple has paid back.
+  /// A purchase that Apple has refunded.
   func refunded() throws -> Int64 {
     let id = try buy(Self.coins)
     let now = clock.wallTime
@@ -130,7 +130,7 @@ extension SimulatedStore {
     return id
   }
 
-  /// A purchase whose customer wants the money back.
+  /// A purchase whose customer requested a refund.
   func disputed() throws -> Int64 {
     let id = try buy(Self.coins)
     try simulator.services.customerAsksForRefund(of: id, at: clock.wallTime)
@@ -141,18 +141,18 @@ extension SimulatedStore {
     OrderID.text(try #require(simulator.world.withState { $0.transactions[transaction]?.orderId }))
   }
 
-  /// How often the renewal date of a subscription was moved.
+  /// The number of extensions of a subscription.
   func extensions(of original: Int64) throws -> Int {
     try #require(simulator.world.withState { $0.subscriptions[original]?.extensions.count })
   }
 
-  /// Adds a fault that is written as in a scenario.
+  /// Adds a fault, written as in a scenario.
   @discardableResult
   func inject(_ fault: JSONObject) throws -> Int {
     simulator.services.inject(try Fault(json: fault, origin: clock.wallTime))
   }
 
-  func asked(_ endpoint: AppStoreServerAPI.APIEndpoint) -> APIReport.Asked? {
+  func asked(_ endpoint: AppStoreServerAPI.APIEndpoint) -> APIReport.Requests? {
     simulator.report.api.asked.first { $0.endpoint.rawValue == endpoint.rawValue }
   }
 }

@@ -1,5 +1,5 @@
-// A server that says exactly the bytes it is told to and then does to the connection what it is told to: what no HTTP
-// framework lets a test do.
+// A server that sends exactly the given bytes and then ends the connection in a given way, which HTTP frameworks do not
+// allow.
 
 import NIOCore
 import NIOPosix
@@ -12,11 +12,11 @@ import Synchronization
 #endif
 
 final class WireServer: Sendable {
-  /// What becomes of a connection after the bytes.
+  /// The state of the connection after the bytes.
   enum Ending: Sendable {
-    /// Closed in order.
+    /// Closed normally.
     case close
-    /// Closed with data unread or linger zero: the peer sees a reset.
+    /// Closed with unread data or linger zero, so the peer gets a reset.
     case reset
     /// Left open until the peer closes it.
     case hold
@@ -29,7 +29,7 @@ final class WireServer: Sendable {
   /// Yields when a request arrived.
   let arrivals: AsyncStream<Void>
 
-  /// The heads of the requests that arrived, bodies included as far as they came with them.
+  /// The heads of the received requests, with the part of the body that arrived with them.
   var requests: [String] { seen.withLock { $0 } }
 
   var url: String { "http://127.0.0.1:\(channel.localAddress?.port ?? 0)" }
@@ -42,13 +42,13 @@ final class WireServer: Sendable {
     self.arrivals = arrivals
   }
 
-  /// Runs a server while `body` talks to it.
+  /// Runs a server while `body` uses it.
   static func serving<Result: Sendable>(
     _ answer: String, _ ending: Ending, _ body: (WireServer) async throws -> Result
   ) async throws -> Result {
     let (closings, closing) = AsyncStream<Void>.makeStream()
     let (arrivals, arrival) = AsyncStream<Void>.makeStream()
-    let told = Told()
+    let told = ReceivedRequests()
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelInitializer { channel in
@@ -65,7 +65,7 @@ final class WireServer: Sendable {
 }
 
 extension Channel {
-  /// Runs `body`, then closes the channel whatever came of it.
+  /// Runs `body`, then closes the channel in any case.
   func open<Result: Sendable>(during body: () async throws -> Result) async throws -> Result {
     let result: Result
     do {
@@ -79,7 +79,7 @@ extension Channel {
   }
 }
 
-private final class Told: Sendable {
+private final class ReceivedRequests: Sendable {
   let handler = Mutex<@Sendable (String) -> Void>({ _ in })
   func callAsFunction(_ text: String) { handler.withLock { $0 }(text) }
 }
@@ -90,12 +90,12 @@ private final class Conversation: ChannelInboundHandler {
 
   private let answer: String
   private let ending: WireServer.Ending
-  private let told: Told
+  private let told: ReceivedRequests
   private let arrival: AsyncStream<Void>.Continuation
   private let closing: AsyncStream<Void>.Continuation
 
   init(
-    answer: String, ending: WireServer.Ending, told: Told, arrival: AsyncStream<Void>.Continuation,
+    answer: String, ending: WireServer.Ending, told: ReceivedRequests, arrival: AsyncStream<Void>.Continuation,
     closing: AsyncStream<Void>.Continuation
   ) {
     self.answer = answer

@@ -6,7 +6,7 @@ import Testing
 @Suite struct APICredentialsTests {
   private let pem = P256.Signing.PrivateKey().pemRepresentation
 
-  @Test func `A key tells its names and never itself`() throws {
+  @Test func `a key's description has its names but not the key`() throws {
     let key = try APIKey(issuerId: "issuer", keyId: "KEY1234567", privateKeyPEM: pem)
     var dumped = ""
     dump(key, to: &dumped)
@@ -25,7 +25,7 @@ import Testing
     "", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", P384.Signing.PrivateKey().pemRepresentation,
     P256.Signing.PrivateKey().publicKey.pemRepresentation,
   ])
-  func `What is no P-256 private key is refused without being quoted`(pem: String) {
+  func `anything but a P-256 private key is refused without quoting it`(pem: String) {
     let error = #expect(throws: CredentialsError.self) {
       try APIKey(issuerId: "issuer", keyId: "KEY1234567", privateKeyPEM: pem)
     }
@@ -33,7 +33,7 @@ import Testing
     #expect(error.map { !"\($0)".contains("AAAA") } ?? false)
   }
 
-  @Test func `Empty names and no keys are refused`() {
+  @Test func `empty names and missing keys are refused`() {
     #expect(throws: CredentialsError.self) { try APIKey(issuerId: "", keyId: "K", privateKeyPEM: pem) }
     #expect(throws: CredentialsError.self) { try APIKey(issuerId: "i", keyId: "", privateKeyPEM: pem) }
     #expect(throws: CredentialsError.self) { try APICredentials(bundleId: "com.example.app", keys: []) }

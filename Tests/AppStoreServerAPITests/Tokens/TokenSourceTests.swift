@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Crypto
 import Foundation
 import JWTKit
@@ -29,7 +29,7 @@ import Testing
     return (decoded[0], decoded[1])
   }
 
-  @Test func `A token says what Apple asks for, and the key's public half confirms it`() async throws {
+  @Test func `a token has Apple's claims, and the public key verifies it`() async throws {
     let token = try await source().token()
     let (header, claims) = try segments(token.jwt)
     #expect(header.string("alg") == "ES256")
@@ -49,7 +49,16 @@ import Testing
     #expect(verified.bid == "com.example.app")
   }
 
-  @Test func `One token serves until two minutes before its end`() async throws {
+  @Test func `in a rehearsal tokens carry the real time`() async throws {
+    let key = try APIKey(issuerId: "issuer", keyId: "KEY", privateKeyPEM: privateKeys[0].pemRepresentation)
+    let rehearsal = MillraceClock(origin: Timestamp(millisecondsSince1970: 1_700_000_000_000), rate: 600)
+    let source = TokenSource(try APICredentials(bundleId: "com.example.app", keys: [key]), clock: rehearsal)
+    let before = MillraceClock.system.wallTime.millisecondsSince1970 / 1_000
+    let issued = try #require(try segments(try await source.token().jwt).claims.integer("iat")) + 60
+    #expect(issued >= before && issued < before + 60)
+  }
+
+  @Test func `a token is used until two minutes before its end`() async throws {
     let source = try source()
     let first = try await source.token()
     manual.advance(by: .seconds(17 * 60 - 1))
@@ -60,7 +69,7 @@ import Testing
     #expect(second.expires == first.expires + .seconds(17 * 60))
   }
 
-  @Test func `A thousand callers share one token`() async throws {
+  @Test func `a thousand callers share one token`() async throws {
     let source = try source()
     let serials = try await withThrowingTaskGroup(of: Int.self) { group in
       for _ in 0..<1_000 { group.addTask { try await source.token().serial } }
@@ -69,8 +78,7 @@ import Testing
     #expect(serials == [1])
   }
 
-  @Test func `A refused token is followed by one of the next key, once for all who were refused with it`() async throws
-  {
+  @Test func `after a refused token all its callers get one new token of the next key`() async throws {
     let source = try source(keys: 2)
     let first = try await source.token()
     for _ in 0..<3 { await source.refuse(first) }
@@ -83,7 +91,7 @@ import Testing
     #expect(source.keyId(of: try await source.token()) == "KEY0")
   }
 
-  @Test func `With one key a refused token is followed by a fresh one`() async throws {
+  @Test func `with one key a refused token is followed by a new one`() async throws {
     let source = try source()
     let first = try await source.token()
     await source.refuse(first)

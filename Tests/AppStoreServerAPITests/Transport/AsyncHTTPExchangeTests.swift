@@ -1,4 +1,4 @@
-// The real exchange against real connections that end in every unpleasant way.
+// Tests the real exchange with connections that fail in every way.
 
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
     ExchangeRequest(method: method, url: url + "/inApps/v1/x?y=z", headers: ["Authorization": "Bearer t"], body: body)
   }
 
-  /// Sends one request over a connection of its own.
+  /// Sends one request over its own connection.
   private func send(
     _ request: ExchangeRequest, _ configuration: AsyncHTTPExchange.Configuration = .init()
   ) async throws -> Result<ExchangeAnswer, TransportFailure> {
@@ -28,7 +28,7 @@ import Testing
     (["HTTP/1.1 \(status)"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
   }
 
-  @Test func `An answer comes with status, header fields and body; the request with its own`() async throws {
+  @Test func `a response has status, header fields and body, and the request has its own`() async throws {
     let answer = head("418 Teapot", "X-One: 1", "Content-Length: 2") + "ok"
     try await WireServer.serving(answer, .hold) { (server) async throws in
       let found = try await send(request(server.url, .put, body: Array("{}".utf8))).get()
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `Connections are used again`() async throws {
+  @Test func `connections are reused`() async throws {
     let exchange = AsyncHTTPExchange()
     try await WireServer.serving(head("200 OK", "Content-Length: 0"), .hold) { (server) async throws in
       for _ in 0..<5 { #expect(try await exchange.send(request(server.url)).status == 200) }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `A connection that is refused is known not to have sent`() async throws {
+  @Test func `after a refused connection the request is known to be unsent`() async throws {
     let url = try await WireServer.serving("", .close) { server in server.url }
     let failure = try #require(try await send(request(url)).failure)
     #expect(failure.progress == .notSent, "\(failure)")
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [WireServer.Ending.reset, .close])
-  func `A connection that ends before the answer leaves it unclear`(ending: WireServer.Ending) async throws {
+  func `a connection that ends before the response leaves the result unclear`(ending: WireServer.Ending) async throws {
     try await WireServer.serving("", ending) { (server) async throws in
       let failure = try #require(try await send(request(server.url)).failure)
       #expect(failure.progress == .unclear, "\(failure)")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(arguments: [WireServer.Ending.reset, .close])
-  func `A body that breaks off keeps its status`(ending: WireServer.Ending) async throws {
+  func `a truncated body keeps its status`(ending: WireServer.Ending) async throws {
     try await WireServer.serving(head("503 No", "Content-Length: 100") + "{\"errorCode\":", ending) {
       (server) async throws in
       let answer = try await send(request(server.url)).get()
@@ -79,13 +79,13 @@ import Testing
     }
   }
 
-  @Test func `What is no HTTP is a failure`() async throws {
+  @Test func `a response that is not HTTP is a failure`() async throws {
     try await WireServer.serving("SSH-2.0-OpenSSH_9.2\r\n\r\n", .close) { (server) async throws in
       #expect(try await send(request(server.url)).failure?.progress == .unclear)
     }
   }
 
-  @Test func `A body larger than the limit is not read`() async throws {
+  @Test func `a body above the size limit is not read`() async throws {
     var configuration = AsyncHTTPExchange.Configuration()
     configuration.maxBodyBytes = 10
     for (body, isAccepted) in [("0123456789", true), ("0123456789A", false)] {
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `A redirect is an answer: the token goes nowhere else`() async throws {
+  @Test func `a redirect is returned, and the token is not sent elsewhere`() async throws {
     try await WireServer.serving(head("200 OK", "Content-Length: 0"), .hold) { (other) async throws in
       let moved = head("302 Found", "Location: \(other.url)/x", "Content-Length: 0")
       try await WireServer.serving(moved, .hold) { (server) async throws in
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `Cancelling the task closes the connection`() async throws {
+  @Test func `cancelling the task closes the connection`() async throws {
     let exchange = AsyncHTTPExchange()
     try await WireServer.serving("", .hold) { (server) async throws in
       let sending = Task { try await exchange.send(request(server.url)) }
@@ -124,7 +124,7 @@ import Testing
     try await exchange.shutdown()
   }
 
-  @Test func `A URL that is none is not sent`() async throws {
+  @Test func `a request with an invalid URL is not sent`() async throws {
     for url in ["", "api.storekit.apple.com", "ftp://127.0.0.1"] {
       let failure = try #require(try await send(request(url)).failure)
       #expect(failure.progress == .notSent, "\(url): \(failure)")

@@ -1,7 +1,7 @@
-// The real exchange against a server that speaks HTTP/2 over TLS, as Apple's does.
+// Tests the real exchange with a server that speaks HTTP/2 over TLS, like Apple's.
 
 import AppStore
-import Clocks
+import MillraceTime
 import NIOHPACK
 import NIOHTTP2
 import Testing
@@ -30,12 +30,12 @@ import Testing
       method: body == nil ? .get : .put, url: server.url + path, headers: ["Authorization": "Bearer t"], body: body)
   }
 
-  /// Answers what is not to be left open.
+  /// Answers all paths except the given one, whose stream stays open.
   private static func all(but held: String) -> HTTP2Server.Answer { { $0.contains(held) ? nil : 200 } }
 
-  @Test func `A hundred calls are a hundred streams of one HTTP/2 connection`() async throws {
+  @Test func `a hundred calls are a hundred streams of one HTTP/2 connection`() async throws {
     try await talking({ _ in 202 }) { (server, exchange) async throws in
-      // What a server speaks is known once it has been spoken to.
+      // The first request negotiates the protocol.
       #expect(try await exchange.send(request(server)).status == 202)
       try await withThrowingTaskGroup(of: Int.self) { group in
         for call in 1..<100 {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `A call that is cancelled resets its stream, and the connection serves the others`() async throws {
+  @Test func `a cancelled call resets its stream, and the connection serves the others`() async throws {
     try await talking(Self.all(but: "held")) { (server, exchange) async throws in
       #expect(try await exchange.send(request(server)).status == 200)
       let held = request(server, "/held")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `A deadline resets the stream of its call, and the connection serves the next`() async throws {
+  @Test func `a deadline resets the stream of its call, and the connection serves the next`() async throws {
     let fixture = try APIFixture()
     try await talking(Self.all(but: "/77/")) { (server, exchange) async throws in
       let client = try fixture.client(

@@ -1,4 +1,4 @@
-// Revocation by OCSP: verdicts, memory, time limit, one question at a time.
+// Revocation by OCSP: results, cache, time limit, and one request at a time.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -25,7 +25,7 @@ struct OCSPRevocationTests {
       token: try samples.next(SampleKind(.didRenew), signedDate: testDate).jws)
   }
 
-  @Test("a chain that its issuers call good is accepted, and asked about once for leaf and intermediate")
+  @Test("a chain with good certificates is accepted, with one request each for leaf and intermediate")
   func good() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder.answering(OCSPResponder(chain: chain))
@@ -36,7 +36,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 2)
   }
 
-  @Test("a revoked leaf or intermediate refuses for good, as swift-certificates words it today")
+  @Test("a revoked leaf or intermediate is a permanent refusal, with swift-certificates' current text")
   func revoked() async throws {
     let chain = try SigningChain.generate(at: testDate)
     for revokesLeaf in [true, false] {
@@ -53,7 +53,7 @@ struct OCSPRevocationTests {
     }
   }
 
-  @Test("an outage is temporary, is remembered for 30 s, and is over when the responder answers again")
+  @Test("an outage is temporary, is cached for 30 s, and ends when the responder answers again")
   func outage() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let good = OCSPResponder(chain: chain)
@@ -76,7 +76,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 3)
   }
 
-  @Test("what is neither good nor revoked is temporary: stale, unknown, garbage, signed by somebody else")
+  @Test("a stale, unknown, invalid or wrongly signed status is temporary")
   func unusable() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let stranger = try SigningChain.generate(at: testDate)
@@ -109,21 +109,21 @@ struct OCSPRevocationTests {
     }
   }
 
-  @Test("a responder that does not answer is given up at the time limit, and not waited for again at once")
+  @Test("a responder that does not answer is given up at the time limit and not asked again at once")
   func slow() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder { _, _ in try await FakeResponder.hang() }
-    // Time runs out as soon as the question is under way: no test waits for real seconds.
+    // The time limit ends as soon as the request has started, so the test does not wait in real time.
     let setup = try setup(chain, responder, sleep: { _ in await responder.firstCall() })
     for _ in 0..<2 {
       let error = await setup.verifier.verdict(setup.token, identity: .example).error
       #expect(error?.reason == .temporary)
-      #expect(error?.message.contains("no answer within") == true)
+      #expect(error?.message.contains("no response within") == true)
     }
     #expect(responder.calls == 1)
   }
 
-  @Test("nextUpdate shortens how long an answer is believed")
+  @Test("nextUpdate shortens the lifetime of an answer")
   func nextUpdate() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder.answering(OCSPResponder(chain: chain), nextUpdate: testDate + .seconds(60))
@@ -137,7 +137,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 4)
   }
 
-  @Test("an answer is believed for 15 minutes at most, however far off its nextUpdate")
+  @Test("an answer is cached for 15 minutes at most, even with a later nextUpdate")
   func answerLimit() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder.answering(OCSPResponder(chain: chain))
@@ -151,7 +151,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 4)
   }
 
-  @Test("concurrent tokens share one question")
+  @Test("concurrent tokens share one request")
   func oneFlight() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder.answering(OCSPResponder(chain: chain))
@@ -163,7 +163,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 2)
   }
 
-  @Test("forged tokens cause no questions")
+  @Test("forged tokens cause no requests")
   func forged() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let responder = FakeResponder.answering(OCSPResponder(chain: chain))
@@ -175,7 +175,7 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 0)
   }
 
-  @Test("a chain whose certificates name no responder counts as good")
+  @Test("a chain without a responder in its certificates counts as good")
   func withoutAddress() async throws {
     var shape = ChainShape()
     shape.ocspURL = nil
@@ -186,14 +186,14 @@ struct OCSPRevocationTests {
     #expect(responder.calls == 0)
   }
 
-  @Test("an inner token whose revocation cannot be found out is temporary; a revoked one is forged")
+  @Test("an inner token with an unknown status is temporary, and a revoked one is forged")
   func innerTokens() async throws {
     let chain = try SigningChain.generate(at: testDate)
     let inner = try chain.rotatingLeaf(notBefore: testDate, notAfter: testDate + .seconds(86_400))
     let transaction = try inner.sign(
       Array(#"{"bundleId":"com.example.app","signedDate":\#(testDate.millisecondsSince1970)}"#.utf8))
     let payload = """
-      {"data":{"bundleId":"com.example.app","environment":"Sandbox",\
+      {"notificationType":"TEST","data":{"bundleId":"com.example.app","environment":"Sandbox",\
       "signedTransactionInfo":"\(String(decoding: transaction, as: UTF8.self))"},\
       "signedDate":\(testDate.millisecondsSince1970)}
       """
@@ -203,7 +203,7 @@ struct OCSPRevocationTests {
     revoking.leaf = .revoked(at: testDate)
     let later = revoking
     for isRevoked in [false, true] {
-      // The first two questions are about the outer token's chain.
+      // The first two requests are for the outer token's chain.
       let responder = FakeResponder { request, call in
         if call > 2 && !isRevoked { throw FakeResponder.Outage() }
         return try (call > 2 ? later : good).respond(
@@ -221,7 +221,7 @@ struct OCSPRevocationTests {
     }
   }
 
-  /// The request that a verifier sends about the leaf of `chain`.
+  /// The request that a verifier sends for the leaf of `chain`.
   private static func request(about chain: SigningChain) async throws -> [UInt8] {
     let (requests, sink) = AsyncStream<[UInt8]>.makeStream()
     let transport = FakeResponder { request, _ in

@@ -1,4 +1,4 @@
-// What is remembered of revocation answers, without any clock or network.
+// Tests the cache of revocation answers without a clock or network.
 import AppStore
 @testable import AppStoreSignature
 import Testing
@@ -17,7 +17,7 @@ struct RevocationMemoryTests {
     }
   }
 
-  @Test("nobody knows, somebody asks, others join, all know, until it is over")
+  @Test("one caller asks, others join, and all use the answer until it expires")
   func lifeOfAnAnswer() {
     var memory = RevocationMemory<Int>(capacity: 4)
     #expect(name(memory.answer(for: chain(1), now: testDate)) == "ask")
@@ -28,7 +28,7 @@ struct RevocationMemoryTests {
     #expect(name(memory.answer(for: chain(1), now: testDate + .seconds(10))) == "ask")
   }
 
-  @Test("room is made by forgetting the answer that ends first, never a question under way")
+  @Test("a full cache drops the answer that expires first, and never a request in progress")
   func bounded() {
     var memory = RevocationMemory<Int>(capacity: 2)
     memory.finish(chain(1), .good, until: testDate + .seconds(30))

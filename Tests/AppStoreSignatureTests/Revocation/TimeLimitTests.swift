@@ -1,10 +1,10 @@
-// A time limit without real time: the test says when it is over.
+// Tests a time limit without real time: the test decides when it ends.
 @testable import AppStoreSignature
 import Testing
 
 @Suite("Time limit")
 struct TimeLimitTests {
-  @Test("what finishes in time is returned, and the timer is cancelled")
+  @Test("work that finishes in time returns its result, and the timer is cancelled")
   func inTime() async {
     let value = await withTimeLimit(.seconds(1)) { _ in
       await untilCancelled()
@@ -14,12 +14,12 @@ struct TimeLimitTests {
     #expect(value == 42)
   }
 
-  @Test("work that ignores its cancellation is left behind")
+  @Test("work that ignores its cancellation is abandoned")
   func leftBehind() async {
     let (release, gate) = AsyncStream<Void>.makeStream()
     let value: Int? = await withTimeLimit(.seconds(1)) { _ in
     } operation: {
-      // A detached task does not notice that this one was cancelled.
+      // A detached task is not affected by this task's cancellation.
       await Task.detached {
         for await _ in release { return 1 }; return 2
       }.value

@@ -1,10 +1,10 @@
-// An OCSP responder behind a transport that counts, fails and hangs as a test asks.
+// An OCSP responder behind a transport. It counts requests, and fails or hangs on demand.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import Synchronization
 
-/// Answers in-process with a responder of the test's chain.
+/// Answers in the process, with a responder of the test's chain.
 final class FakeResponder: OCSPTransport {
   struct Outage: Error {}
 
@@ -20,7 +20,7 @@ final class FakeResponder: OCSPTransport {
     (arrivals, arrived) = AsyncStream.makeStream()
   }
 
-  /// Answers from `responder`, as of `thisUpdate` and until `nextUpdate`.
+  /// Answers from `responder`, valid from `thisUpdate` until `nextUpdate`.
   static func answering(
     _ responder: OCSPResponder, thisUpdate: Timestamp = testDate, nextUpdate: Timestamp = testDate + .seconds(43_200)
   ) -> FakeResponder {
@@ -29,10 +29,10 @@ final class FakeResponder: OCSPTransport {
     }
   }
 
-  /// Questions so far.
+  /// The number of requests so far.
   var calls: Int { count.withLock { $0 } }
 
-  /// Returns when the first question is under way.
+  /// Returns when the first request has started.
   func firstCall() async {
     for await _ in arrivals { return }
   }
@@ -46,14 +46,14 @@ final class FakeResponder: OCSPTransport {
     return try await answer(request, call)
   }
 
-  /// Never answers; ends when its task is cancelled.
+  /// Never answers, and ends when its task is cancelled.
   static func hang() async throws -> [UInt8] {
     await untilCancelled()
     throw Outage()
   }
 }
 
-/// Waits until the task is cancelled, for no time of any clock.
+/// Waits until the task is cancelled, without a clock.
 func untilCancelled() async {
   let (stream, continuation) = AsyncStream<Void>.makeStream()
   for await _ in stream {}

@@ -1,4 +1,4 @@
-// The corpus and the vectors that lie beside the repository, for tests that read them where they exist.
+// The corpus and the test vectors next to the repository, for tests that use them if they exist.
 import AppStore
 
 #if canImport(FoundationEssentials)
@@ -7,10 +7,10 @@ import AppStore
   import Foundation
 #endif
 
-/// `../shared` next to the package; suites that need it are disabled, visibly, where it is absent.
+/// `../shared` next to the package. Suites that need it are disabled, visibly, if it is absent.
 enum SharedMaterial {
   static let isPresent = directory != nil
-  static let absence = "needs ../shared/corpus and ../shared/vectors beside the package, which are not here"
+  static let absence = "needs ../shared/corpus and ../shared/vectors next to the package"
 
   private static let directory: String? = {
     var path = #filePath
@@ -24,7 +24,7 @@ enum SharedMaterial {
     return nil
   }()
 
-  /// The bytes of a file below `../shared`; nil when it cannot be read.
+  /// The bytes of a file below `../shared`; nil if it cannot be read.
   static func bytes(_ name: String) -> [UInt8]? {
     directory.flatMap { FileManager.default.contents(atPath: $0 + "/" + name) }.map { [UInt8]($0) }
   }

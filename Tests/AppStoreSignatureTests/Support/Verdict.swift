@@ -1,10 +1,10 @@
-// What became of a token, in a form that tables of expectations can be written in.
+// The result of a verification, in a form for tables of expectations.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import Synchronization
 
-/// Accepted, with the verdict on inner tokens where there can be some, or refused.
+/// Accepted, with the result for inner tokens, or refused.
 enum Verdict: Sendable, Hashable, CustomStringConvertible {
   case accepted(InnerVerdict)
   case refused(VerificationError)
@@ -23,7 +23,7 @@ enum Verdict: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension SignedDataVerifier {
-  /// A verifier that trusts only this chain's root, at a present of the test's choosing.
+  /// A verifier that trusts only this chain's root. The test chooses the current time.
   static func trusting(
     _ chain: SigningChain, now: Timestamp = testDate, capacity: Int = 32, revocation: (any RevocationChecking)? = nil
   ) throws -> SignedDataVerifier {
@@ -50,10 +50,10 @@ extension IdentityPolicy {
   ])
 }
 
-/// 2026-01-01, when the tests' tokens are signed unless they say otherwise.
+/// 2026-01-01, the default signing date of the tests' tokens.
 let testDate = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 
-/// A present that a test moves.
+/// A current time that the test can move.
 final class TestClock: Sendable {
   private let moment: Mutex<Timestamp>
 

@@ -55,7 +55,7 @@ import Testing
   ]
 
   @Test(arguments: v2Cases.indices)
-  func `The constraints of ConsumptionRequest`(index: Int) {
+  func `the constraints of ConsumptionRequest`(index: Int) {
     let example = Self.v2Cases[index]
     let body = Self.changed(Self.v2, example.changes)
     let failure = failure { () throws(APIFailure) in
@@ -77,13 +77,13 @@ import Testing
   ]
 
   @Test(arguments: v1Mistakes.indices)
-  func `The ranges of ConsumptionRequestV1`(index: Int) {
+  func `the ranges of ConsumptionRequestV1`(index: Int) {
     let mistake = Self.v1Mistakes[index]
     let body = Self.v1.with(mistake.key, mistake.value)
     #expect(throws: mistake.failure) { try ConsumptionAnswer(v1: body) }
   }
 
-  @Test func `V1 says by numbers what V2 says in words`() throws {
+  @Test func `version 1 uses numbers for version 2's names`() throws {
     #expect(try ConsumptionAnswer(v1: Self.v1).preference == nil)
     #expect(try ConsumptionAnswer(v1: Self.v1.with("refundPreference", 1)).preference == .grantFull)
     #expect(try ConsumptionAnswer(v1: Self.v1.with("refundPreference", 2)).preference == .decline)

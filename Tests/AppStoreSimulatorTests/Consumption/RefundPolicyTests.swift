@@ -18,7 +18,7 @@ import Testing
     return policy.decision(answer, elapsed: elapsed, using: &generator)
   }
 
-  @Test func `A preference is followed`() throws {
+  @Test func `a preference is followed`() throws {
     let policy = RefundPolicy()
     #expect(decide(policy, try answer("DECLINE")) == .declined)
     #expect(decide(policy, try answer("GRANT_FULL")) == .refunded(percentage: 100_000, isReversedLater: false))
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: [(Int64(0), Int64(100_000)), (25_000, 75_000), (100_000, 1), (250_000, 1)])
-  func `A subscription is prorated by the time that passed, and something is always paid`(elapsed: Int64, paid: Int64)
+  func `a subscription is prorated by the elapsed time, and some part is always refunded`(elapsed: Int64, paid: Int64)
     throws
   {
     #expect(
@@ -36,7 +36,7 @@ import Testing
         == .refunded(percentage: paid, isReversedLater: false))
   }
 
-  @Test func `Without a preference the share decides`() {
+  @Test func `without a preference the share decides`() {
     #expect(decide(RefundPolicy(grantShare: 0), nil) == .declined)
     #expect(decide(RefundPolicy(grantShare: 1), nil) == .refunded(percentage: 100_000, isReversedLater: false))
     #expect(
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64(11), 12])
-  func `Shares come out about right and the same each time`(seed: UInt64) throws {
+  func `shares are approximately right and reproducible`(seed: UInt64) throws {
     let policy = RefundPolicy(followsPreference: 0.75, grantShare: 1)
     let decline = try answer("DECLINE")
     func declined() -> [Bool] {

@@ -1,11 +1,11 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import AppStoreSimulator
 
 @Suite(.timeLimit(.minutes(15))) struct AlarmTests {
-  /// A clock whose sleepers wake a millisecond too soon, as timers and walls that are read one after the other do.
+  /// A clock that wakes sleepers a millisecond early, as a timer does if the wall clock lags behind it.
   private static func hasty(_ time: ManualClock) -> MillraceClock {
     let clock = time.clock
     return MillraceClock(
@@ -16,7 +16,7 @@ import Testing
       })
   }
 
-  @Test func `what is due happens although a sleeper woke a moment too soon`() async {
+  @Test func `a due event happens even if a sleeper wakes a moment early`() async {
     let time = ManualClock()
     let due = time.clock.wallTime + .seconds(10)
     let (worked, continuation) = AsyncStream<Timestamp>.makeStream()

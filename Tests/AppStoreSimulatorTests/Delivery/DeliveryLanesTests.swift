@@ -16,17 +16,17 @@ import Testing
   }
 
   @Test(arguments: [200, 201, 202, 203, 204, 205, 206])
-  func `Nothing follows a success`(status: Int) {
+  func `a success ends the attempts`(status: Int) {
     #expect(next(delivery, PostOutcome(status: status)) == nil)
   }
 
   @Test(arguments: [199, 207, 301, 304, 400, 404, 410, 500, 503])
-  func `Everything else is tried again`(status: Int) {
+  func `any other status is retried`(status: Int) {
     #expect(PostOutcome(status: status).result == .unsuccessfulHTTPResponseCode)
     #expect(next(delivery, PostOutcome(status: status))?.due == .newYear + .seconds(3_600))
   }
 
-  @Test func `Five retries follow a failure, each counted from the attempt before, then Apple gives up`() {
+  @Test func `a failure is retried five times, each counted from the previous attempt, then Apple gives up`() {
     var delivery = delivery
     var waits: [Int64] = []
     while let following = next(delivery, PostOutcome(.timedOut)) {
@@ -37,7 +37,7 @@ import Testing
     #expect(next(self.delivery, PostOutcome(.timedOut), in: .sandbox) == nil)
   }
 
-  @Test func `On request an answer of the 400s ends it, and a duplicate is never tried again`() {
+  @Test func `optionally a 4xx ends the retries, and a duplicate is never retried`() {
     #expect(next(delivery, PostOutcome(status: 404)) { $0.retriesAfterClientError = false } == nil)
     #expect(next(delivery, PostOutcome(status: 500)) { $0.retriesAfterClientError = false } != nil)
     var duplicate = delivery
@@ -45,13 +45,13 @@ import Testing
     #expect(next(duplicate, PostOutcome(status: 500)) == nil)
   }
 
-  @Test func `Each app has its slots in each environment, and a full lane keeps nobody else waiting`() {
+  @Test func `each app has its own slots per environment, and a full lane delays no other`() {
     var lanes = DeliveryLanes(slots: 2)
     for sequence in 0..<Int64(5) { lanes.add(news(0, sequence), at: .newYear) }
     lanes.add(news(1, 0), at: .newYear + .seconds(1))
     let first = lanes.takeDue(by: .newYear)
     #expect(first == [news(0, 0), news(0, 1)])
-    // The full lane is not what the next moment is about.
+    // The full lane does not affect the next due time.
     #expect(lanes.nextDue == .newYear + .seconds(1))
     let second = lanes.takeDue(by: .newYear + .seconds(1))
     #expect(second == [news(1, 0)])
@@ -62,8 +62,7 @@ import Testing
     #expect(third == [news(0, 2)])
   }
 
-  @Test func `First attempts about one subscription go one after the other, in their order, whatever is due meanwhile`()
-  {
+  @Test func `first attempts for one subscription are sequential and in order`() {
     var lanes = DeliveryLanes(slots: 3)
     let same = (0..<Int64(4)).map { news(0, $0, about: 7) }
     for (delivery, seconds) in zip(same, [0, 1, 3, 4]) { lanes.add(delivery, at: .newYear + .seconds(seconds)) }
@@ -71,7 +70,7 @@ import Testing
     let first = lanes.takeDue(by: .newYear + .seconds(1))
     #expect(first == [same[0]])
     lanes.finish(same[0])
-    // The second was held at its time, the third is due before the second's turn came.
+    // The second was delayed at its time. The third became due before the second was sent.
     let second = lanes.takeDue(by: .newYear + .seconds(5))
     #expect(second == [same[1], news(0, 9, about: 8)])
     for place in 1...2 {
@@ -84,7 +83,7 @@ import Testing
     #expect(lanes.count == 0)
   }
 
-  @Test func `A retry and a duplicate wait for nobody`() {
+  @Test func `retries and duplicates are not delayed`() {
     var lanes = DeliveryLanes(slots: 3)
     var retry = news(0, 1, about: 7)
     retry.attempts = 1

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `The defaults send once, soon, and the same in every run`() {
+  @Test func `by default everything is sent once, soon, and reproducibly`() {
     for facts in facts(200) {
       let plan = DeliveryPlan(facts, DeliverySettings())
       #expect(plan.duplicate == nil)
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `Shares of duplicates and of what is held back are what was asked for`() {
+  @Test func `the shares of duplicates and delays match the settings`() {
     var settings = DeliverySettings()
     settings.duplicates = 0.3
     settings.reordered = 0.2
@@ -35,7 +35,7 @@ import Testing
     for plan in plans { #expect(plan.duplicate.map { $0 >= plan.first } ?? true) }
   }
 
-  @Test func `Bursts gather at multiples of their interval, and pauses end with everything at once`() {
+  @Test func `bursts occur at multiples of their interval, and a pause ends with everything at once`() {
     var settings = DeliverySettings()
     settings.burstEvery = .seconds(60)
     #expect(settings.moment(for: Timestamp(millisecondsSince1970: 60_001)).millisecondsSince1970 == 120_000)

@@ -7,7 +7,7 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct PostOutcomeTests {
-  @Test func `Errors have the names that Apple gives them`() {
+  @Test func `errors have Apple's names`() {
     let expected: [(any Error, SendAttemptResult)] = [
       (HTTPClientError.readTimeout, .timedOut), (HTTPClientError.connectTimeout, .timedOut),
       (HTTPClientError.deadlineExceeded, .timedOut), (HTTPClientError.remoteConnectionClosed, .prematureClose),
@@ -18,7 +18,7 @@ import Testing
     for (error, result) in expected { #expect(HTTPPost.result(of: error) == result, "\(error)") }
   }
 
-  @Test(.timeLimit(.minutes(15))) func `A port that nobody listens on is a socket issue`() async throws {
+  @Test(.timeLimit(.minutes(15))) func `a closed port is a socket issue`() async throws {
     let client = HTTPPost.client(connections: 1)
     let outcome = await HTTPPost(client: client, timeout: .seconds(10))("http://127.0.0.1:1/", Array("{}".utf8))
     try await client.shutdown()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RetryScheduleTests {
   @Test
-  func `Version 2 is tried after 1, 12, 24, 48 and 72 hours more, version 1 after 6, 24 and 48, the sandbox once`() {
+  func `version 2 retries after 1, 12, 24, 48 and 72 hours, version 1 after 6, 24 and 48, the sandbox never`() {
     func hours(_ version: NotificationVersion, _ environment: AppStoreEnvironment) -> [Int64] {
       let schedule = RetrySchedule(version, in: environment)
       return (1...10).compactMap { schedule.wait(afterAttempts: $0).map { $0.components.seconds / 3_600 } }

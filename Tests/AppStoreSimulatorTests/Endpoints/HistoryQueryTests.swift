@@ -25,12 +25,12 @@ import Testing
   ]
 
   @Test(arguments: mistakes.indices)
-  func `A wrong filter is refused by its own error`(index: Int) {
+  func `an invalid filter has its own error`(index: Int) {
     let mistake = Self.mistakes[index]
     #expect(throws: mistake.failure) { try query(mistake.values.map { (mistake.name, $0) }) }
   }
 
-  @Test func `The end must come after the start`() {
+  @Test func `the end must be after the start`() {
     #expect(throws: APIFailure.startDateAfterEndDate) { try query([("startDate", "5"), ("endDate", "5")]) }
   }
 
@@ -44,17 +44,17 @@ import Testing
   ]
 
   @Test(arguments: filters.indices)
-  func `A filter takes what it names`(index: Int) throws {
+  func `a filter selects its values`(index: Int) throws {
     let filter = Self.filters[index]
     #expect(try query([(filter.name, filter.value)]).wants(row) == filter.wanted, "\(filter.name)=\(filter.value)")
   }
 
-  @Test func `Of one filter any value fits, of several all must`() throws {
+  @Test func `values of one filter are alternatives, and several filters all apply`() throws {
     #expect(try query([("productId", "x"), ("productId", "pro.monthly")]).wants(row))
     #expect(try !query([("productId", "pro.monthly"), ("revoked", "true")]).wants(row))
   }
 
-  @Test func `V1 alone knows excludeRevoked`() throws {
+  @Test func `only version 1 has excludeRevoked`() throws {
     var revoked = row
     revoked.isRevoked = true
     #expect(try !query([("excludeRevoked", "true")], .getTransactionHistoryV1).wants(revoked))
@@ -62,7 +62,7 @@ import Testing
     #expect(throws: APIFailure.invalidExcludeRevoked) { try query([("excludeRevoked", "1")], .getTransactionHistoryV1) }
   }
 
-  @Test func `A page token is bound to everything but itself, in any order`() {
+  @Test func `a page token is bound to the rest of the query, in any order`() {
     let first = APICall.test(.getTransactionHistory, ["1"], query: [("productId", "a"), ("sort", "ASCENDING")])
     let next = APICall.test(
       .getTransactionHistory, ["1"], query: [("sort", "ASCENDING"), ("revision", "x"), ("productId", "a")])

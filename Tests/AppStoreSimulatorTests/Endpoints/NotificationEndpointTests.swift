@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `The history holds everything that was sent, twenty a page, the same body on every page`() async throws {
+  @Test func `the history has everything that was sent, in pages of twenty with the same body`() async throws {
     let simulator = try SimulatorFixture()
     for _ in 0..<25 { try simulator.buy(SimulatorFixture.coins) }
     let body = body(simulator)
@@ -57,7 +57,7 @@ import Testing
     #expect(simulator.breaches(.pageQueryChanged) == 1)
   }
 
-  @Test func `A pagination token expires, and what is none is invalid`() async throws {
+  @Test func `a pagination token expires, and a malformed one is invalid`() async throws {
     let simulator = try SimulatorFixture { $0.paginationTokenLifetime = .seconds(60) }
     try simulator.buy()
     let body = body(simulator)
@@ -72,7 +72,7 @@ import Testing
     #expect(try await code("x") == 4_000_014)
   }
 
-  @Test func `The token of an empty page finds what came later, and once`() async throws {
+  @Test func `the token of an empty page finds later notifications, once`() async throws {
     let simulator = try SimulatorFixture()
     let body = body(simulator)
     var tokens: [String] = []
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `Type, customer and failures filter`() async throws {
+  @Test func `type, customer and failures are filters`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     try simulator.buy(SimulatorFixture.coins)
@@ -102,7 +102,7 @@ import Testing
     #expect(try await count("onlyFailures", false) == 2)
   }
 
-  @Test func `What waits for its first attempt is not in the history`() async throws {
+  @Test func `a notification before its first attempt is not in the history`() async throws {
     let simulator = try SimulatorFixture()
     simulator.world.withState { $0.hasPostman = true }
     for _ in 0..<3 { try simulator.buy() }
@@ -115,7 +115,7 @@ import Testing
     #expect(try await payload(try #require(found.first), simulator).notificationUUID == uuid)
   }
 
-  @Test func `A subtype alone is a filter, too`() async throws {
+  @Test func `a subtype alone is a filter too`() async throws {
     let simulator = try SimulatorFixture()
     try simulator.buy()
     try simulator.buy(SimulatorFixture.coins)
@@ -124,7 +124,7 @@ import Testing
     #expect(try items(json).count == 1)
   }
 
-  @Test func `A test is requested, sent, and its status told once there is one`() async throws {
+  @Test func `a test is requested and sent, and then its status is available`() async throws {
     let simulator = try SimulatorFixture()
     let json = try await simulator.json(.post, Self.test)
     let token = try #require(json["testNotificationToken"].flatMap(String.init(jsonValue:)))
@@ -149,11 +149,11 @@ import Testing
   }
 
   @Test(arguments: ["x", "_", "b3c0c4a5-7c1d-4b1e-9f5e-0d6f6f3f2a11", "b3c0c4a5-7c1d-4b1e-9f5e-0d6f6f3f2a11_x"])
-  func `A test token that is none is invalid`(token: String) async throws {
+  func `a malformed test token is invalid`(token: String) async throws {
     #expect(try await SimulatorFixture().answer(.get, "\(Self.test)/\(token)").code == 4_000_020)
   }
 
-  @Test func `Without a URL there is no test`() async throws {
+  @Test func `without a URL there is no test`() async throws {
     let simulator = try SimulatorFixture(reachable: [])
     #expect(try await simulator.answer(.post, Self.test).code == 4_040_007)
   }

@@ -38,11 +38,11 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `The constraints of NotificationHistoryRequest`(index: Int) {
+  func `the constraints of NotificationHistoryRequest`(index: Int) {
     #expect(failure(Self.cases[index].changes) == Self.cases[index].failure, "\(Self.cases[index].changes)")
   }
 
-  @Test func `The sandbox remembers thirty days`() {
+  @Test func `the sandbox keeps thirty days`() {
     #expect(failure([("startDate", .integer(Self.now - 30 * Self.day))], .sandbox) == nil)
     #expect(failure([("startDate", .integer(Self.now - 30 * Self.day - 1))], .sandbox) == .startDateTooFarInPast)
   }

@@ -12,7 +12,7 @@ import Testing
 
   private func path(_ id: Int64) -> String { "/inApps/v1/subscriptions/extend/\(id)" }
 
-  @Test func `Statuses come by group, and a filter takes what it names`() async throws {
+  @Test func `statuses are grouped, and a filter selects its values`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let other = try simulator.buyAgain("other.monthly", like: id)
@@ -42,7 +42,7 @@ import Testing
     #expect(try await simulator.answer(.get, path, query: [("status", "6")]).code == 4_000_031)
   }
 
-  @Test func `An extension moves the renewal date and is told by a notification`() async throws {
+  @Test func `an extension moves the renewal date and sends a notification`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let before = try simulator.world.withState { try #require($0.subscriptions[id]?.expires) }
@@ -55,7 +55,7 @@ import Testing
     #expect(try simulator.world.withState { try #require($0.subscriptions[id]?.expires) } == expected)
   }
 
-  @Test func `In a grace period the date can be moved while the period runs, and not after`() async throws {
+  @Test func `in a grace period the date can be moved during the period, and not after`() async throws {
     let simulator = try SimulatorFixture()
     let hour = Duration.seconds(3_600)
     let extended = try simulator.buy(SimulatorFixture.graceful)
@@ -73,13 +73,13 @@ import Testing
     try simulator.pass(hour)
     #expect(try simulator.world.withState { try #require($0.subscriptions[late]).status } == .billingGracePeriod)
     #expect(try await simulator.answer(.put, path(late), body: Self.body).code == 4_030_004)
-    // Billing tries again at the new date.
+    // Billing is retried at the new date.
     try simulator.pass(.seconds(14 * 86_400))
     let renewed = try simulator.world.withState { try #require($0.subscriptions[extended]) }
     #expect(renewed.status == .active && renewed.expires > end)
   }
 
-  @Test func `A mass extension moves the dates of families and counts them`() async throws {
+  @Test func `a mass extension moves the dates of families and counts them`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let members = try simulator.world.withState { state in
@@ -97,7 +97,7 @@ import Testing
     #expect(try await simulator.answer(.put, path(members[0]), body: Self.body).code == 4_030_007)
   }
 
-  @Test func `Ineligible subscriptions are refused by the rule they fall under`() async throws {
+  @Test func `an ineligible subscription is refused with the matching rule`() async throws {
     let simulator = try SimulatorFixture()
     let trial = try simulator.buy(offer: SimulatorFixture.trial)
     let shared = try simulator.buy(ownership: .familyShared)
@@ -119,7 +119,7 @@ import Testing
     #expect(try await code(twice, "fourth") == 4_030_004)
   }
 
-  @Test func `Apple that remembers everything extends once and answers the same`() async throws {
+  @Test func `an Apple that remembers everything extends once and repeats its answer`() async throws {
     let simulator = try SimulatorFixture { $0.requestMemory = .everything }
     let id = try simulator.buy()
     let first = try await simulator.json(.put, path(id), body: Self.body)
@@ -129,7 +129,7 @@ import Testing
     #expect(simulator.services.report.broken.isEmpty)
   }
 
-  @Test func `Apple that remembers successes decides a refusal anew`() async throws {
+  @Test func `an Apple that remembers successes decides again after a refusal`() async throws {
     let simulator = try SimulatorFixture { $0.requestMemory = .successes }
     let id = try simulator.buy(offer: SimulatorFixture.trial)
     #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 403)
@@ -139,7 +139,7 @@ import Testing
     #expect(simulator.sent(.renewalExtended).count == 1)
   }
 
-  @Test func `Apple that remembers nothing extends twice, and the journal says so`() async throws {
+  @Test func `an Apple without memory extends twice, and the journal records it`() async throws {
     let simulator = try SimulatorFixture { $0.requestMemory = .nothing }
     let id = try simulator.buy()
     for _ in 0..<2 { #expect(try await simulator.answer(.put, path(id), body: Self.body).status == 200) }
@@ -147,7 +147,7 @@ import Testing
     #expect(simulator.breaches(.effectRepeated) == 1)
   }
 
-  @Test func `An identifier that was used for something else is noted`() async throws {
+  @Test func `a reused identifier with another request is recorded`() async throws {
     let simulator = try SimulatorFixture()
     let (one, other) = (try simulator.buy(), try simulator.buy())
     _ = try await simulator.json(.put, path(one), body: Self.body)
@@ -157,7 +157,7 @@ import Testing
     #expect(simulator.sent(.renewalExtended).count == 2)
   }
 
-  @Test func `The same request after a final refusal is noted, a first one is not`() async throws {
+  @Test func `a request that repeats a permanent refusal is recorded, and the first one is not`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy(offer: SimulatorFixture.trial)
     _ = try await simulator.answer(.put, path(id), body: Self.body)
@@ -166,7 +166,7 @@ import Testing
     #expect(simulator.breaches(.repeatedAfterFinalAnswer) == 1)
   }
 
-  @Test func `A missing reason code is an internal error, as callers have met it`() async throws {
+  @Test func `a missing reason code is an internal error, as observed`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let answer = try await simulator.answer(.put, path(id), body: Self.body.with("extendReasonCode", nil))

@@ -6,7 +6,7 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct TransactionEndpointTests {
-  @Test func `A transaction is told by its identifier, signed now`() async throws {
+  @Test func `a transaction is returned by its identifier, with a current signature`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     try simulator.pass(.seconds(60))
@@ -26,13 +26,13 @@ import Testing
   ]
 
   @Test(arguments: wrongIds)
-  func `An identifier that is none, or nobody's, has its own error`(path: String, code: Int64) async throws {
+  func `malformed and unknown identifiers have their own errors`(path: String, code: Int64) async throws {
     let answer = try await SimulatorFixture().answer(.get, path)
     #expect(try answer.code == code)
     #expect(answer.status == Int(code / 10_000))
   }
 
-  @Test func `What belongs to the other environment is not found`() async throws {
+  @Test func `a transaction of the other environment is not found`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy(in: simulator.sandbox)
     #expect(try await simulator.answer(.get, "/inApps/v1/transactions/\(id)").code == 4_040_010)
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: ["/inApps/v2/history/", "/inApps/v1/history/"])
-  func `A history comes in pages of twenty, oldest first, everything once`(path: String) async throws {
+  func `a history has pages of twenty, oldest first, without duplicates`(path: String) async throws {
     let simulator = try SimulatorFixture()
     var ids = [try simulator.buy(SimulatorFixture.lifetime)]
     for _ in 0..<44 {
@@ -60,13 +60,13 @@ import Testing
       revision = json["revision"].flatMap(String.init(jsonValue:))
     }
     #expect(seen == ids.map { String($0) })
-    // The last revision, kept, finds what came later and nothing else.
+    // The last revision finds only later transactions.
     let newest = try simulator.buyAgain(SimulatorFixture.coins, like: ids[0])
     let later = try await simulator.json(.get, path + "\(ids[3])", query: [("revision", try #require(revision))])
     #expect(try await simulator.transactionIds(later) == [String(newest)])
   }
 
-  @Test func `V1 leaves out finished consumables unless they are refunded`() async throws {
+  @Test func `version 1 omits finished consumables unless they are refunded`() async throws {
     let simulator = try SimulatorFixture()
     let kept = try simulator.buy(SimulatorFixture.coins)
     let finished = try simulator.buyAgain(SimulatorFixture.coins, like: kept)
@@ -81,7 +81,7 @@ import Testing
     #expect(v2 == [kept, finished, refunded].map { String($0) })
   }
 
-  @Test func `Descending turns the order, and a filter takes what it names`() async throws {
+  @Test func `descending reverses the order, and a filter selects its values`() async throws {
     let simulator = try SimulatorFixture()
     let subscription = try simulator.buy()
     try simulator.pass(.seconds(1))
@@ -94,7 +94,7 @@ import Testing
     #expect(try await simulator.answer(.get, path, query: [("sort", "UP")]).code == 4_000_021)
   }
 
-  @Test func `A revision that is none, or of another query, is refused and noted`() async throws {
+  @Test func `a malformed revision, or one of another query, is refused and recorded`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let path = "/inApps/v2/history/\(id)"
@@ -106,7 +106,7 @@ import Testing
     #expect(simulator.breaches(.pageQueryChanged) == 1)
   }
 
-  @Test func `An app transaction is told by any of the customer's identifiers`() async throws {
+  @Test func `an app transaction is found by any of the customer's identifiers`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let path = "/inApps/v1/transactions/appTransactions/"
@@ -119,7 +119,7 @@ import Testing
     #expect(try await simulator.answer(.get, "/inApps/v1/transactions/" + appTransactionId).code == 4_000_048)
   }
 
-  @Test func `An order is found in production, and one that is none is an answer`() async throws {
+  @Test func `an order is found in production, and an unknown one is a valid response`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let order = try simulator.world.withState { OrderID.text(try #require($0.transactions[id]?.orderId)) }
@@ -130,7 +130,7 @@ import Testing
     #expect(try await simulator.answer(.get, "/inApps/v1/lookup/\(order)", in: .sandbox).status == 404)
   }
 
-  @Test func `An app account token is set for a purchase and the renewals after it`() async throws {
+  @Test func `an app account token is set for a purchase and its later renewals`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let token = "b3c0c4a5-7c1d-4b1e-9f5e-0d6f6f3f2a11"
@@ -149,7 +149,7 @@ import Testing
     #expect(try wrong.code == 4_000_187)
   }
 
-  @Test func `An app account token must be a UUID, the purchase the customer's own`() async throws {
+  @Test func `an app account token must be a UUID, for the customer's own purchase`() async throws {
     let simulator = try SimulatorFixture()
     let own = try simulator.buy()
     let shared = try simulator.buy(ownership: .familyShared)

@@ -34,7 +34,7 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `Each rule of Apple's refuses with its error`(index: Int) {
+  func `each of Apple's rules has its error`(index: Int) {
     let example = Self.cases[index]
     var facts = Self.eligible
     example.change(&facts)

@@ -8,7 +8,7 @@ import Testing
     try Fault(json: JSONObject(parsing: Array(text.utf8)), origin: .newYear)
   }
 
-  @Test func `A description with everything`() throws {
+  @Test func `a description with every member`() throws {
     let fault = try fault(
       #"""
       {"effect":"status","status":503,"body":"html","endpoints":["extendSubscriptionRenewalDate","lookUpOrderId"],
@@ -40,7 +40,7 @@ import Testing
   ]
 
   @Test(arguments: effects.indices)
-  func `Every effect has a description`(index: Int) throws {
+  func `every effect has a description`(index: Int) throws {
     #expect(try fault(Self.effects[index].text).effect == Self.effects[index].effect)
   }
 
@@ -57,7 +57,7 @@ import Testing
   ]
 
   @Test(arguments: mistakes.indices)
-  func `A mistake is named by its key`(index: Int) {
+  func `an error names its key`(index: Int) {
     let mistake = Self.mistakes[index]
     let error = #expect(throws: FaultDescriptionError.self) { try fault(mistake.text) }
     #expect(error?.key == mistake.key)

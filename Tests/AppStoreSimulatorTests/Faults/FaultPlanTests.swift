@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-/// A plan behind a reference, because expectations do not take what mutates.
+/// A plan as a reference type, because expectations cannot call mutating methods.
 private final class Plan {
   private var plan: FaultPlan
 
@@ -22,7 +22,7 @@ private final class Plan {
 }
 
 @Suite struct FaultPlanTests {
-  @Test func `A fault strikes what it names and nothing else`() {
+  @Test func `a fault applies only to its endpoints`() {
     let plan = Plan([
       Fault(.unauthorized, endpoints: [.lookUpOrderId], bundleId: "a", environment: .production)
     ])
@@ -33,7 +33,7 @@ private final class Plan {
     #expect(plan.decide(.lookUpOrderId, .sandbox).effect == nil)
   }
 
-  @Test func `It strikes from its first moment until before its last`() {
+  @Test func `a fault applies from its start until its end, exclusively`() {
     let plan = Plan([
       Fault(.connectionReset, from: .newYear + .seconds(10), until: .newYear + .seconds(20))
     ])
@@ -41,14 +41,14 @@ private final class Plan {
     #expect(struck == [false, true, true, false])
   }
 
-  @Test func `A count is used up by what it strikes`() {
+  @Test func `a count decreases with each affected request`() {
     let plan = Plan([Fault(.answerLost, endpoints: [.lookUpOrderId], count: 2)])
     _ = plan.decide()
     let struck = (0..<4).map { _ in plan.decide(.lookUpOrderId).effect != nil }
     #expect(struck == [true, true, false, false])
   }
 
-  @Test func `Latencies add up and the first other fault strikes`() {
+  @Test func `latencies add up, and the first other fault applies`() {
     let plan = Plan([
       Fault(.latency(.seconds(1))), Fault(.unauthorized), Fault(.latency(.seconds(2))), Fault(.connectionReset),
     ])
@@ -57,7 +57,7 @@ private final class Plan {
   }
 
   @Test(arguments: [UInt64(1), 2, 3])
-  func `A share strikes about that part, the same each time`(seed: UInt64) {
+  func `a share affects about that part of the requests, reproducibly`(seed: UInt64) {
     func struck() -> [Bool] {
       let plan = Plan([Fault(.connectionReset, share: 0.25)], seed: seed)
       return (0..<2_000).map { _ in plan.decide().effect != nil }
@@ -67,7 +67,7 @@ private final class Plan {
     #expect(first == struck())
   }
 
-  @Test func `What can strike no more is reported, the newest of it`() {
+  @Test func `finished faults are reported, the newest ones`() {
     let plan = Plan([Fault(.unauthorized, endpoints: [.lookUpOrderId])])
     for _ in 0..<(3 * FaultPlan.mostSpent) {
       _ = plan.add(Fault(.connectionReset, count: 1))
@@ -78,7 +78,7 @@ private final class Plan {
     #expect(plan.decide(.lookUpOrderId).effect == .unauthorized)
   }
 
-  @Test func `A fault is taken away by its number`() {
+  @Test func `a fault is removed by its number`() {
     let plan = Plan()
     let id = plan.add(Fault(.connectionReset))
     #expect(!plan.remove(id + 1))

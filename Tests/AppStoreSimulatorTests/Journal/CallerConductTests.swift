@@ -7,7 +7,7 @@ import Testing
   private let subject = HourlyLimits.Subject(
     bundleId: "com.example.app", environment: .production, endpoint: .extendSubscriptionRenewalDate)
 
-  @Test func `A request is too early between the grace and the time that was named`() {
+  @Test func `a request is too early between the grace period and the named time`() {
     var conduct = CallerConduct(grace: .seconds(10))
     #expect(!conduct.isTooEarly(subject, now: .newYear))
     conduct.pause(subject, until: .newYear + .seconds(100), now: .newYear)
@@ -15,14 +15,14 @@ import Testing
     #expect(early == [false, false, true, true, false])
   }
 
-  @Test func `A second 429 of the same pause does not renew the grace`() {
+  @Test func `a second 429 of the same pause does not renew the grace period`() {
     var conduct = CallerConduct(grace: .seconds(10))
     conduct.pause(subject, until: .newYear + .seconds(100), now: .newYear)
     conduct.pause(subject, until: .newYear + .seconds(100), now: .newYear + .seconds(50))
     #expect(conduct.isTooEarly(subject, now: .newYear + .seconds(55)))
   }
 
-  @Test func `Only a refusal for good of a call with an effect is remembered`() {
+  @Test func `only a permanent refusal of a call with an effect is remembered`() {
     var conduct = CallerConduct(grace: .zero)
     let body = Array("{}".utf8)
     conduct.remember(.subscriptionMaxExtension, subject, path: "/a", body: body)

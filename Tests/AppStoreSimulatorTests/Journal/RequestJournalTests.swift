@@ -9,7 +9,7 @@ import Testing
       time: .newYear, environment: .production, endpoint: .lookUpOrderId, path: "/\(number)", status: status)
   }
 
-  @Test func `The newest requests are kept in order, and every one is counted`() {
+  @Test func `the newest requests are kept in order, and all of them are counted`() {
     var journal = RequestJournal(capacity: 3)
     for number in 0..<8 { journal.record(entry(number, status: number == 7 ? nil : 200)) }
     #expect(journal.recent.map(\.path) == ["/5", "/6", "/7"])
@@ -17,7 +17,7 @@ import Testing
     #expect(journal.answers[.lookUpOrderId]?.withoutAnswer == 1)
   }
 
-  @Test func `Breaches are counted for ever and shown by a few`() {
+  @Test func `breaches are all counted, and a few are shown`() {
     var journal = RequestJournal()
     for number in 0..<9 { journal.breach(.invalidRequest, .lookUpOrderId, "\(number)", at: .newYear) }
     #expect(journal.breaches[.invalidRequest]?.count == 9)

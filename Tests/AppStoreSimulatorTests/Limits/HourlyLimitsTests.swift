@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-/// Limits behind a reference, because expectations do not take what mutates.
+/// Limits as a reference type, because expectations cannot call mutating methods.
 private final class Limits {
   private(set) var limits: HourlyLimits
 
@@ -22,7 +22,7 @@ private final class Limits {
     HourlyLimits.Subject(bundleId: app, environment: environment, endpoint: endpoint)
   }
 
-  @Test func `Production has what is documented and the sandbox a tenth`() {
+  @Test func `production has the documented limit and the sandbox a tenth`() {
     let settings = LimitSettings()
     #expect(settings.perHour(.getTransactionInfo, in: .production) == 180_000)
     #expect(settings.perHour(.getTransactionInfo, in: .sandbox) == 18_000)
@@ -30,13 +30,13 @@ private final class Limits {
     #expect(settings.perHour(.getMassExtendStatus, in: .production) == nil)
   }
 
-  @Test func `A divisor divides, and leaves at least one`() {
+  @Test func `a divisor divides the limit to at least one`() {
     #expect(LimitSettings(divisor: 600).perHour(.getTransactionInfo, in: .production) == 300)
     #expect(LimitSettings(divisor: 1e9).perHour(.getTransactionInfo, in: .production) == 1)
     #expect(LimitSettings.unlimited.perHour(.getTransactionInfo, in: .production) == nil)
   }
 
-  @Test func `The hour's last request is admitted and the next is told when the hour ends`() {
+  @Test func `the hour's last request is admitted, and the next gets the end of the hour`() {
     let limits = Limits(LimitSettings())
     let start = Timestamp.newYear + .seconds(1_234)
     for _ in 0..<3_600 { #expect(limits.count(subject(), now: start) == .admitted) }
@@ -46,7 +46,7 @@ private final class Limits {
     #expect(limits.count(subject(), now: end) == .admitted)
   }
 
-  @Test func `Apps, environments and endpoints do not share`() {
+  @Test func `apps, environments and endpoints have separate limits`() {
     let limits = Limits(LimitSettings(perSecond: [.massExtendRenewalDate: 1.0 / 3_600, .lookUpOrderId: 1.0 / 3_600]))
     #expect(limits.count(subject(), now: .newYear) == .admitted)
     #expect(limits.count(subject(), now: .newYear) != .admitted)
@@ -55,7 +55,7 @@ private final class Limits {
     #expect(limits.count(subject(app: "com.example.other"), now: .newYear) == .admitted)
   }
 
-  @Test func `The fullest hour is remembered`() {
+  @Test func `the fullest hour is recorded`() {
     let limits = Limits(LimitSettings())
     for _ in 0..<7 { _ = limits.count(subject(), now: .newYear) }
     for _ in 0..<3 { _ = limits.count(subject(), now: .newYear + .seconds(3_600)) }
@@ -63,7 +63,7 @@ private final class Limits {
     #expect(limits.limits.current[subject()]?.admitted == 3)
   }
 
-  @Test func `A clock that is set back gives no hour twice`() {
+  @Test func `a clock that is set back does not renew an hour`() {
     let limits = Limits(LimitSettings(perSecond: [.massExtendRenewalDate: 1.0 / 3_600]))
     #expect(limits.count(subject(), now: .newYear) == .admitted)
     #expect(limits.count(subject(), now: .newYear - .seconds(1)) != .admitted)

@@ -46,7 +46,7 @@ import Testing
     return body
   }
 
-  @Test func `An image is uploaded once, reviewed, listed and deleted`() async throws {
+  @Test func `an image is uploaded once, reviewed, listed and deleted`() async throws {
     #expect(try await upload() == nil)
     #expect(try await upload() == 4_090_000)
     #expect(try await upload("1") == 4_000_000)
@@ -68,7 +68,7 @@ import Testing
     #expect(try await code(.delete, "image/" + Self.image) == 4_040_014)
   }
 
-  @Test func `A message needs its image, and an image in use stays`() async throws {
+  @Test func `a message needs its image, and an image in use cannot be deleted`() async throws {
     #expect(try await code(.put, "message/" + Self.message, body: body()) == 4_040_014)
     #expect(try await upload() == nil)
     #expect(try await code(.put, "message/" + Self.message, body: body()) == nil)
@@ -83,7 +83,7 @@ import Testing
     #expect(try await code(.delete, "image/" + Self.image) == nil)
   }
 
-  @Test func `There is room for so many images and messages`() async throws {
+  @Test func `the number of images and messages is limited`() async throws {
     for digit in 1...3 {
       let id = "0d4e6e5c-6d5d-4a8b-8a0e-00000000000\(digit)"
       #expect(try await upload(id) == (digit < 3 ? nil : 4_030_014))
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `A default message is an approved one of a subscription in a locale`() async throws {
+  @Test func `a default message is an approved message for a subscription and a locale`() async throws {
     let path = "default/\(SimulatorFixture.monthly)/en-US"
     let choice: JSONObject = ["messageIdentifier": .string(Self.message)]
     #expect(try await code(.put, path, body: choice) == 4_040_015)
@@ -112,9 +112,9 @@ import Testing
     #expect(try await code(.get, path) == 4_040_020)
   }
 
-  @Test func `A message is no default before its image is approved`() async throws {
-    // The image comes later than the message only when it was deleted in between, which a message prevents; so the
-    // catalogue itself is asked.
+  @Test func `a message cannot be a default before its image is approved`() async throws {
+    // An image can be newer than its message only if it was deleted meanwhile, which the message prevents. The test
+    // therefore uses the catalogue directly.
     var catalogue = MessageCatalogue(reviewDelay: .seconds(60), capacity: 2)
     let (image, message) = (try #require(CompactUUID(Self.image)), try #require(CompactUUID(Self.message)))
     try catalogue.upload(image: image, TestImages.png(), size: .fullSize, at: .newYear + .seconds(1))
@@ -132,11 +132,11 @@ import Testing
   }
 
   @Test(arguments: ["http://example.com", "https://", "https:///x", "https://a b", "example.com", "https://é.example"])
-  func `A real-time URL is HTTPS with a host`(url: String) async throws {
+  func `a real-time URL needs HTTPS and a host`(url: String) async throws {
     #expect(try await code(.put, "realtime/url", body: ["realtimeURL": .string(url)], in: .sandbox) == 4_000_215)
   }
 
-  @Test func `Production takes a real-time URL only after a performance test has passed`() async throws {
+  @Test func `production accepts a real-time URL only after a successful performance test`() async throws {
     let transaction = try simulator.buy(in: simulator.sandbox)
     let test: JSONObject = ["originalTransactionId": .string(String(transaction))]
     #expect(try await code(.put, "realtime/url", body: Self.url) == 4_030_026)
@@ -170,7 +170,7 @@ import Testing
     #expect(try await code(.get, "performanceTest/result/" + Self.image, in: .sandbox) == 4_040_018)
   }
 
-  @Test func `A test that fails says how often, and opens nothing`() throws {
+  @Test func `a failed test reports its failures and enables nothing`() throws {
     var setup = RealtimeSetup(MessagingSettings(performanceTestDuration: .seconds(1), passesPerformanceTest: false))
     let id = try #require(CompactUUID(Self.image))
     try setup.configure("https://example.com", in: .sandbox, at: .newYear)

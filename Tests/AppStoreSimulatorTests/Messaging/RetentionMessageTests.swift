@@ -28,7 +28,7 @@ import Testing
       ("bulletPoints", .array([point(altText: letters(151))]), .altTextTooLong),
       ("bulletPoints", .array([1]), .badRequest), ("bulletPoints", "x", .badRequest),
     ] as [(String, JSON, APIFailure?)])
-  func `A member that is wrong has its own error`(name: String, value: JSON, failure: APIFailure?) {
+  func `an invalid member has its own error`(name: String, value: JSON, failure: APIFailure?) {
     var body = Self.message
     body[name] = value
     let found = Result { () throws(APIFailure) in try RetentionMessage(body) }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `A header above the image is fine where there is one`() throws {
+  @Test func `a header above the image is valid if the message has a header`() throws {
     var body = Self.message
     body["headerPosition"] = "ABOVE_IMAGE"
     body["image"] = ["imageIdentifier": Self.id, "altText": "A"]

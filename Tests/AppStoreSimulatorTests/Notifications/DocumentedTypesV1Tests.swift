@@ -1,4 +1,4 @@
-// The tables of Apple's `notification_type` page, against what the world tells.
+// Compares the simulation with the tables of Apple's `notification_type` page.
 
 import AppStore
 import AppStoreSigning
@@ -7,14 +7,14 @@ import Testing
 
 @testable import AppStoreSimulator
 
-/// One event of Apple's table as it happens here.
+/// An event of Apple's table, and the actions that cause it.
 private struct Story: Sendable {
   typealias Act = @Sendable (inout WorldState, Int64) throws(WorldError) -> Void
 
-  /// A part of the event's sentence that no other has.
+  /// A unique part of the event's description.
   let event: String
   var product = Rehearsal.monthly
-  /// What has happened to the purchase before.
+  /// The actions on the purchase before the event.
   var before: Act = { _, _ in }
   let happens: Act
 }
@@ -85,7 +85,7 @@ private struct Story: Sendable {
     },
   ]
 
-  /// The lines with something on them between two of the page's.
+  /// The non-empty lines of the page between two lines.
   private static func lines(after start: String, until end: String) throws -> [String] {
     let page = try SharedMaterial.text("app-store-docs/v1-notification-type.md")
       .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -94,7 +94,7 @@ private struct Story: Sendable {
     return page[(first + 1)..<last].filter { !$0.isEmpty }
   }
 
-  @Test func `Every event of Apple's table is told by the types of its row, in their order`() throws {
+  @Test func `every event of Apple's table causes the types of its row, in order`() throws {
     let lines = try Self.lines(after: "Notification types", until: "Receive notifications for the purchaser")
     let rows = stride(from: 0, to: lines.count - 1, by: 2).map { (event: lines[$0], types: lines[$0 + 1]) }
     #expect(rows.count == Self.stories.count && rows.count >= 16)
@@ -117,7 +117,7 @@ private struct Story: Sendable {
     }
   }
 
-  @Test func `Purchasers and family members hear what Apple's table says`() throws {
+  @Test func `purchasers and family members get the notifications of Apple's table`() throws {
     let lines = try Self.lines(
       after: "Received for Family Members", until: "The CONSUMPTION_REQUEST notification applies")
     var types: Set<NotificationTypeV1> = []
@@ -131,7 +131,7 @@ private struct Story: Sendable {
     #expect(types == Set(NotificationTypeV1.allKnown).subtracting([.renewal]))
   }
 
-  @Test func `The sandbox sends the types of Apple's list, to purchasers only`() throws {
+  @Test func `the sandbox sends the types of Apple's list, to purchasers only`() throws {
     let page = try SharedMaterial.text("app-store-docs/v1-notification-type.md")
     let list = try #require(page.split(separator: "available in sandbox: ").last?.split(separator: ".").first)
     let documented = Set(

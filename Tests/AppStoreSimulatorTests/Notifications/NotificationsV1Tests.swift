@@ -7,7 +7,7 @@ import Testing
 @Suite struct NotificationsV1Tests {
   private let now = Timestamp.newYear + .seconds(3_600)
 
-  /// The version 1 bodies of one version 2 kind.
+  /// The version 1 bodies for a version 2 kind.
   private func bodies(_ kind: SampleKind) throws -> [(NotificationTypeV1, ResponseBodyV1)] {
     let world = Rehearsal.world()
     try world.withState { state throws(WorldError) in try state.tell(kind, in: Rehearsal.production, at: now) }
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `Stories of version 2 tell every live type of version 1, and refunds of coins the last two`() throws {
+  @Test func `version 2 events cover every live type of version 1, and refunds of consumables the last two`() throws {
     var types: Set<NotificationTypeV1> = []
     for kind in SampleKind.all {
       for (type, body) in try bodies(kind) {
@@ -34,13 +34,13 @@ import Testing
         #expect(body.original_transaction_id != nil)
       }
     }
-    // Of what families hear and of the sandbox: DocumentedTypesV1Tests.
+    // DocumentedTypesV1Tests covers families and the sandbox.
     types.formUnion(SampleKind(.refund).typesV1(of: .consumable))
     types.formUnion(SampleKind(.consumptionRequest).typesV1(of: .consumable))
     #expect(types == Set(NotificationTypeV1.allKnown).subtracting([.renewal]))
   }
 
-  @Test func `A one-time purchase has no renewal, and a later refund does not show in what was sent before`() throws {
+  @Test func `a one-time purchase has no renewal, and a later refund does not affect earlier bodies`() throws {
     let world = Rehearsal.world()
     let coins = try world.buy(Rehearsal.coins, at: .newYear)
     try world.withState { state in
@@ -56,7 +56,7 @@ import Testing
     #expect(refunded.unified_receipt?.latest_receipt_info?.first?.cancellation_date_ms != nil)
   }
 
-  @Test func `A body has at most 100 rows, its own transaction among them`() throws {
+  @Test func `a body has at most 100 rows, including its own transaction`() throws {
     let world = Rehearsal.world()
     let original = try world.buy(Rehearsal.monthly, at: .newYear)
     let customer = try #require(world.withState { $0.transactions[original]?.customer })

@@ -8,8 +8,7 @@ import Testing
 @Suite struct RotatingLeavesTests {
   private let day = Duration.seconds(86_400)
 
-  @Test func `A leaf signs for its interval, under the same root, and the same moment has the same leaf`() async throws
-  {
+  @Test func `a leaf signs for its interval under the same root, and a time determines its leaf`() async throws {
     let leaves = RotatingLeaves(try SimulatorFixture.chain.get(), origin: .newYear, interval: day * 30)
     let first = try leaves.chain(at: .newYear + day * 29)
     let second = try leaves.chain(at: .newYear + day * 30)
@@ -28,7 +27,7 @@ import Testing
     #expect(found.inner == .verified)
   }
 
-  @Test func `Without an interval one leaf signs for ever`() throws {
+  @Test func `without an interval one leaf signs for ever`() throws {
     let leaves = RotatingLeaves(try SimulatorFixture.chain.get(), origin: .newYear, interval: nil)
     #expect(try leaves.chain(at: .newYear + day * 10_000).leafDER == leaves.chain(at: .newYear).leafDER)
   }

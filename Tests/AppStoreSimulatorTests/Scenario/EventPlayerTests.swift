@@ -28,7 +28,7 @@ import Testing
       }, mostOver: mostOver)
   }
 
-  @Test func `Of events that were caused by hand and are over the newest are reported, of the scenario's all`() throws {
+  @Test func `of finished manual events the newest are reported, of the scenario's all`() throws {
     let world = try settled(10)
     let player = player(world, mostOver: 3)
     player.schedule(ScenarioEvent("cancel", .setRenewal(isOn: false), spread: hour, count: .times(4)), origin: .newYear)
@@ -43,7 +43,7 @@ import Testing
     #expect(player.outcomes.first?.done == 4)
   }
 
-  @Test func `Who was let down comes back, to the same plan or another, and families grow`() throws {
+  @Test func `customers in billing retry return, to the same plan or another, and families grow`() throws {
     let world = try settled(3)
     let player = player(world)
     for (minutes, event) in [
@@ -65,7 +65,7 @@ import Testing
     #expect(causes.contains(.sameProduct) && causes.contains(.itself))
   }
 
-  @Test func `Nobody is told how the first customers came, and their present periods reach beyond the beginning`()
+  @Test func `initial purchases send no notifications, and their current periods extend beyond the start`()
     throws
   {
     let world = try settled(200)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `An event is spread over its time and concerns as many as it says, each once`() throws {
+  @Test func `an event is spread over its duration and affects the given number, each once`() throws {
     let world = try settled(100)
     let player = player(world)
     player.schedule(
@@ -93,17 +93,17 @@ import Testing
     #expect(player.outcomes == [EventOutcome(name: "requestRefund", wanted: 50, done: 50)])
   }
 
-  @Test func `What finds nobody left says so`() throws {
+  @Test func `an event without matching customers reports that`() throws {
     let world = try settled(10)
     let player = player(world)
     player.schedule(ScenarioEvent("refund", .refund(percentage: 100_000), count: .times(25)), origin: .newYear)
     try world.run(until: .newYear)
     let outcome = try #require(player.outcomes.first)
     #expect(outcome.wanted == 25 && outcome.done == 10)
-    #expect(outcome.problem?.contains("nobody") == true)
+    #expect(outcome.problem?.contains("no customer") == true)
   }
 
-  @Test func `Storefront and product choose whom it concerns`() throws {
+  @Test func `storefront and product select the affected customers`() throws {
     let world = try settled(20)
     let player = player(world)
     var target = ScenarioEvent.Target()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `A change of behaviour ends with its event`() throws {
+  @Test func `a change of behaviour ends with its event`() throws {
     let world = try settled(1)
     let player = player(world)
     player.schedule(
@@ -133,7 +133,7 @@ import Testing
     #expect(world.withState { $0.behaviour.billingFails } == 0)
   }
 
-  @Test func `Every kind can be sent by name`() throws {
+  @Test func `every kind can be sent by name`() throws {
     let world = Rehearsal.world()
     let player = player(world)
     for kind in SampleKind.all { player.schedule(ScenarioEvent("send", .send(kind)), origin: .newYear) }

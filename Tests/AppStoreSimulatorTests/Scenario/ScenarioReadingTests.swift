@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import Foundation
 import Logging
 import Testing
@@ -15,7 +15,7 @@ import Testing
 
     """
 
-  /// Their names, for what is not there is not tested.
+  /// The names of the project's scenarios. A listing would miss a file that was removed.
   private static let files = [
     "consumption-request-day", "demo", "every-kind", "gap", "operations", "outage-mass-extension", "refund-wave",
     "renewal-storm",
@@ -31,13 +31,13 @@ import Testing
   }
 
   @Test(arguments: files)
-  func `The scenarios that come with the project play to their end, and everything in them happens`(
+  func `the project's scenarios run to their end, and every event in them happens`(
     name: String
   ) throws {
     var scenario = try Self.file(name)
     #expect(!scenario.events.isEmpty && !scenario.destinations.isEmpty && scenario.customerCount > 0)
     let duration = try #require(scenario.duration)
-    // With a tenth of the customers it is the same play.
+    // A tenth of the customers is enough.
     for index in scenario.population.indices where scenario.population[index].count > 500 {
       scenario.population[index].count /= 10
     }
@@ -61,32 +61,32 @@ import Testing
     arguments: [
       ("colour: blue", "colour: unknown key"),
       ("world: { behaviour: { bilingFails: 0.1 } }", "world.behaviour.bilingFails: unknown key"),
-      ("world: { behaviour: { billingFails: 1.5 } }", "world.behaviour.billingFails: a number from 0.0 to 1.0"),
+      ("world: { behaviour: { billingFails: 1.5 } }", "world.behaviour.billingFails: expected a number from 0.0"),
       ("events: [{ do: dance }]", "events[0].do: no such action"),
       ("events: [{ do: renew, evry: 5m }]", "events[0].evry: unknown key"),
       ("events: [{ do: renew, app: other }]", "events[0].app: no app other"),
       ("events: [{ do: renew, product: yearly }]", "events[0].product: com.example.app has no product yearly"),
       ("events: [{ do: changePlan }]", "events[0].to: missing"),
-      ("events: [{ do: send, type: DID_RENEW, subtype: UPGRADE }]", "events[0].type: a type of Apple's"),
-      ("events: [{ do: renew, after: soon }]", "events[0].after: a duration"),
-      ("events: [{ do: renew, count: 2, share: 0.5 }]", "events[0].share: count or share"),
-      ("faults: [{ effect: rain }]", "faults[0].effect: one of"),
+      ("events: [{ do: send, type: DID_RENEW, subtype: UPGRADE }]", "events[0].type: expected one of Apple's"),
+      ("events: [{ do: renew, after: soon }]", "events[0].after: expected a duration"),
+      ("events: [{ do: renew, count: 2, share: 0.5 }]", "events[0].share: expected count or share"),
+      ("faults: [{ effect: rain }]", "faults[0].effect: expected one of"),
       ("faults: [{ effect: outage, untill: 5m }]", "faults[0].untill"),
       ("world: { customers: [{ count: 1, products: [other] }] }", "world.customers[0].products: com.example.app has"),
-      ("world: { customers: [{ count: 1, storefronts: [NOWHERE] }] }", "world.customers[0].storefronts: some of"),
+      ("world: { customers: [{ count: 1, storefronts: [NOWHERE] }] }", "world.customers[0].storefronts: expected some"),
       ("server: { limits: { perSecond: { dance: 1 } } }", "server.limits.perSecond.dance: unknown key"),
-      ("server: { remembers: all }", "server.remembers: one of everything, successes, nothing"),
-      ("clock: { origin: yesterday }", "clock.origin: a moment"),
+      ("server: { remembers: all }", "server.remembers: expected one of everything, successes, nothing"),
+      ("clock: { origin: yesterday }", "clock.origin: expected a time"),
       ("delivery: { pauses: [{ after: 1h }] }", "delivery.pauses[0].for: missing"),
-      ("apps: []", "apps: "), ("[1, 2]", "a scenario is a mapping"), ("a: [", "not valid YAML"),
+      ("apps: []", "apps: "), ("[1, 2]", "expected a mapping"), ("a: [", "not valid YAML"),
     ])
-  func `What is wrong is named with its key`(yaml: String, expected: String) throws {
+  func `an error names its key`(yaml: String, expected: String) throws {
     let text = yaml.hasPrefix("apps") || yaml.hasPrefix("[") ? yaml : Self.smallest + yaml
     let error = try #require(throws: ScenarioError.self) { _ = try Scenario(yaml: text) }
     #expect(error.description.contains(expected), "\(error)")
   }
 
-  @Test func `Everything that can be said is understood`() throws {
+  @Test func `every setting is understood`() throws {
     let scenario = try Scenario(
       yaml: """
         seed: 7
@@ -138,7 +138,7 @@ import Testing
     #expect(scenario.limits.notifications == 10)
   }
 
-  @Test func `A target takes the place of the scenario's URLs of its version, and serves apps that have none`() throws {
+  @Test func `a target replaces the scenario's URLs of its version, and applies to apps without one`() throws {
     var scenario = try Scenario(
       yaml: """
         apps:

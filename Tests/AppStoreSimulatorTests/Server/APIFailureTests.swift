@@ -26,7 +26,7 @@ import Testing
     .defaultMessageNotFound, .realtimeURLNotFound, .imageAlreadyExists, .messageAlreadyExists,
   ]
 
-  @Test func `The body is Apple's error object and nothing more`() {
+  @Test func `the body is Apple's error object without additions`() {
     #expect(
       String(decoding: APIFailure.transactionIdNotFound.body, as: UTF8.self)
         == #"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
-  func `Every numbered error is one of Apple's, under its status`() throws {
+  func `every numbered error is one of Apple's, with its status`() throws {
     guard case .array(let items) = try SharedMaterial.json("app-store-facts/error-codes.json")["errors"] else {
       Issue.record("error-codes.json has no errors")
       return
@@ -49,7 +49,7 @@ import Testing
     #expect(Set(Self.numbered.map(\.code)).count == Self.numbered.count)
   }
 
-  @Test func `What Apple gave no number has one that Apple does not use`() {
+  @Test func `errors without a number of Apple have numbers that Apple does not use`() {
     let own: [APIFailure] = [
       .invalidRefundPreference, .consumptionPercentageOutOfRange, .consumptionPercentageAutoRenewableSubscription,
       .undeliveredConsumptionPercentageNonZero,

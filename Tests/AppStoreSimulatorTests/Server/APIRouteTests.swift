@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct APIRouteTests {
   @Test(arguments: APIEndpoint.allCases)
-  func `Every endpoint is found by its own path and method`(endpoint: APIEndpoint) {
+  func `every endpoint is found by its path and method`(endpoint: APIEndpoint) {
     let path = endpoint.path.replacing(#/\{[A-Za-z]+\}/#, with: "2000000123456789")
     let count = endpoint.path.count { $0 == "{" }
     #expect(
@@ -14,7 +14,7 @@ import Testing
         == .route(APIRoute(endpoint: endpoint, parameters: Array(repeating: "2000000123456789", count: count))))
   }
 
-  @Test func `Mass is no subscription`() {
+  @Test func `the path of mass extensions is not a subscription`() {
     #expect(
       APIRoute.match(.post, path: "/inApps/v1/subscriptions/extend/mass")
         == .route(APIRoute(endpoint: .massExtendRenewalDate, parameters: [])))
@@ -23,14 +23,14 @@ import Testing
         == .route(APIRoute(endpoint: .getMassExtendStatus, parameters: ["pro.monthly", "a-b"])))
   }
 
-  @Test func `A list is no image`() {
+  @Test func `the path of the image list is not an image`() {
     #expect(
       APIRoute.match(.get, path: "/inApps/v1/messaging/image/list")
         == .route(APIRoute(endpoint: .getImageList, parameters: [])))
     #expect(APIRoute.match(.get, path: "/inApps/v1/messaging/image/x") == .wrongMethod(allowed: ["PUT", "DELETE"]))
   }
 
-  @Test func `A parameter may hold what a path cannot`() {
+  @Test func `a parameter may contain characters that a path cannot`() {
     #expect(
       APIRoute.match(.get, path: "/inApps/v1/lookup/a%2Fb%20%C3%A9")
         == .route(APIRoute(endpoint: .lookUpOrderId, parameters: ["a/b é"])))
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `A known path with another method says which methods it has`() {
+  @Test func `another method of a known path gets the allowed methods`() {
     #expect(
       APIRoute.match(.delete, path: "/inApps/v1/lookup/MX1") == .wrongMethod(allowed: ["GET"]))
   }
@@ -48,12 +48,12 @@ import Testing
     "", "/", "/inApps/v1/lookup/", "/inApps/v1/lookup", "/inApps/v3/history/1", "/inApps/v1/lookup/a/b",
     "inApps/v1/lookup/a",
   ])
-  func `Anything else is nothing`(path: String) {
+  func `any other path is unknown`(path: String) {
     #expect(APIRoute.match(.get, path: path) == .nothing)
   }
 
   @Test(.enabled(if: SharedMaterial.isPresent, SharedMaterial.absence))
-  func `Names, methods, paths and limits are those of the documentation`() throws {
+  func `names, methods, paths and limits match the documentation`() throws {
     guard case .array(let items) = try SharedMaterial.json("app-store-facts/endpoints.json")["endpoints"] else {
       Issue.record("endpoints.json has no endpoints")
       return

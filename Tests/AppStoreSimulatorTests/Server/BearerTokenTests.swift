@@ -18,24 +18,24 @@ import Testing
     }
   }
 
-  @Test func `A token as Apple describes it is accepted`() throws {
+  @Test func `a token as Apple describes it is accepted`() throws {
     let authorization = try caller.authorization(now: now)
     let claims = try check.claims(in: authorization, now: now) { $0 == caller.keyId ? caller.apiKey : nil }
     #expect(
       claims == BearerClaims(issuerId: caller.issuerId, keyId: caller.keyId, bundleId: caller.bundleId))
   }
 
-  @Test func `A token without iat is accepted, as two of Apple's libraries send it`() throws {
+  @Test func `a token without iat is accepted, because two of Apple's libraries send it`() throws {
     #expect(refusal(of: try caller.authorization(caller.claims(now: now).with("iat", nil))) == nil)
   }
 
   @Test(arguments: [nil, "", "Bearer", "Bearer ", "Basic YTpi"] as [String?])
-  func `Without a bearer token there is nothing to check`(authorization: String?) {
+  func `without a bearer token nothing is checked`(authorization: String?) {
     #expect(refusal(of: authorization) == .missing)
   }
 
   @Test(arguments: ["Bearer a.b", "Bearer a.b.c.d", "Bearer ..", "Bearer W10.e30.AA", "Bearer é.e30.AA"])
-  func `What is no JWS is malformed`(authorization: String) {
+  func `anything but a JWS is malformed`(authorization: String) {
     #expect(refusal(of: authorization) == .malformed)
   }
 
@@ -50,19 +50,19 @@ import Testing
   ]
 
   @Test(arguments: wrongClaims.indices)
-  func `A wrong claim is refused for what it is`(index: Int) throws {
+  func `a wrong claim is refused with its reason`(index: Int) throws {
     let wrong = Self.wrongClaims[index]
     let claims = caller.claims(now: now).with(wrong.name, wrong.value)
     #expect(refusal(of: try caller.authorization(claims)) == wrong.refusal)
   }
 
-  @Test func `Sixty minutes are the longest life, and the skew is granted`() throws {
+  @Test func `the maximum lifetime is sixty minutes, and clock skew is tolerated`() throws {
     #expect(refusal(of: try caller.authorization(caller.claims(now: now, life: 3_600))) == nil)
     #expect(refusal(of: try caller.authorization(caller.claims(now: now + .seconds(59)))) == nil)
     #expect(refusal(of: try caller.authorization(caller.claims(now: now - .seconds(359)))) == nil)
   }
 
-  @Test func `Another algorithm, type or key is refused`() throws {
+  @Test func `another algorithm, type or key is refused`() throws {
     let claims = caller.claims(now: now)
     #expect(refusal(of: try caller.authorization(claims, header: caller.header.with("alg", "HS256"))) == .algorithm)
     #expect(refusal(of: try caller.authorization(claims, header: caller.header.with("alg", "none"))) == .algorithm)
@@ -71,7 +71,7 @@ import Testing
     #expect(refusal(of: try caller.authorization(claims, header: caller.header.with("kid", nil))) == .unknownKey)
   }
 
-  @Test func `A token signed by another key is refused, and one whose claims were changed`() throws {
+  @Test func `a token with another key's signature or changed claims is refused`() throws {
     var other = caller
     other.privateKey = P256.Signing.PrivateKey()
     #expect(refusal(of: try other.authorization(now: now)) == .signature)

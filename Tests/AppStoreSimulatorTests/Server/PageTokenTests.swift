@@ -19,19 +19,19 @@ import Testing
     }
   }
 
-  @Test func `A token leads back to its position`() throws {
+  @Test func `a token decodes to its position`() throws {
     let token = tokens.token(after: position, query: "q", now: .newYear)
     #expect(try tokens.position(token, query: "q", lifetime: nil, now: .newYear) == position)
     #expect(try PageTokens(seed: 7).position(token, query: "q", lifetime: nil, now: .newYear) == position)
   }
 
   @Test(arguments: [PagePosition(moment: Timestamp(millisecondsSince1970: .min), sequence: .min)])
-  func `The ends of the range survive`(position: PagePosition) throws {
+  func `the limits of the range survive`(position: PagePosition) throws {
     let token = tokens.token(after: position, query: "", now: .newYear)
     #expect(try tokens.position(token, query: "", lifetime: nil, now: .newYear) == position)
   }
 
-  @Test func `A token is for its query, its time and its server`() {
+  @Test func `a token is bound to its query, its time and its server`() {
     let token = tokens.token(after: position, query: "q", now: .newYear)
     #expect(refusal(token, query: "other") == .otherQuery)
     #expect(refusal(token, lifetime: .seconds(60), now: .newYear + .seconds(59)) == nil)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `No changed character is accepted`() {
+  @Test func `any changed character is refused`() {
     let token = Array(tokens.token(after: position, query: "q", now: .newYear).utf8)
     for index in token.indices {
       var changed = token
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 19, 20, 21, 40, 41, 100], [false, true])
-  func `Pages hold twenty each, and together everything once`(count: Int, descending: Bool) {
+  func `pages have twenty items, and together every item once`(count: Int, descending: Bool) {
     let ascending = (0..<count).map { PagePosition(moment: .newYear + .seconds($0 / 3), sequence: Int64($0)) }
     let all = descending ? ascending.reversed() : ascending
     var seen: [PagePosition] = []
@@ -70,7 +70,7 @@ import Testing
     #expect(Page(of: all, after: start, descending: descending) { $0 }.elements.isEmpty)
   }
 
-  @Test func `A stored end finds what came later and nothing else`() {
+  @Test func `a stored end finds only later items`() {
     var list = (0..<5).map { PagePosition(moment: .newYear, sequence: $0) }
     let end = Page(of: list, after: nil) { $0 }.end
     list.append(PagePosition(moment: .newYear + .seconds(1), sequence: 0))

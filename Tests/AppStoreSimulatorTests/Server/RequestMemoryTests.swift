@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-/// A memory behind a reference, because expectations do not take what mutates.
+/// A memory as a reference type, because expectations cannot call mutating methods.
 private final class Memory {
   private var memory: RequestMemory
 
@@ -21,7 +21,7 @@ private final class Memory {
   private let success = APIAnswer.json(["success": true])
   private let refusal = APIAnswer.failure(.subscriptionMaxExtension)
 
-  @Test func `A memory of everything gives every decision again`() {
+  @Test func `a memory of everything repeats every decision`() {
     for answer in [success, refusal] {
       let memory = Memory(.everything)
       #expect(memory.recall(key, body: body) == RequestMemory.Recall())
@@ -30,7 +30,7 @@ private final class Memory {
     }
   }
 
-  @Test func `A memory of successes decides refusals anew`() {
+  @Test func `a memory of successes decides again after a refusal`() {
     let memory = Memory(.successes)
     _ = memory.recall(key, body: body)
     memory.remember(refusal, for: key)
@@ -39,7 +39,7 @@ private final class Memory {
     #expect(memory.recall(key, body: body).answer == success)
   }
 
-  @Test func `No memory repeats the effect and says so`() {
+  @Test func `without memory the effect is repeated and reported`() {
     let memory = Memory(.nothing)
     _ = memory.recall(key, body: body)
     memory.remember(refusal, for: key)
@@ -49,7 +49,7 @@ private final class Memory {
   }
 
   @Test(arguments: RequestMemoryModel.allCases)
-  func `An identifier with another body or for another subject is reused`(model: RequestMemoryModel) {
+  func `an identifier with another body or subject counts as reused`(model: RequestMemoryModel) {
     let memory = Memory(model)
     #expect(!memory.recall(key, body: body).isReused)
     #expect(!memory.recall(key, body: body).isReused)
@@ -62,14 +62,14 @@ private final class Memory {
   }
 
   @Test(arguments: [APIAnswer.empty(503), .failure(.generalInternal), .failure(.rateLimitExceeded)])
-  func `Failures of the service are no decision`(answer: APIAnswer) {
+  func `failures of the service are not decisions`(answer: APIAnswer) {
     let memory = Memory(.everything)
     _ = memory.recall(key, body: body)
     memory.remember(answer, for: key)
     #expect(memory.recall(key, body: body).answer == nil)
   }
 
-  @Test func `It forgets its oldest and never grows beyond its room`() {
+  @Test func `the oldest entries are forgotten, and the capacity is never exceeded`() {
     var memory = BoundedMemory<Int, Int>(capacity: 3)
     for number in 0..<10 { memory[number] = number }
     #expect(memory.count == 3)

@@ -1,5 +1,5 @@
 import AppStore
-import Clocks
+import MillraceTime
 import HTTPTypes
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
     "extendByDays": 14, "extendReasonCode": 3, "requestIdentifier": "campaign/1",
   ]
 
-  @Test func `A refused token is told 401 and nothing else, and the journal says why`() async throws {
+  @Test func `a refused token gets an unexplained 401, and the journal has the reason`() async throws {
     let simulator = try SimulatorFixture()
     let answer = try await simulator.answer(.get, "/inApps/v1/transactions/1", authorization: "Bearer x")
     #expect(answer == .unauthenticated)
@@ -18,7 +18,7 @@ import Testing
     #expect(simulator.breaches(.tokenRefused) == 1)
   }
 
-  @Test func `The app of a token must exist, be released there and belong to the issuer`() async throws {
+  @Test func `a token's app must exist, be released there and belong to the issuer`() async throws {
     let simulator = try SimulatorFixture()
     func answer(_ bundleId: String?, in environment: AppStoreEnvironment = .production) async throws -> APIAnswer {
       let claims = simulator.caller.claims(now: simulator.now).with("bid", bundleId.map { .string($0) })
@@ -31,7 +31,7 @@ import Testing
     #expect(try await answer("com.example.sandboxed", in: .sandbox).code == 4_040_010)
   }
 
-  @Test func `The hour's limit ends in 429 with the hour's end in milliseconds`() async throws {
+  @Test func `the hourly limit ends in a 429 with the end of the hour in milliseconds`() async throws {
     let simulator = try SimulatorFixture {
       $0.limits = LimitSettings(perSecond: [.getTransactionInfo: 2.0 / 3_600])
       $0.callerGrace = .seconds(10)
@@ -56,7 +56,7 @@ import Testing
     #expect(asked.fullestHours.first?.limit == 2)
   }
 
-  @Test func `The sandbox has a tenth of the limit and its own count`() async throws {
+  @Test func `the sandbox has a tenth of the limit and its own count`() async throws {
     let simulator = try SimulatorFixture { $0.limits = LimitSettings(perSecond: [.getTransactionInfo: 10.0 / 3_600]) }
     func status(_ environment: AppStoreEnvironment) async throws -> Int {
       try await simulator.answer(.get, "/inApps/v1/transactions/1", in: environment).status
@@ -67,7 +67,7 @@ import Testing
     #expect(try await status(.production) == 429)
   }
 
-  @Test func `What the API does not have is told, and noted`() async throws {
+  @Test func `an unknown path is refused and recorded`() async throws {
     let simulator = try SimulatorFixture()
     #expect(try await simulator.answer(.get, "/inApps/v9/x").status == 404)
     let wrong = try await simulator.answer(.delete, "/inApps/v1/lookup/M")
@@ -83,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: instead.indices)
-  func `A fault in place of an answer leaves the world as it was`(index: Int) async throws {
+  func `a fault instead of a response changes nothing`(index: Int) async throws {
     let (effect, status) = Self.instead[index]
     let simulator = try SimulatorFixture { $0.faults = [Fault(effect, count: 1)] }
     let id = try simulator.buy()
@@ -95,7 +95,7 @@ import Testing
     #expect(simulator.services.report.asked.first?.struckByFaults == 1)
   }
 
-  @Test func `A reset before the effect leaves the world as it was`() async throws {
+  @Test func `a reset before the effect changes nothing`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.connectionReset)] }
     let id = try simulator.buy()
     #expect(try await simulator.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body: Self.extend) == .reset)
@@ -103,7 +103,7 @@ import Testing
     #expect(simulator.services.report.asked.first?.withoutAnswer == 1)
   }
 
-  @Test func `A lost answer happens after the effect, and the same request finds what was done`() async throws {
+  @Test func `a response is lost after the effect, and the same request finds the effect`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.answerLost, count: 1)] }
     let id = try simulator.buy()
     let path = "/inApps/v1/subscriptions/extend/\(id)"
@@ -113,7 +113,7 @@ import Testing
     #expect(simulator.sent(.renewalExtended).count == 1)
   }
 
-  @Test func `A truncated body is part of the true one`() async throws {
+  @Test func `a truncated body is part of the real one`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.truncatedBody(share: 0.5))] }
     let id = try simulator.buy()
     let outcome = try await simulator.send(.put, "/inApps/v1/subscriptions/extend/\(id)", body: Self.extend)
@@ -125,7 +125,7 @@ import Testing
     #expect(simulator.sent(.renewalExtended).count == 1)
   }
 
-  @Test func `Of an empty answer nothing can be cut off: it is lost as a whole, after the effect`() async throws {
+  @Test func `an empty response cannot be truncated, so it is lost after the effect`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.truncatedBody(share: 1))] }
     let id = try simulator.buy()
     let outcome = try await simulator.send(
@@ -133,7 +133,7 @@ import Testing
       body: ["appAccountToken": "7e3fb20b-4cdb-47cc-936d-99d65f608138"])
     #expect(outcome == .reset)
     #expect(simulator.world.withState { $0.transactions[id]?.appAccountToken } != nil)
-    // And of a body something is missing always.
+    // A truncated body always lacks something.
     guard
       case .truncated(let answer, let bytes) = try await simulator.send(.get, "/inApps/v1/transactions/\(id)")
     else {
@@ -143,7 +143,7 @@ import Testing
     #expect(bytes == answer.body.count - 1)
   }
 
-  @Test func `Every key of an app is good, until its team takes it away`() async throws {
+  @Test func `every key of an app is valid until it is revoked`() async throws {
     let (old, new, stranger) = (TestCaller(), TestCaller(keyId: "NEWKEY0001"), TestCaller(keyId: "STRANGER01"))
     func statuses(_ keys: [TestCaller]) async throws -> [Int] {
       let app = SimulatedApp(
@@ -151,7 +151,7 @@ import Testing
       let time = ManualClock(start: .newYear)
       let world = World(apps: [app], seed: 1, beginning: .newYear)
       let services = try APIServices(
-        world: world, signatory: try Rehearsal.signatory(), settings: SimulatorSettings(), clock: time.clock)
+        world: world, signer: try Rehearsal.signer(), settings: SimulatorSettings(), clock: time.clock)
       let id = try world.buy(Rehearsal.coins, at: .newYear)
       var statuses: [Int] = []
       for caller in [old, new, stranger] {
@@ -165,11 +165,11 @@ import Testing
     }
     #expect(try await statuses([old, new]) == [200, 200, 401])
     #expect(try await statuses([new]) == [401, 200, 401])
-    // Two keys of one identifier would be taken for each other.
+    // Two keys with the same identifier would be ambiguous.
     await #expect(throws: ScenarioError.self) { try await statuses([new, TestCaller(keyId: new.keyId)]) }
   }
 
-  @Test func `A latency passes in the clock's time`() async throws {
+  @Test func `latency passes on the clock`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.latency(.seconds(30)))] }
     async let answer = simulator.answer(.get, "/inApps/v1/transactions/1")
     await simulator.time.waitForSleepers()
@@ -178,7 +178,7 @@ import Testing
     #expect(simulator.services.report.asked.first?.struckByFaults == 1)
   }
 
-  @Test func `An outage strikes from its first moment to its last`() async throws {
+  @Test func `an outage applies from its start to its end`() async throws {
     let simulator = try SimulatorFixture()
     simulator.services.inject(
       Fault(
@@ -191,7 +191,7 @@ import Testing
     #expect(statuses == [404, 503, 404])
   }
 
-  @Test func `A 429 that a fault gives binds like any other`() async throws {
+  @Test func `a 429 of a fault is binding like any other`() async throws {
     let simulator = try SimulatorFixture {
       $0.faults = [Fault(.tooManyRequests(.milliseconds(from: .seconds(600))), count: 1)]
     }
@@ -202,7 +202,7 @@ import Testing
     #expect(simulator.breaches(.limitExceeded) == 0)
   }
 
-  @Test func `Requests with one identifier that come together extend once`() async throws {
+  @Test func `concurrent requests with the same identifier extend once`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     try await withThrowingTaskGroup(of: Int.self) { group in

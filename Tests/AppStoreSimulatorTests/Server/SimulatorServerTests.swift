@@ -1,8 +1,8 @@
-// Through real sockets: what a caller's HTTP client meets.
+// Tests the server through real sockets, as an HTTP client sees it.
 
 import AppStore
 import AsyncHTTPClient
-import Clocks
+import MillraceTime
 import Logging
 import NIOCore
 import NIOHTTP1
@@ -14,7 +14,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct SimulatorServerTests {
   private static let quiet = Logger(label: "simulator tests") { _ in SwiftLogNoOpLogHandler() }
 
-  /// Runs a server while `body` talks to it.
+  /// Runs a server while `body` uses it.
   private func withServer(
     _ simulator: SimulatorFixture, _ body: @escaping @Sendable (SimulatorPorts, HTTPClient) async throws -> Void
   ) async throws {
@@ -53,7 +53,7 @@ import Testing
     return request
   }
 
-  @Test func `Production and sandbox are two ports with the same paths`() async throws {
+  @Test func `production and sandbox are two ports with the same paths`() async throws {
     let simulator = try SimulatorFixture()
     let id = try simulator.buy()
     let authorization = try simulator.caller.authorization(now: simulator.now)
@@ -62,7 +62,7 @@ import Testing
       let found = try await client.execute(request(path, ports.production, authorization), timeout: .seconds(30))
       #expect(found.status == .ok)
       #expect(found.headers["Content-Type"] == ["application/json"])
-      // The scenario's time, not this machine's: a caller sees by it that its clock is wrong.
+      // The scenario's time, not the machine's. It shows a caller that its clock is wrong.
       #expect(found.headers["Date"] == ["Thu, 01 Jan 2026 00:00:00 GMT"])
       let json = try JSONObject(parsing: Array(try await found.body.collect(upTo: 1 << 20).readableBytesView))
       #expect(try await simulator.transaction(json["signedTransactionInfo"]).transactionId == String(id))
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `Query, body and headers arrive, and Retry-After leaves`() async throws {
+  @Test func `query, body and headers arrive, and Retry-After is returned`() async throws {
     let simulator = try SimulatorFixture {
       $0.faults = [Fault(.tooManyRequests(.milliseconds(from: .seconds(60))), endpoints: [.lookUpOrderId])]
     }
@@ -96,8 +96,7 @@ import Testing
   }
 
   @Test(arguments: [FaultEffect.connectionReset, .answerLost])
-  func `A reset connection is an error for the caller, and the next request is served`(effect: FaultEffect) async throws
-  {
+  func `a reset connection is an error for the caller, and the next request works`(effect: FaultEffect) async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(effect, count: 1)] }
     let authorization = try simulator.caller.authorization(now: simulator.now)
     try await withServer(simulator) { ports, client in
@@ -107,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `A truncated body has its head and then ends`() async throws {
+  @Test func `a truncated body has its head and then ends`() async throws {
     let simulator = try SimulatorFixture { $0.faults = [Fault(.truncatedBody(share: 0.5), count: 1)] }
     let id = try simulator.buy()
     let authorization = try simulator.caller.authorization(now: simulator.now)
@@ -120,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `The control endpoints look in and steer, without a token`() async throws {
+  @Test func `the control endpoints read and change the state, without a token`() async throws {
     let simulator = try SimulatorFixture()
     try await withServer(simulator) { ports, client in
       func ask(_ method: HTTPMethod, _ path: String, _ body: String? = nil) async throws -> (UInt, String) {
@@ -141,7 +140,7 @@ import Testing
       #expect(mistake.0 == 400)
       #expect(
         try JSONObject(parsing: Array(mistake.1.utf8)) == [
-          "error": "endpoint: no such member, or none of this effect; did you mean endpoints?", "key": "endpoint",
+          "error": "endpoint: unknown member, or not one of this effect; did you mean endpoints?", "key": "endpoint",
           "nearest": "endpoints",
         ])
       #expect(try await ask(.POST, "events", #"{"event":"rain"}"#) == (200, #"{"done":"it rains"}"#))

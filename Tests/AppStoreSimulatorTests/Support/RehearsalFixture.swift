@@ -1,4 +1,4 @@
-// An app with everything that stories need, and its world without API or deliveries.
+// An app with every kind of product, and its simulated world without an API or deliveries.
 
 import AppStore
 import AppStoreSignature
@@ -31,11 +31,11 @@ enum Rehearsal {
     World(apps: [app], seed: seed, behaviour: behaviour, limits: limits, beginning: .newYear)
   }
 
-  static func signatory(origin: Timestamp = .newYear, interval: Duration? = nil) throws -> Signatory {
-    Signatory(RotatingLeaves(try SimulatorFixture.chain.get(), origin: origin, interval: interval))
+  static func signer(origin: Timestamp = .newYear, interval: Duration? = nil) throws -> NotificationSigner {
+    NotificationSigner(RotatingLeaves(try SimulatorFixture.chain.get(), origin: origin, interval: interval))
   }
 
-  /// The realm of production, which is the first.
+  /// Production, which is the first realm.
   static let production: RealmID = 0
   static let sandbox: RealmID = 1
 
@@ -49,7 +49,7 @@ enum Rehearsal {
 }
 
 extension World {
-  /// Types and subtypes of everything that happened, in order.
+  /// The types and subtypes of all notifications, in order.
   func told(in realm: RealmID = Rehearsal.production) -> [String] {
     withState { $0.realms[realm].log.records.map { $0.facts.kind.description } }
   }
@@ -58,7 +58,7 @@ extension World {
     try #require(withState { $0.subscriptions[original] })
   }
 
-  /// A new customer who buys now.
+  /// A new customer buys a product.
   @discardableResult
   func buy(_ product: String, in realm: RealmID = Rehearsal.production, at now: Timestamp) throws -> Int64 {
     try withState { state in

@@ -1,13 +1,13 @@
-// Facts that lie beside a checkout of the project and are not part of it.
+// The facts next to a checkout, which are not part of the project.
 
 import AppStore
 import Foundation
 import Testing
 
 enum SharedMaterial {
-  static let absence: Testing.Comment = "needs ../shared beside the package, which is not here"
+  static let absence: Testing.Comment = "needs ../shared next to the package"
 
-  /// `../shared` as seen from the package's root.
+  /// `../shared`, found from the package's root.
   static let directory: URL? = {
     var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
     while folder.path() != "/" {
@@ -22,13 +22,13 @@ enum SharedMaterial {
 
   static var isPresent: Bool { directory != nil }
 
-  /// A text; empty when there is none, which the tests' own counts notice.
+  /// A text file; empty if it is missing, which the tests detect by their counts.
   static func text(_ path: String) throws -> String {
     guard let directory else { return "" }
     return String(decoding: try Data(contentsOf: directory.appending(path: path)), as: UTF8.self)
   }
 
-  /// A JSON file; empty when there is none, which the tests' own counts notice.
+  /// A JSON file; empty if it is missing, which the tests detect by their counts.
   static func json(_ path: String) throws -> JSONObject {
     guard let directory else { return JSONObject() }
     return try JSONObject(parsing: [UInt8](Data(contentsOf: directory.appending(path: path))))

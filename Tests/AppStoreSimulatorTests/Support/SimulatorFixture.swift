@@ -1,16 +1,16 @@
-// A world with an API and a clock that tests turn, called without a port.
+// A simulated world with an API and a manual clock, without sockets.
 
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import HTTPTypes
 import Testing
 
 @testable import AppStoreSimulator
 
 struct SimulatorFixture {
-  /// One chain for all tests: making keys takes longer than most of them.
+  /// Shared by all tests, because generating keys takes longer than most of them.
   static let chain = Result { try SigningChain.generate(at: .newYear, seed: 3) }
 
   static let monthly = "pro.monthly"
@@ -22,7 +22,7 @@ struct SimulatorFixture {
   let time = ManualClock(start: .newYear)
   let world: World
   let services: APIServices
-  let signatory: Signatory
+  let signer: NotificationSigner
   let caller: TestCaller
   let production: RealmID
   let sandbox: RealmID
@@ -53,9 +53,9 @@ struct SimulatorFixture {
     let released = SimulatedApp(
       bundleId: "com.example.sandboxed", appAppleId: 2, environments: [.sandbox], credentials: app.credentials)
     world = World(apps: [app, released], seed: 1, beginning: .newYear)
-    signatory = Signatory(RotatingLeaves(try Self.chain.get(), origin: .newYear, interval: nil))
+    signer = NotificationSigner(RotatingLeaves(try Self.chain.get(), origin: .newYear, interval: nil))
     services = try APIServices(
-      world: world, signatory: signatory, settings: settings, clock: time.clock, reachable: reachable)
+      world: world, signer: signer, settings: settings, clock: time.clock, reachable: reachable)
     (production, sandbox) = try world.withState { state in
       (
         try #require(state.realm(bundleId: caller.bundleId, environment: .production)),
@@ -66,13 +66,13 @@ struct SimulatorFixture {
 
   var now: Timestamp { time.clock.wallTime }
 
-  /// Lets so much time pass, and everything happen that is due.
+  /// Advances the clock and runs all due events.
   func pass(_ duration: Duration) throws {
     time.advance(by: duration)
     try world.run(until: now)
   }
 
-  /// A new customer who buys that; the transaction.
+  /// A new customer buys a product. Returns the transaction.
   @discardableResult
   func buy(
     _ productId: String = monthly, offer: String? = nil, storefront: String = "USA", in realm: RealmID? = nil,
@@ -84,7 +84,7 @@ struct SimulatorFixture {
     }
   }
 
-  /// One more purchase of the customer who made that one.
+  /// The customer of a transaction buys again.
   @discardableResult
   func buyAgain(_ productId: String, like transactionId: Int64) throws -> Int64 {
     try world.withState { state in
@@ -93,7 +93,7 @@ struct SimulatorFixture {
     }
   }
 
-  /// What becomes of a request with a good token, or that one.
+  /// The result of a request with a valid token, or with the given one.
   func send(
     _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
     body: JSONObject? = nil, in environment: AppStoreEnvironment = .production, authorization: String? = nil
@@ -104,7 +104,7 @@ struct SimulatorFixture {
         authorization: try authorization ?? caller.authorization(now: now), body: body?.serialized() ?? []))
   }
 
-  /// The answer to a request.
+  /// The response to a request.
   func answer(
     _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
     body: JSONObject? = nil, in environment: AppStoreEnvironment = .production, authorization: String? = nil
@@ -115,7 +115,7 @@ struct SimulatorFixture {
     return answer
   }
 
-  /// The JSON of an answer that must be a success.
+  /// The JSON of a successful response.
   func json(
     _ method: HTTPRequest.Method, _ path: String, query: [(name: String, value: String)] = [],
     body: JSONObject? = nil, in environment: AppStoreEnvironment = .production
@@ -125,10 +125,10 @@ struct SimulatorFixture {
     return try JSONObject(parsing: answer.body)
   }
 
-  /// How often callers broke a rule.
+  /// The number of breaches of a rule.
   func breaches(_ rule: CallerRule) -> Int { services.report.broken.first { $0.rule == rule }?.count ?? 0 }
 
-  /// The notifications of production in order.
+  /// The notifications of production, in order.
   func sent(_ type: NotificationTypeV2? = nil) -> [NotificationRecord] {
     world.withState { state in state.realms[production].log.records.filter { type == nil || $0.facts.kind.type == type }
     }
@@ -142,14 +142,14 @@ struct SimulatorFixture {
     }
   }
 
-  /// The transaction in a token that must be genuine.
+  /// The verified transaction in a token.
   func transaction(_ token: JSON?) async throws -> JWSTransactionDecodedPayload {
     let text = try #require(token.flatMap(String.init(jsonValue:)))
     let identity = IdentityPolicy(bundleId: caller.bundleId)
     return try await verifier.verifyTransaction(Array(text.utf8), identity: identity).payload
   }
 
-  /// The identifiers of the transactions in an answer, each verified.
+  /// The identifiers of the verified transactions in a response.
   func transactionIds(_ json: JSONObject) async throws -> [String] {
     guard case .array(let tokens) = json["signedTransactions"] else { throw UnexpectedOutcome(outcome: nil) }
     var ids: [String] = []
@@ -161,7 +161,7 @@ struct SimulatorFixture {
 struct UnexpectedOutcome: Error { let outcome: WireOutcome? }
 
 extension APIAnswer {
-  /// Apple's error code in the body, read from the bytes.
+  /// Apple's error code, parsed from the body.
   var code: Int64? {
     get throws {
       guard case .integer(let code) = try JSONObject(parsing: body)["errorCode"] else { return nil }

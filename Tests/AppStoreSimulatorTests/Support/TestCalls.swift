@@ -3,7 +3,7 @@ import AppStore
 @testable import AppStoreSimulator
 
 extension APICall {
-  /// A call of the example app, at the beginning of 2026.
+  /// A call of the example app at the start of 2026.
   static func test(
     _ endpoint: APIEndpoint, _ parameters: [String] = [], query: [(name: String, value: String)] = [],
     body: JSONObject? = nil, environment: AppStoreEnvironment = .production, now: Timestamp = .newYear

@@ -1,11 +1,11 @@
-// Tokens made by hand, so that each can be wrong in one way.
+// Tokens made by hand. Each can have exactly one error.
 
 import AppStore
 import Crypto
 
 @testable import AppStoreSimulator
 
-/// A caller with a key of App Store Connect.
+/// A caller with an App Store Connect key.
 struct TestCaller {
   var issuerId = "57246542-96fe-1a63-e053-0824d011072a"
   var keyId = "2X9R4HXF34"
@@ -14,7 +14,7 @@ struct TestCaller {
 
   var apiKey: CallerKey { CallerKey(issuerId: issuerId, keyId: keyId, publicKey: privateKey.publicKey) }
 
-  /// What App Store Connect knows of the key.
+  /// The key as App Store Connect knows it.
   var credentials: APICredentials {
     APICredentials(issuerId: issuerId, keyId: keyId, publicKeyPEM: privateKey.publicKey.pemRepresentation)
   }
@@ -42,7 +42,7 @@ struct TestCaller {
 }
 
 extension JSONObject {
-  /// The same object with one member changed, or gone.
+  /// This object with one member changed or removed.
   func with(_ key: String, _ value: JSON?) -> JSONObject {
     var copy = self
     copy[key] = value
@@ -51,6 +51,6 @@ extension JSONObject {
 }
 
 extension Timestamp {
-  /// 2026-01-01T00:00:00Z, where manual clocks begin.
+  /// 2026-01-01T00:00:00Z, the default start of manual clocks.
   static let newYear = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct CompactUUIDTests {
-  @Test func `Text is a version 4 UUID in lower case and reads back`() throws {
+  @Test func `the text is a version 4 UUID in lower case and is read back`() throws {
     var generator = SeededGenerator(seed: 11)
     for _ in 0..<200 {
       let uuid = CompactUUID(using: &generator)
@@ -21,11 +21,11 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "7e3fb20b-4cdb-47cc-936d-99d65f60813", "7e3fb20b4cdb-47cc-936d-99d65f608138-"])
-  func `What is no UUID is none`(text: String) {
+  func `other text is not a UUID`(text: String) {
     #expect(CompactUUID(text) == nil)
   }
 
-  @Test func `Bits that are not version 4's are kept`() {
+  @Test func `bits that differ from version 4 are kept`() {
     let text = "ffffffff-ffff-ffff-ffff-ffffffffffff"
     #expect(CompactUUID(text)?.text == text)
   }

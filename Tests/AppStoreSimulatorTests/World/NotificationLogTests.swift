@@ -12,7 +12,7 @@ import Testing
         signedDate: .newYear, content: .test), openDeliveries: open)
   }
 
-  @Test func `The newest stay, and numbers never change`() {
+  @Test func `the newest notifications are kept, and numbers never change`() {
     var generator = SeededGenerator(seed: 1)
     var log = NotificationLog(capacity: 10)
     for sequence in 0..<Int64(5_000) { log.append(record(sequence, open: 0, &generator)) }
@@ -24,7 +24,7 @@ import Testing
     #expect(log[5_000] == nil)
   }
 
-  @Test func `What still waits for its delivery is kept beyond the limit, and nothing else because of it`() throws {
+  @Test func `undelivered notifications are kept beyond the limit, without keeping others`() throws {
     var generator = SeededGenerator(seed: 1)
     var log = NotificationLog(capacity: 10)
     for sequence in 0..<Int64(50) { log.append(record(sequence, open: sequence == 3 ? 1 : 0, &generator)) }
@@ -40,7 +40,7 @@ import Testing
     #expect(log[uuid] == nil)
   }
 
-  @Test func `An endpoint that never answers costs at most as much again, and the newest of it stay`() {
+  @Test func `an endpoint that hangs at most doubles the log, which keeps the newest`() {
     var generator = SeededGenerator(seed: 1)
     var log = NotificationLog(capacity: 100)
     for sequence in 0..<Int64(10_000) {
@@ -50,12 +50,12 @@ import Testing
     let kept = log.records.map(\.facts.sequence)
     #expect(kept == Array((10_000 - Int64(kept.count))..<10_000))
     #expect(kept.count > 170)
-    // A backlog that is delivered at last goes as a whole.
+    // When the backlog is delivered, all of it is removed.
     for sequence in kept { log.update(sequence) { $0.openDeliveries = 0 } }
     #expect(log.count == 100)
   }
 
-  @Test func `What lies behind a number is found, also among what waits`() {
+  @Test func `a notification is found by its number, also while it is undelivered`() {
     var generator = SeededGenerator(seed: 1)
     var log = NotificationLog(capacity: 10)
     for sequence in 0..<Int64(50) { log.append(record(sequence, open: sequence % 10 == 3 ? 1 : 0, &generator)) }

@@ -13,16 +13,16 @@ import Testing
     ("P1W", "2026-02-25T00:00:00Z", "2026-03-04T00:00:00Z"),
     ("P3D", "2026-02-27T00:00:00Z", "2026-03-02T00:00:00Z"),
   ])
-  func `A period ends on the calendar's day`(text: String, start: String, end: String) throws {
+  func `a period ends on the calendar day`(text: String, start: String, end: String) throws {
     let period = try #require(SubscriptionPeriod(iso8601: text))
     #expect(period.end(from: try #require(Timestamp(rfc3339: start))) == Timestamp(rfc3339: end))
     #expect(period.description == text)
   }
 
   @Test(arguments: ["", "P", "M", "P0M", "1M", "P1H", "PT1M", "P-1M", "P1M2D"])
-  func `Other durations are none`(text: String) { #expect(SubscriptionPeriod(iso8601: text) == nil) }
+  func `other durations are refused`(text: String) { #expect(SubscriptionPeriod(iso8601: text) == nil) }
 
-  @Test func `A period before a date ends on it, but for short months`() throws {
+  @Test func `the period before a date ends on it, except in short months`() throws {
     let date = try #require(Timestamp(rfc3339: "2026-03-15T00:00:00Z"))
     for text in ["P1D", "P2W", "P1M", "P1Y"] {
       let period = try #require(SubscriptionPeriod(iso8601: text))

@@ -5,7 +5,7 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct TimeOrderedTests {
-  @Test func `Elements come by time, those of one moment in the order they were put in`() {
+  @Test func `elements are ordered by time, and by insertion within the same time`() {
     for seed in UInt64(0)..<20 {
       var generator = SeededGenerator(seed: seed)
       var queue = TimeOrdered<Int>()
@@ -15,7 +15,7 @@ import Testing
         queue.add(element, at: Timestamp(millisecondsSince1970: due))
         expected.append((due, element))
       }
-      // The sort of the standard library is stable.
+      // The standard library's sort is stable.
       expected.sort { $0.due < $1.due }
       var found: [Int] = []
       while let next = queue.popDue(by: Timestamp(millisecondsSince1970: 30)) { found.append(next.element) }
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `Nothing comes before its time`() {
+  @Test func `nothing is returned before its time`() {
     var queue = TimeOrdered<Int>()
     queue.add(1, at: Timestamp(millisecondsSince1970: 10))
     #expect(queue.popDue(by: Timestamp(millisecondsSince1970: 9)) == nil)

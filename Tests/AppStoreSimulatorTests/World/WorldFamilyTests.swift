@@ -7,7 +7,7 @@ import Testing
 @Suite struct WorldFamilyTests {
   private let day = Duration.seconds(86_400)
 
-  /// A purchase of that product with so many who share it.
+  /// A purchase of a product, shared with the given number of members.
   private func shared(
     _ product: String = Rehearsal.monthly, with members: Int = 2, behaviour: Behaviour = Behaviour()
   ) throws -> (world: World, original: Int64, members: [Int64]) {
@@ -19,7 +19,7 @@ import Testing
     return (world, original, own)
   }
 
-  @Test func `A member's subscription ends with the purchaser's period and renews with it`() throws {
+  @Test func `a member's subscription ends with the purchaser's period and renews with it`() throws {
     let (world, original, members) = try shared()
     #expect(world.told() == Array(repeating: "SUBSCRIBED/INITIAL_BUY", count: 3))
     try world.run(until: .newYear + day * 100)
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `Renewal off, billing, grace and the end reach everybody`() throws {
+  @Test func `disabled renewal, billing retry, grace period and expiry apply to every member`() throws {
     let (world, original, members) = try shared(
       Rehearsal.graceful, with: 1, behaviour: Behaviour(billingFails: 1, recovers: 0))
     try world.run(until: .newYear + day * 200)
@@ -42,7 +42,7 @@ import Testing
     }
     #expect(try members.map { try world.subscription($0).status } == [.expired])
     #expect(world.nextEvent == nil)
-    // Who subscribes again shares again.
+    // Subscribing again shares the purchase again.
     try world.withState { state in
       let customer = try #require(state.transactions[original]?.customer)
       try state.purchase(Rehearsal.graceful, by: customer, at: .newYear + day * 210)
@@ -50,7 +50,7 @@ import Testing
     #expect(world.told().suffix(2) == ["SUBSCRIBED/RESUBSCRIBE", "SUBSCRIBED/RESUBSCRIBE"])
   }
 
-  @Test func `A refund of the purchase is REVOKE for everybody who shared it, and nothing comes after`() throws {
+  @Test func `a refund of the purchase sends REVOKE to every member, and nothing follows`() throws {
     let (world, original, members) = try shared()
     try world.withState { try $0.refund(original, at: .newYear + day * 5) }
     #expect(
@@ -64,7 +64,7 @@ import Testing
     #expect(world.told().count == count)
   }
 
-  @Test func `Who leaves the family hears no more, and the others do`() throws {
+  @Test func `a member who leaves the family gets no more notifications, and the others do`() throws {
     let (world, original, members) = try shared()
     try world.withState { try $0.revoke(members[0], at: .newYear + day * 5) }
     try world.withState { try $0.setRenewal(original, isOn: false, at: .newYear + day * 6) }
@@ -76,7 +76,7 @@ import Testing
     #expect(try world.subscription(members[1]).renews == false)
   }
 
-  @Test func `An extension of the purchaser's subscription moves the family's dates`() throws {
+  @Test func `an extension of the purchaser's subscription moves the family's dates`() throws {
     let (world, original, members) = try shared()
     _ = try world.withState { try $0.extendRenewal(original, byDays: 10, at: .newYear + day * 5) }
     #expect(world.told().suffix(3) == ["RENEWAL_EXTENDED", "RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
@@ -84,7 +84,7 @@ import Testing
     #expect(try members.map { try world.subscription($0).expires } == [expires, expires])
   }
 
-  @Test func `Coins are not shared, nor what is shared already, and a family has six`() throws {
+  @Test func `consumables and shared purchases cannot be shared, and a family has six members`() throws {
     let (world, original, members) = try shared(with: 5)
     #expect(throws: WorldError.self) { _ = try world.withState { try $0.share(original, at: .newYear) } }
     #expect(throws: WorldError.self) { _ = try world.withState { try $0.share(members[0], at: .newYear) } }

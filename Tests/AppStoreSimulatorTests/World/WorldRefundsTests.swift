@@ -7,7 +7,7 @@ import Testing
 @Suite struct WorldRefundsTests {
   private let day = Duration.seconds(86_400)
 
-  @Test func `A refund of the present period ends the subscription, and a reversal gives it back unchanged`() throws {
+  @Test func `a refund of the current period ends the subscription, and a reversal restores it`() throws {
     let world = Rehearsal.world()
     let original = try world.buy(Rehearsal.monthly, at: .newYear)
     let end = try world.subscription(original).expires
@@ -24,7 +24,7 @@ import Testing
     #expect(world.told().last == "EXPIRED/VOLUNTARY")
   }
 
-  @Test func `A refund of an earlier period leaves the subscription active`() throws {
+  @Test func `a refund of an earlier period leaves the subscription active`() throws {
     let world = Rehearsal.world()
     let original = try world.buy(Rehearsal.monthly, at: .newYear)
     try world.run(until: .newYear + day * 40)
@@ -35,7 +35,7 @@ import Testing
     #expect(revocation.percentage == 40_000)
   }
 
-  @Test func `A request can be repeated, and each time is a notification of its own`() throws {
+  @Test func `a request can be repeated, and each sends its own notification`() throws {
     let world = Rehearsal.world()
     let coins = try world.buy(Rehearsal.coins, at: .newYear)
     let uuids = try world.withState { state in
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ProductType.allKnown)
-  func `Apple asks about a refund of any product`(type: ProductType) throws {
+  func `Apple sends a consumption request for a refund of any product`(type: ProductType) throws {
     let app = SimulatedApp(
       bundleId: "com.example.app", appAppleId: 1,
       products: [Product(productId: "it", type: type, group: type == .autoRenewableSubscription ? "1" : nil)])
@@ -61,7 +61,7 @@ import Testing
     #expect(types == (type == .consumable ? [.consumptionRequest] : []))
   }
 
-  @Test func `Only what was shared can be revoked, and only once`() throws {
+  @Test func `only a shared purchase can be revoked, and only once`() throws {
     let world = Rehearsal.world()
     let bought = try world.buy(Rehearsal.monthly, at: .newYear)
     #expect(throws: WorldError.self) { try world.withState { try $0.revoke(bought, at: .newYear) } }
@@ -75,7 +75,7 @@ import Testing
     #expect(world.told().last == "REVOKE")
   }
 
-  @Test func `What does not exist is an error that names it`() {
+  @Test func `the error for an unknown purchase names it`() {
     let world = Rehearsal.world()
     #expect(throws: WorldError.noSuchTransaction(42)) { try world.withState { try $0.refund(42, at: .newYear) } }
     #expect(throws: WorldError.noSuchTransaction(42)) { try world.withState { try $0.renew(42, at: .newYear) } }

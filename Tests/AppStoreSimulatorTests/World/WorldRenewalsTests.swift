@@ -7,7 +7,7 @@ import Testing
 @Suite struct WorldRenewalsTests {
   private let day = Duration.seconds(86_400)
 
-  @Test func `A subscription renews shortly before its period ends, and the new period begins at that end`() throws {
+  @Test func `a subscription renews shortly before its period ends, and the next period follows directly`() throws {
     let world = Rehearsal.world()
     let original = try world.buy(Rehearsal.monthly, at: .newYear)
     let end = try world.subscription(original).expires
@@ -26,7 +26,7 @@ import Testing
     #expect(subscription?.expires == transaction.expires)
   }
 
-  @Test func `Billing fails, grace ends, retry ends: each in its time`() throws {
+  @Test func `billing failure, end of grace and end of retry each happen in time`() throws {
     let world = Rehearsal.world(behaviour: Behaviour(billingFails: 1, recovers: 0))
     let original = try world.buy(Rehearsal.graceful, at: .newYear)
     let end = try world.subscription(original).expires
@@ -45,7 +45,7 @@ import Testing
     #expect(world.nextEvent == nil)
   }
 
-  @Test func `Billing that refuses is told before the period ends where there is a grace period`() throws {
+  @Test func `with a grace period a billing failure is sent before the period ends`() throws {
     let world = Rehearsal.world(behaviour: Behaviour(billingFails: 1, recovers: 0))
     let original = try world.buy(Rehearsal.graceful, at: .newYear)
     let end = try world.subscription(original).expires
@@ -60,11 +60,11 @@ import Testing
     }
   }
 
-  @Test func `An extension neither repeats what the customer did in the period nor takes it back`() throws {
+  @Test func `an extension neither repeats nor reverts the customer's actions in the period`() throws {
     let world = Rehearsal.world(behaviour: Behaviour(cancels: 1))
     let early = try world.buy(Rehearsal.monthly, at: .newYear)
     let late = try world.buy(Rehearsal.monthly, at: .newYear)
-    // One is extended before its customer cancels, the other when the customer has thought better of it.
+    // One is extended before its customer cancels, and the other after its customer resubscribed.
     try world.withState { _ = try $0.extendRenewal(early, byDays: 30, at: .newYear + day) }
     let off = "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"
     try world.run(until: .newYear + day * 30)
@@ -78,7 +78,7 @@ import Testing
     #expect(try world.subscription(late).renews)
   }
 
-  @Test func `Without a grace period service ends with the period, and a recovery begins a new one`() throws {
+  @Test func `without a grace period service ends with the period, and a recovery starts a new one`() throws {
     let world = Rehearsal.world(behaviour: Behaviour(billingFails: 1, recovers: 1, recoversWithin: .seconds(86_400)))
     let original = try world.buy(Rehearsal.monthly, at: .newYear)
     let end = try world.subscription(original).expires
@@ -91,7 +91,7 @@ import Testing
     #expect(transaction.purchaseDate > end)
   }
 
-  @Test func `Who switches renewal off expires at the end, and who switches it on again renews`() throws {
+  @Test func `disabling renewal expires at the end, and enabling it again renews`() throws {
     let world = Rehearsal.world()
     let leaves = try world.buy(Rehearsal.monthly, at: .newYear)
     let stays = try world.buy(Rehearsal.monthly, at: .newYear)
@@ -107,7 +107,7 @@ import Testing
     #expect(world.told().filter { $0 == "DID_RENEW" }.count == 1)
   }
 
-  @Test func `A price nobody agreed to and a product off sale end subscriptions`() throws {
+  @Test func `a rejected price increase or a removed product ends subscriptions`() throws {
     let world = Rehearsal.world()
     let silent = try world.buy(Rehearsal.monthly, at: .newYear)
     let agreed = try world.buy(Rehearsal.monthly, at: .newYear)
@@ -124,7 +124,7 @@ import Testing
     #expect(world.withState { $0.transactions[renewed.transactionId]?.price } == 12_990)
   }
 
-  @Test func `A downgrade waits for the renewal, an upgrade does not`() throws {
+  @Test func `a downgrade waits for the renewal, an upgrade does not`() throws {
     let world = Rehearsal.world()
     let down = try world.buy(Rehearsal.yearly, at: .newYear)
     let up = try world.buy(Rehearsal.monthly, at: .newYear)
@@ -142,7 +142,7 @@ import Testing
     #expect(products[try world.subscription(down).product].productId == Rehearsal.monthly)
   }
 
-  @Test func `One seed gives one history, another seed another`() throws {
+  @Test func `a seed determines the history`() throws {
     func history(seed: UInt64) throws -> [String] {
       let world = Rehearsal.world(
         seed: seed, behaviour: Behaviour(billingFails: 0.2, recovers: 0.5, cancels: 0.1))
@@ -158,7 +158,7 @@ import Testing
     #expect(first.count > 200)
   }
 
-  @Test func `A customer keeps the newest transactions, and the present period always`() throws {
+  @Test func `a customer keeps the newest transactions, including the current period`() throws {
     let world = Rehearsal.world(limits: WorldLimits(transactionsPerCustomer: 3))
     let year = try world.buy(Rehearsal.yearly, at: .newYear)
     let customer = try #require(world.withState { $0.transactions[year]?.customer })

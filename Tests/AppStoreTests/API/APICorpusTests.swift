@@ -1,11 +1,11 @@
-// The sample bodies of Apple's own libraries, from beside the checkout: they decode, and encode back without loss.
+// The sample bodies of Apple's own libraries, next to the checkout. Decoding and encoding loses nothing.
 
 import AppStore
 import Testing
 
-@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus beside the checkout"))
+@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
 struct APICorpusTests {
-  /// Which answer each sample is.
+  /// The response type of each sample.
   private static let models: [String: any AppStoreObject.Type] = [
     "apiException": APIErrorBody.self, "apiTooManyRequestsException": APIErrorBody.self,
     "apiUnknownError": APIErrorBody.self, "familyTransactionNotSupportedError": APIErrorBody.self,
@@ -59,7 +59,7 @@ struct APICorpusTests {
     }
     let documented = Set(Object.documentedFields.map(\.name))
     #expect(Set(body.members.map(\.key)).subtracting(documented).isEmpty, "\(id)")
-    // Also with a field that nobody knows, at the top and inside: nothing may go.
+    // Also with unknown fields, at the top and nested: nothing may be lost.
     var unknown = body
     unknown["neverSeen"] = ["deep": [1, "two", .null]]
     #expect(try Object(parsing: unknown.serialized()).serialized() == unknown.serialized(), "\(id)")

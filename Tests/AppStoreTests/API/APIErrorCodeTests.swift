@@ -2,7 +2,7 @@ import AppStore
 import Testing
 
 struct APIErrorCodeTests {
-  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's error codes beside the checkout"))
+  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's error codes next to the checkout"))
   func everyCodeOfTheListIsThereWithItsNameAndStatus() throws {
     var listed: Set<APIErrorCode> = []
     var withoutNumber: [String] = []
@@ -20,14 +20,14 @@ struct APIErrorCodeTests {
     }
     #expect(Set(APIErrorCode.allKnown) == listed)
     #expect(listed.count == 87 && withoutNumber.count == 5)
-    // What Apple names without a number has none here either.
+    // A code that Apple documents without a number has none here either.
     #expect(Set(APIErrorCode.allKnown.compactMap(\.name)).isDisjoint(with: withoutNumber))
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's error codes beside the checkout"))
+  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's error codes next to the checkout"))
   func whatAppleDocumentsAsRetryableIsRetriedAndLittleElse() throws {
-    // Not on Apple's list of errors to retry: an internal error has been seen to pass, and the status of a test
-    // notification is not there at once.
+    // Apple does not list these as retryable. But internal errors are known to pass, and the status of a test
+    // notification is not available at once.
     let ours: Set<APIErrorCode> = [.generalInternal, .testNotificationNotFound]
     for entry in try list() {
       guard let code = entry["code"].flatMap(APIErrorCode.init(jsonValue:)) else { continue }

@@ -1,4 +1,4 @@
-// The constraints on requests for the past, and on what stands in a URL.
+// The constraints on history requests, and on values in a URL.
 
 import AppStore
 

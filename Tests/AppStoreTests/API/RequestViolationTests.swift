@@ -1,10 +1,10 @@
-// Every documented constraint by table: what breaks it, what just keeps it, and where Apple says so.
+// Table tests of every documented constraint: values that break it, values that just keep it, and Apple's page.
 
 import AppStore
 import Foundation
 import Testing
 
-/// One request and the constraints it breaks, as `field rule`.
+/// A request and the constraints that it breaks, as `field rule`.
 struct ConstraintCase: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let found: [RequestViolation]
@@ -29,7 +29,7 @@ struct RequestViolationTests {
     #expect(Set(Self.all.flatMap(\.found).map(\.rule)) == Set(RequestRule.allCases))
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, "needs Apple's documentation beside the checkout"))
+  @Test(.enabled(if: SharedMaterial.isPresent, "needs Apple's documentation next to the checkout"))
   func everyViolationNamesAPageOfApplesDocumentation() throws {
     let folder = try #require(SharedMaterial.directory)
     let text = try String(contentsOf: folder.appending(path: "app-store-docs/server-api.md"), encoding: .utf8)

@@ -2,7 +2,7 @@ import AppStore
 import Testing
 
 struct NotificationTypeV2SubtypesTests {
-  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's pairs beside the checkout"))
+  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's pairs next to the checkout"))
   func thePairsAreThoseOfTheListOfApplesPairs() throws {
     guard case .object(let pairs) = try SharedMaterial.json("app-store-facts/enums.json")["typeSubtypePairs"] else {
       Issue.record("no list of pairs")
@@ -14,7 +14,7 @@ struct NotificationTypeV2SubtypesTests {
         Issue.record("\(type) is not in the list")
         continue
       }
-      // The list adds remarks after the name: `CREATED (only …)`.
+      // The list has remarks after the name: `CREATED (only …)`.
       let names = listed.compactMap(String.init(jsonValue:)).compactMap {
         $0.split(separator: " ").first.map(String.init)
       }

@@ -2,11 +2,11 @@ import AppStore
 import Foundation
 import Testing
 
-/// An enumeration as the argument of a test.
+/// An enumeration as a test argument.
 struct Enumeration: Sendable, CustomTestStringConvertible {
   let type: any OpenEnum.Type
   var testDescription: String { name }
-  /// The name as Apple's list has it, with the type that it is nested in.
+  /// The name in Apple's list, including the enclosing type.
   var name: String { String(String(reflecting: type).dropFirst("AppStore.".count)) }
 
   static let all: [Enumeration] = [
@@ -62,16 +62,16 @@ struct OpenEnumTests {
     try check(enumeration.type)
   }
 
-  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's values beside the checkout"))
+  @Test(.enabled(if: SharedMaterial.isPresent, "needs the list of Apple's values next to the checkout"))
   func theKnownValuesAreThoseOfTheListOfApplesValues() throws {
     let lists = try SharedMaterial.json("app-store-facts/enums.json")
     guard case .object(let enums) = lists["enums"] else { throw MissingList() }
-    // The error codes have a list of their own.
+    // The error codes have their own list.
     for enumeration in Enumeration.all where enumeration.name != "APIErrorCode" {
       func check<Value: OpenEnum>(_: Value.Type) throws {
         guard case .object(let list) = enums[enumeration.name] else { throw MissingList() }
         var expected = Set(try #require(list["values"].flatMap([Value].init(jsonValue:))))
-        // Seen by Apple's documentation of the type, not by the libraries that the list follows.
+        // From Apple's documentation of the type. The libraries, which the list follows, do not have it.
         if Value.self == Subtype.self {
           for raw in ["CREATED", "ACTIVE_TOKEN_REMINDER"] {
             expected.insert(try #require(Value(jsonValue: .string(raw))))

@@ -24,7 +24,7 @@ struct JSONCodableTests {
     #expect(throws: EncodingError.self) { try JSONEncoder().encode([JSON.number("1e999")]) }
   }
 
-  /// Decoders of Foundation lose the order of members.
+  /// Foundation's decoders lose the order of members.
   private func sorted(_ value: JSON) -> JSON {
     switch value {
     case .array(let elements): .array(elements.map(sorted))

@@ -83,7 +83,7 @@ struct JSONParserTests {
     _ = try JSON(parsing: nested(64))
     #expect(throws: JSONError(.tooDeep, at: 64 * open.utf8.count)) { try JSON(parsing: nested(65)) }
     #expect(throws: JSONError(.tooDeep, at: 0)) { try JSON(parsing: nested(1), maximumDepth: 0) }
-    // Whatever the caller allows, a bomb ends at the ceiling and not in a stack overflow.
+    // With any limit, deep nesting ends at the parser's maximum and not in a stack overflow.
     _ = try JSON(parsing: nested(512), maximumDepth: .max)
     #expect(throws: JSONError(.tooDeep, at: 512 * open.utf8.count)) {
       try JSON(parsing: Array(String(repeating: open, count: 1_000_000).utf8), maximumDepth: .max)

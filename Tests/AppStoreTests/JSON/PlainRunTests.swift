@@ -23,7 +23,7 @@ struct PlainRunTests {
   func randomBytesGiveWhatLookingAtEachByteGives(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<200 {
-      // Mostly bytes next to the special ones, whose arithmetic is the delicate part.
+      // Mostly bytes next to the special ones, because the arithmetic is most error-prone there.
       let delicate: [UInt8] = [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7F, 0x80, 0x9F, 0xA0, 0xA2, 0xDC, 0xFF, 0x61]
       var bytes = (0..<Int.random(in: 0...90, using: &random)).map { _ in delicate.randomElement(using: &random) ?? 0x61
       }

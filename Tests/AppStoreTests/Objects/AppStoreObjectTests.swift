@@ -52,10 +52,10 @@ struct AppStoreObjectTests {
     ]
     #expect(Set(payload.oddFields) == Set(expected))
     #expect(payload.quantity == nil && payload.environment == nil && payload.commitmentInfo == nil)
-    // A fraction is what Xcode writes: not odd.
+    // Xcode writes a fraction, which is not malformed.
     #expect(payload.purchaseDate == Timestamp(millisecondsSince1970: 1))
     #expect(payload.advancedCommerceInfo?.items?.map(\.SKU) == ["a", nil])
-    #expect(expected[0].description == "quantity: integer expected, string found")
+    #expect(expected[0].description == "quantity: expected integer, found string")
   }
 
   @Test(arguments: Model.all)
@@ -78,6 +78,6 @@ struct AppStoreObjectTests {
   @Test func anErrorSaysWhatAndWhereAndWhatToDoAndNothingOfTheContent() {
     let error = JSONError(.trailingBytes, at: 17)
     #expect(error.description.contains("after the end") && error.description.contains("byte 17"))
-    #expect(error.description.contains("refuse"))
+    #expect(error.description.contains("reject"))
   }
 }

@@ -41,7 +41,7 @@ struct DocumentedFieldTests {
   }
 
   @Test(
-    .enabled(if: SharedMaterial.isPresent, "needs the list of Apple's fields beside the checkout"), arguments: Model.all
+    .enabled(if: SharedMaterial.isPresent, "needs Apple's list of fields next to the checkout"), arguments: Model.all
   )
   func theDocumentedFieldsAreThoseOfTheListOfApplesFields(model: Model) throws {
     func check<Object: AppStoreObject>(_: Object.Type) throws {
@@ -62,7 +62,7 @@ struct DocumentedFieldTests {
       }
       let ours = Dictionary(uniqueKeysWithValues: Object.documentedFields.map { ($0.name, $0.kind.rawValue) })
       for (name, type) in expected { #expect(ours[name] == type, "\(name)") }
-      // What V1 bodies of before 2020 carry is in no list.
+      // The list lacks fields of version 1 bodies from before 2020.
       if !["ResponseBodyV1", "LatestReceiptInfo"].contains("\(Object.self)") {
         #expect(Set(ours.keys) == Set(expected.keys))
       }

@@ -1,9 +1,9 @@
-// Every payload type, for tests that hold for all of them.
+// Every payload type, for tests that apply to all of them.
 
 import AppStore
 import Testing
 
-/// A payload type as the argument of a test.
+/// A payload type as a test argument.
 struct Model: Sendable, CustomTestStringConvertible {
   let type: any AppStoreObject.Type
   var testDescription: String { "\(type)" }
@@ -34,7 +34,7 @@ struct Model: Sendable, CustomTestStringConvertible {
 }
 
 extension JSONKind {
-  /// A value of this kind that every type of this kind reads.
+  /// A value of this kind that every type of this kind can read.
   var sample: JSON {
     switch self {
     case .null: .null
@@ -47,7 +47,7 @@ extension JSONKind {
     }
   }
 
-  /// Values of other kinds, which no type of this kind reads.
+  /// Values of other kinds, which no type of this kind can read.
   var wrong: [JSON] {
     switch self {
     case .string: [.null, .integer(7), .bool(true), .array([]), .object(JSONObject())]

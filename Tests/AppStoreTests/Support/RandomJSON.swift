@@ -1,4 +1,4 @@
-// Random JSON values with what is awkward about them: escapes, any Unicode, duplicates, extreme numbers, nesting.
+// Random JSON values with difficult parts: escapes, any Unicode, duplicates, extreme numbers, nesting.
 
 import AppStore
 import AppStoreSigning
@@ -49,7 +49,7 @@ extension SeededGenerator {
     ].randomElement(using: &self) ?? "0.5"
   }
 
-  /// White space as JSON allows it, often none.
+  /// White space as JSON allows it, often empty.
   mutating func whitespace() -> [UInt8] {
     guard Int.random(in: 0..<3, using: &self) == 0 else { return [] }
     return (0..<Int.random(in: 1...4, using: &self)).map { _ in

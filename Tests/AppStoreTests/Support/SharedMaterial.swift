@@ -1,11 +1,11 @@
-// Material that lies beside a checkout of the project and is not part of it: real notifications, lists of fields. Tests
-// that read it are marked `.enabled(if: SharedMaterial.isPresent)`, so that a run without it shows them as skipped.
+// Material next to the checkout that is not part of the project: real notifications and lists of fields. Tests that
+// need it are marked `.enabled(if: SharedMaterial.isPresent)`, so a run without it reports them as skipped.
 
 import AppStore
 import Foundation
 
 enum SharedMaterial {
-  /// `../shared` as seen from the package's root.
+  /// `../shared`, found from the package's root.
   static let directory: URL? = {
     var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
     while folder.path() != "/" {
@@ -20,13 +20,13 @@ enum SharedMaterial {
 
   static var isPresent: Bool { directory != nil }
 
-  /// A JSON file; empty when there is none, which the tests' own counts notice.
+  /// A JSON file; empty if it is missing, which the tests detect by their counts.
   static func json(_ path: String) throws -> JSONObject {
     guard let directory else { return JSONObject() }
     return try JSONObject(parsing: [UInt8](Data(contentsOf: directory.appending(path: path))))
   }
 
-  /// The items of the corpus whose names begin so.
+  /// The items of the corpus with this name prefix.
   static func corpus(_ prefix: String) throws -> [CorpusItem] {
     guard let folder = directory?.appending(path: "corpus") else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
@@ -41,15 +41,15 @@ struct CorpusItem {
 
   var id: String { json["id"].flatMap(String.init(jsonValue:)) ?? "?" }
   var kind: String? { json["kind"].flatMap(String.init(jsonValue:)) }
-  /// The body of V1 items and samples.
+  /// The body, for V1 items and samples.
   var body: JSONObject? {
     guard case .object(let body) = json["body"] else { return nil }
     return body
   }
-  /// The signed text of the others.
+  /// The signed text, for the other items.
   var jws: String? { json["jws"].flatMap(String.init(jsonValue:)) }
 
-  /// A field of `expected`; nil when absent or null.
+  /// A field of `expected`; nil if it is absent or null.
   func expected<Value: JSONRepresentable>(_ name: String, as type: Value.Type = Value.self) -> Value? {
     guard case .object(let expected) = json["expected"] else { return nil }
     return expected[name].flatMap(Value.init(jsonValue:))

@@ -1,9 +1,9 @@
-// Version 1 bodies from beside the checkout.
+// Version 1 bodies next to the checkout.
 
 import AppStore
 import Testing
 
-@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus beside the checkout"))
+@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
 struct CorpusV1Tests {
   @Test func everyBodyReadsAsExpectedAndLosesItsPasswordAlone() throws {
     let items = try SharedMaterial.corpus("v1-")

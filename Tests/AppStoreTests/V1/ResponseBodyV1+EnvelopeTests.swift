@@ -18,7 +18,7 @@ struct ResponseBodyV1EnvelopeTests {
       (#"{"a":1,"password":"s","password":"t","b":2,"password":"u"}"#, #"{"a":1,"b":2}"#, ["s", "t", "u"]),
       (#"{"a":1, "password":"s" , "password":"t" }"#, #"{"a":1 }"#, ["s", "t"]),
       (#"{"password":"a\"b\u00e9,}","a":1}"#, #"{"a":1}"#, ["a\"bé,}"]),
-      // Names that are not the name, and depths that are not the top.
+      // Other names, and deeper levels.
       (#"{"Password":"s","passwords":"t","":"u"}"#, #"{"Password":"s","passwords":"t","":"u"}"#, []),
       (#"{"a":{"password":"s"},"b":[{"password":"t"}]}"#, #"{"a":{"password":"s"},"b":[{"password":"t"}]}"#, []),
       (#"{"a":"\"password\":\"s\""}"#, #"{"a":"\"password\":\"s\""}"#, []),
@@ -51,7 +51,8 @@ struct ResponseBodyV1EnvelopeTests {
   func removingThenReadingIsReadingThenDropping(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<50 {
-      // The plain member list with passwords put in at random places, under the name as it stands and escaped.
+      // The members without passwords, with passwords inserted at random places, under the literal and the escaped
+      // name.
       var members = random.object().members.filter { $0.key != "password" }
       let plain = JSONObject(members)
       let count = Int.random(in: 0...3, using: &random)
@@ -71,6 +72,54 @@ struct ResponseBodyV1EnvelopeTests {
         if count == 0 { #expect(envelope.bytes == body) }
       }
     }
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func passwordsAreFoundWithoutATreeAsTheyAreInIt(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<100 {
+      var members = random.object().members
+      for _ in 0..<Int.random(in: 0...3, using: &random) {
+        let value = Bool.random(using: &random) ? .string(random.text()) : random.json(depth: 2)
+        members.insert(.init(key: "password", value: value), at: Int.random(in: 0...members.count, using: &random))
+      }
+      members.append(.init(key: "inside", value: .object(JSONObject(members))))
+      var posted = random.spaced(.object(JSONObject(members)))
+      if Bool.random(using: &random) {
+        let escaped = String(decoding: posted, as: UTF8.self)
+          .split(separator: "\"password\"", omittingEmptySubsequences: false).joined(separator: "\"p\\u0061ssword\"")
+        posted = Array(escaped.utf8)
+      }
+      switch Int.random(in: 0..<4, using: &random) {
+      case 0: posted[Int.random(in: posted.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      case 1: posted.removeSubrange(Int.random(in: posted.indices, using: &random)...)
+      case 2: posted.remove(at: Int.random(in: posted.indices, using: &random))
+      default: break
+      }
+      let comment = Comment("seed \(seed), round \(round)")
+      switch (secrets(in: posted), envelope(of: posted)) {
+      case (.failure(let found), .failure(let expected)): #expect(found == expected, comment)
+      case (.success(let found), .success(let expected)):
+        let inTree = try JSONObject(parsing: posted).members.filter { $0.key == "password" }.map(\.value)
+        #expect(found.count == inTree.count && expected.passwords.count == inTree.count, comment)
+        for (secret, value) in zip(found, inTree) {
+          if case .string(let text) = value {
+            #expect(secret.isEqual(toUTF8: Array(text.utf8)), comment)
+          } else {
+            #expect(!secret.isEqual(toUTF8: []), comment)
+          }
+        }
+      case (.success, .failure), (.failure, .success): Issue.record("different results, seed \(seed), round \(round)")
+      }
+    }
+  }
+
+  private func secrets(in posted: [UInt8]) -> Result<[Secret], JSONError> {
+    Result { () throws(JSONError) in try ResponseBodyV1.Envelope.passwords(in: posted) }
+  }
+
+  private func envelope(of posted: [UInt8]) -> Result<ResponseBodyV1.Envelope, JSONError> {
+    Result { () throws(JSONError) in try ResponseBodyV1.Envelope(parsing: posted) }
   }
 
   @Test func nothingPrintsASecret() throws {

@@ -1,9 +1,9 @@
-// Real and sample payloads from beside the checkout: every field of them must be one that we know, and read as it came.
+// Real and sample payloads next to the checkout. The types have to know every field and read it unchanged.
 
 import AppStore
 import Testing
 
-@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus beside the checkout"))
+@Suite(.enabled(if: SharedMaterial.isPresent, "needs the corpus next to the checkout"))
 struct CorpusTests {
   @Test func everySampleOfApplesLibrariesReadsWithEachFieldEqual() throws {
     let samples = try SharedMaterial.corpus("sample-apple-").filter { $0.kind == "decoded_sample" }
@@ -61,7 +61,8 @@ struct CorpusTests {
     #expect(payload.signedDate == item.expected("signedDate"), "\(item.id)")
   }
 
-  /// No field is unknown, none odd, each reads as it came, and the whole comes back byte for byte.
+  /// Checks that no field is unknown or malformed, that each is read unchanged, and that encoding returns the same
+  /// bytes.
   private func check<Object: AppStoreObject>(_ object: Object, _ id: String) throws {
     #expect(object.oddFields.isEmpty, "\(id)")
     #expect(unknownFields(of: object).isEmpty, "\(id)")
@@ -70,7 +71,7 @@ struct CorpusTests {
   }
 }
 
-/// The paths of the members that the type does not document, nested objects included.
+/// The paths of undocumented members, nested objects included.
 func unknownFields<Object: AppStoreObject>(of object: Object) -> [String] {
   func nested(_ part: (any AppStoreObject)?) -> [String] { part.map { unknownFields(of: $0) } ?? [] }
   let known = Set(Object.documentedFields.map(\.name))

@@ -17,7 +17,7 @@ struct ResponseBodyV2DecodedPayloadAppTests {
       (["externalPurchaseToken": ["externalPurchaseId": "sandbox_1"]], "Production", nil, nil),
       (["externalPurchaseToken": ["externalPurchaseId": "1_SANDBOX"]], "Production", nil, nil),
       (["externalPurchaseToken": [:]], "Production", nil, nil),
-      // The first part present speaks, and speaks alone.
+      // Only the first part that is present counts.
       (["summary": ["environment": "Production", "bundleId": "s"], "data": ["bundleId": "d"]], nil, "d", nil),
       (["data": "odd", "appData": ["environment": "Sandbox"]], "Sandbox", nil, nil),
       (["data": ["environment": "Mars"]], "Mars", nil, nil),

@@ -41,7 +41,7 @@ struct Base64Tests {
         text[place] = byte
         let isLetter = letters.contains(byte)
         #expect((Base64.decodeURL(text) != nil) == (isLetter || byte == 0x2D || byte == 0x5F), "\(byte) at \(place)")
-        // The padding at the end is refused too: the F before it leaves bits over.
+        // Padding at the end is refused too, because the F before it leaves unused bits.
         #expect(
           (Base64.decodeStandard(text) != nil) == (isLetter || byte == 0x2B || byte == 0x2F), "\(byte) at \(place)")
       }

@@ -8,12 +8,12 @@ import Testing
     ("durability", "kafka.durability"), ("ingress.prot", "ingress.port"), ("ingress.Deadline", "ingress.deadline"),
     ("server.port", "ingress.port"),
   ])
-  func `A typing error finds what was meant`(name: String, expected: String) {
+  func `a typing error finds the intended name`(name: String, expected: String) {
     #expect(NearestName.of(name, among: Self.names) == expected)
   }
 
   @Test(arguments: ["", "zookeeper", "a.b.c"])
-  func `What is like nothing finds nothing`(name: String) {
+  func `a text without resemblance finds nothing`(name: String) {
     #expect(NearestName.of(name, among: Self.names) == nil)
   }
 }

@@ -12,7 +12,7 @@ import Testing
       ("1969-12-31T23:00:00-01:00", nil), ("1970-01-01T00:00:00-00:00", 0),
       ("9999-12-31T23:59:59Z", 253_402_300_799_000),
     ] as [(String, Int64?)])
-  func `A time is read to the millisecond`(text: String, expected: Int64?) {
+  func `a time is read to the millisecond`(text: String, expected: Int64?) {
     #expect(Timestamp(rfc3339: text)?.millisecondsSince1970 == expected)
   }
 
@@ -21,11 +21,11 @@ import Testing
     "2026-01-31T12:00:00", "2026-01-31T12:00:00.Z", "2026-01-31T12:00:00+1:00", "2026-01-31T12:00:00Zx",
     "１970-01-01T00:00:00Z",
   ])
-  func `Anything else is none`(text: String) {
+  func `other text is not a time`(text: String) {
     #expect(Timestamp(rfc3339: text) == nil)
   }
 
-  @Test func `What is written reads back`() {
+  @Test func `a written time is read back`() {
     let seed: UInt64 = 20_260_131
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<1_000 {

@@ -15,7 +15,7 @@ struct TimestampTests {
   }
 
   @Test func everyDayOfEightCenturiesHasItsDate() {
-    // An independent calendar, day by day from 1600-01-01.
+    // An independent calendar, one day at a time from 1600-01-01.
     var (year, month, day) = (1600, 1, 1)
     var milliseconds: Int64 = -11_676_096_000_000
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

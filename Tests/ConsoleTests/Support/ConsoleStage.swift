@@ -1,9 +1,9 @@
-// The pages over a log in memory, asked through HTTP.
+// A console on an in-memory log, tested through HTTP.
 
 import AppStore
 import AsyncHTTPClient
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Logging
 import Millrace
 import MillraceTesting
@@ -14,7 +14,7 @@ import ServiceLifecycle
 
 @testable import Console
 
-/// A console whose tables a test fills.
+/// A console with tables that the test fills.
 struct ConsoleStage: Sendable {
 
   let log: InMemoryLog
@@ -23,7 +23,7 @@ struct ConsoleStage: Sendable {
   let address: String
   let client: HTTPClient
 
-  /// Runs a console for as long as `body` takes.
+  /// Runs a console while `body` runs.
   static func run(
     proxy: ConsoleSettings.Proxy = .required, allowsActions: Bool = true, showsPayloads: Bool = false,
     isLogAway: Bool = false, deadLetters: Int = 1_000,
@@ -51,6 +51,7 @@ struct ConsoleStage: Sendable {
     ) { port.yield($0) }
     var settings = HTTPClient.Configuration()
     settings.connectionPool.retryConnectionEstablishment = false
+    settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
     settings.redirectConfiguration = .disallow
     let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     let group = ServiceGroup(
@@ -79,10 +80,10 @@ struct ConsoleStage: Sendable {
     self.manual = time
   }
 
-  /// The time of the log and of the pages.
+  /// The clock of the log and the pages.
   let manual: ManualClock
 
-  /// What a browser behind the proxy sends.
+  /// The headers of a browser behind the proxy.
   static let own = [("X-Forwarded-User", "ada"), ("Sec-Fetch-Site", "same-origin")]
 
   func ask(
@@ -102,13 +103,13 @@ struct ConsoleStage: Sendable {
     String(buffer: try await ask(path, headers: headers).body.collect(upTo: 8 << 20))
   }
 
-  /// Writes dead letters to the log, and shows them to the console as its follower does.
-  func bury(_ records: [ProducerRecord]) async throws {
+  /// Writes dead letters to the log, and passes them to the console's tables as its follower does.
+  func produce(_ records: [ProducerRecord]) async throws {
     for record in records { try log.append(record) }
     for topic in Set(records.map(\.topic)) { await store.take(log.records(in: topic)) }
   }
 
-  /// The token of the form on a page.
+  /// Returns the token of the form on a page.
   func token(_ path: String) async throws -> String {
     let page = try await text(path)
     return page.split(separator: "name=\"token\" value=\"").dropFirst().first.map { String($0.prefix { $0 != "\"" }) }

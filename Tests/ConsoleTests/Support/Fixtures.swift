@@ -2,7 +2,7 @@
 
 import AppStore
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 
 @testable import Console
@@ -35,7 +35,7 @@ enum Deployment {
   static func topics() throws -> ConsoleTopics { ConsoleTopics(try catalog(), configuration()) }
 }
 
-/// Records, one for each kind.
+/// Sample records, one for each kind.
 enum Written {
   static func notification(
     _ id: String, key: String, type: String = "REFUND", family: String = "refunds", at time: Timestamp
@@ -70,10 +70,10 @@ enum Written {
       ], timestamp: time.millisecondsSince1970)
   }
 
-  /// What a ledger says of a call.
+  /// A call's entry in a ledger.
   /// - Parameters:
-  ///   - name: The effect's.
-  ///   - code: 1: intended, 2: ended, as the ledger's format has it; nil: withdrawn.
+  /// - name: The name of the effect.
+  /// - code: The ledger's code: 1 for intended, 2 for ended; nil for a tombstone.
   static func call(_ name: String, code: UInt8?, worker: String, key: String, at time: Timestamp) -> ProducerRecord {
     let since = withUnsafeBytes(of: UInt64(time.millisecondsSince1970).bigEndian) { Array($0) }
     return ProducerRecord(
@@ -103,7 +103,7 @@ enum Written {
 }
 
 extension ProducerRecord {
-  /// The same record as a reader gets it.
+  /// This record as a consumer reads it.
   func read(lane: Int32 = 0, offset: Int64 = 0) -> ConsumerRecord {
     ConsumerRecord(
       topic: topic, partition: partition ?? lane, offset: offset, timestamp: timestamp, key: key, value: value,

@@ -1,8 +1,8 @@
-// Every page, with hostile text wherever a record could bring it.
+// Every page, with hostile text in every place that shows data from a record.
 
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 
@@ -83,8 +83,8 @@ struct HostilePages {
           payload: text(), now: Deployment.now, context: context
         ).page)
     }
-    let story = StoryView(subject: text(), days: 30, context: context)
-    let teller = StoryTeller(topics: topics, subject: "", showsPayloads: true)
+    let story = TimelineView(subject: text(), days: 30, context: context)
+    let teller = TimelineBuilder(topics: topics, subject: "", showsPayloads: true)
     var lines: [HTML] = []
     for record in records {
       guard let source = teller.sources[record.topic] else { continue }

@@ -1,14 +1,14 @@
-// A whole deployment inside a test: the simulated App Store, a team's own system, a log in memory, the worker's own
-// runtime, and time that the test lets pass. Notifications go from the world to the log as the ingress would write them.
+// A deployment inside a test: the simulated App Store, a team's own system, an in-memory log, the real worker runtime,
+// and virtual time. Notifications go from the simulator to the log as the ingress would write them.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import CoreMetrics
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import MillraceTesting
 import TestSupport
@@ -34,7 +34,7 @@ struct ConsumptionStage: Sendable {
   let topics: WorkerTopics
   let configuration: MillraceConfiguration
   let policy: WorkerPolicy
-  private let signatory: Signatory
+  private let signer: NotificationSigner
   private let verifier: SignedDataVerifier
   private let router: NotificationRouter
   private let directory: URL
@@ -51,7 +51,7 @@ struct ConsumptionStage: Sendable {
         Product(productId: Self.coins, type: .consumable), Product(productId: Self.premium),
         Product(productId: Self.level, type: .nonConsumable),
       ], settings: settings, clock: time.clock)
-    (world, services, signatory) = (store.world, store.services, store.signatory)
+    (world, services, signer) = (store.world, store.services, store.signer)
     apple = SimulatedExchange(services)
     world.withState { $0.hasPostman = true }
     verifier = try store.verifier()
@@ -75,18 +75,18 @@ struct ConsumptionStage: Sendable {
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
     for name in topics.others { try log.createTopic(name, partitions: 1) }
-    // Not the lanes' number: what a team writes is keyed by something else.
+    // Deliberately not the number of lanes: a team's answers have other keys.
     try log.createTopic(ConsumptionSettings.answersTopic, partitions: 3)
   }
 
-  /// Forgets what stands in files.
+  /// Removes the secret's file.
   func tearDown() throws { try FileManager.default.removeItem(at: directory) }
 
   private static func configuration(_ directory: URL) -> MillraceConfiguration {
     var configuration = MillraceConfiguration.calling(
       bundleId: bundleId, key: Scenario.madeKey, keyFile: directory.appending(path: "key.p8").path,
       production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
-    // A step of time can be longer than a transaction may stay open.
+    // A step of time can be longer than the timeout of a transaction.
     configuration.kafka.commit = .atLeastOnce
     configuration.consumption.providers = [.http]
     configuration.consumption.http.url = TeamSystem.url
@@ -95,9 +95,9 @@ struct ConsumptionStage: Sendable {
   }
 }
 
-// What customers do, and what Apple tells of it.
+// Customers and Apple.
 extension ConsumptionStage {
-  /// A customer buys something.
+  /// Buys a product.
   func buy(_ product: String = coins, token: String? = nil) throws -> Int64 {
     let now = now
     let token = try token.map { try #require(CompactUUID($0)) }
@@ -108,12 +108,12 @@ extension ConsumptionStage {
     }
   }
 
-  /// A customer wants the money back; nobody is told yet.
+  /// Requests a refund. Apple has not posted a notification yet.
   func askBack(_ id: Int64, _ reason: ConsumptionRequestReason = .unintendedPurchase) throws {
     try services.customerAsksForRefund(of: id, reason: reason, at: now)
   }
 
-  /// What Apple has to say about consumption, on its way to Kafka.
+  /// Returns Apple's pending consumption notifications as records.
   func told(version1: Bool = false) throws -> [ProducerRecord] {
     let subjects = world.withState { state in
       let found = state.outbox.compactMap { id -> (NotificationSubject, SubjectV1?)? in
@@ -127,7 +127,7 @@ extension ConsumptionStage {
     }
     return try subjects.map { subject, older in
       if let older { return try v1(older.body(.consumptionRequest)) }
-      return try StagedAppStore.received(Array(try signatory.signedPayload(subject).utf8), router: router)
+      return try StagedAppStore.received(Array(try signer.signedPayload(subject).utf8), router: router)
         .producerRecord
     }
   }
@@ -139,19 +139,19 @@ extension ConsumptionStage {
     ).producerRecord
   }
 
-  /// Puts what Apple has to say into the log.
+  /// Writes Apple's pending notifications to the log.
   func deliver(version1: Bool = false) throws {
     for record in try told(version1: version1) { try log.append(record) }
   }
 
-  /// What a team wrote down beforehand.
+  /// Writes a team's stored answer to the answers topic.
   func write(_ answer: String?, for key: String) throws {
     try log.append(
       ProducerRecord(
         topic: ConsumptionSettings.answersTopic, key: Array(key.utf8), value: answer.map { Array($0.utf8) }))
   }
 
-  /// Sends everything to the worker once more, as an operator does.
+  /// Sends all records to the worker again, as an operator's replay does.
   func replay(reapply: Bool) throws {
     for record in log.records(in: topics.inputs[0]) {
       try log.append(
@@ -164,7 +164,7 @@ extension ConsumptionStage {
     }
   }
 
-  /// Calls to Send Consumption Information, of either version.
+  /// The number of calls of Send Consumption Information, in either version.
   var calls: Int {
     apple.calls(to: "PUT /inApps/v2/transactions/consumption")
       + apple.calls(to: "PUT /inApps/v1/transactions/consumption")
@@ -180,7 +180,7 @@ extension ConsumptionStage {
 
 // Workers and time.
 extension ConsumptionStage {
-  /// Runs so many workers beside `body`.
+  /// Runs workers concurrently with `body`.
   func running(
     _ workers: Int = 1, logger: Logger = Logger(label: "consumption") { _ in SwiftLogNoOpLogHandler() },
     metrics: any MetricsFactory = NOOPMetricsHandler.instance,
@@ -213,7 +213,7 @@ extension ConsumptionStage {
     }
   }
 
-  /// Lets time pass until every worker has its lanes: what a group waits for comes with time.
+  /// Advances time until every worker has its lanes, because group rebalances need time to pass.
   private func ready(_ workers: [WorkerRuntime]) async throws {
     try await holds {
       workers.allSatisfy { $0.readiness.isReady }
@@ -223,8 +223,8 @@ extension ConsumptionStage {
     try await calm(workers)
   }
 
-  /// Waits until everything that was written is read and every handler waits for an answer that comes with time: what
-  /// takes the machine long must take none of the world's time, or limits of time end calls that nobody kept waiting.
+  /// Waits until all records are read and every handler waits for virtual time. Virtual time must not advance while the
+  /// machine is busy, or time limits would end calls that make progress.
   func calm(_ workers: [WorkerRuntime]) async throws {
     try await holds {
       var handlers = 0
@@ -253,14 +253,14 @@ extension ConsumptionStage {
 
   struct NeverHeld: Error {}
 
-  /// Lets time pass in steps, and the workers come to rest after each.
+  /// Advances time in steps, and lets the workers settle after each.
   func pass(
     _ duration: Duration, step: Duration = .seconds(60), _ workers: [WorkerRuntime],
     each: () throws -> Void = {}
   ) async throws {
     let end = clock.now.advanced(by: duration)
     while clock.now < end {
-      // Turns at Apple and slow answers come one after the other.
+      // Rate-limit slots and slow answers follow each other.
       let isWaiting = team.asleep(at: clock.now) > 0 || workers.contains { $0.callersInLine > 0 }
       let next = isWaiting ? min(step, .milliseconds(500)) : step
       time.advance(by: min(next, clock.now.duration(to: end)))
@@ -272,7 +272,7 @@ extension ConsumptionStage {
 }
 
 extension WorkerRuntime {
-  /// Callers that wait for their turn at Apple.
+  /// The number of callers that wait for a rate-limit slot.
   var callersInLine: Int {
     Int(
       collectors.filter { $0.name == "millrace_api_callers_waiting" }.flatMap { $0.collect() }
@@ -280,7 +280,7 @@ extension WorkerRuntime {
   }
 }
 
-// What came out.
+// Results.
 extension ConsumptionStage {
   struct Event: Sendable {
     var id: String
@@ -304,7 +304,7 @@ extension ConsumptionStage {
     }
   }
 
-  /// Whether the ledger holds an answer of the team's.
+  /// Whether the ledger contains an answer of the team.
   var keepsAnswers: Bool {
     let values = log.records(in: topics.ledger).reduce(into: [[UInt8]?: [UInt8]]()) { $0[$1.key] = $1.value }
     return values.values.contains { String(decoding: $0, as: UTF8.self).contains("deliveryStatus") }
@@ -312,7 +312,7 @@ extension ConsumptionStage {
 
   func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
 
-  /// What every run has to keep, whatever it was about.
+  /// Checks what must hold after every run.
   func checkEvents(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let events = try events()
     #expect(Set(events.map(\.id)).count == events.count, "an event is there twice", sourceLocation: sourceLocation)

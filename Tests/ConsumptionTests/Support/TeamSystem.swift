@@ -1,8 +1,8 @@
-// The team's own system, as a test wants it to behave.
+// The team's own system, with behaviour that the test controls.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Synchronization
 import TestSupport
 
@@ -11,18 +11,18 @@ import TestSupport
 final class TeamSystem: Sendable {
   static let url = "https://team.invalid/consumption"
 
-  /// One question that was posted.
+  /// A posted question.
   struct Post: Sendable {
     var question: JSONObject
     var headers: APIHeaders
     var body: [UInt8]
-    /// How often the same question came before.
+    /// The number of earlier posts of the same question.
     var tries: Int
 
     var transaction: String { question["transactionId"]?.text ?? "" }
   }
 
-  /// What it says, and how long it takes it.
+  /// A response and its delay.
   struct Reply: Sendable {
     var answer: ExchangeAnswer
     var delay = Duration.zero
@@ -35,7 +35,7 @@ final class TeamSystem: Sendable {
   private struct State {
     var posts: [Post] = []
     var tries: [String: Int] = [:]
-    /// When those who sleep are to wake, by the number of their post.
+    /// The times at which delayed responses are sent, by the number of their post.
     var wakes: [Int: MillraceClock.Instant] = [:]
     var isAppleBeyondReach = false
     var reply: @Sendable (Post) -> Reply? = { _ in .status(200, TeamSystem.consented) }
@@ -47,16 +47,16 @@ final class TeamSystem: Sendable {
   private let state = Mutex(State())
 
   var posts: [Post] { state.withLock { $0.posts } }
-  /// Replies that wait for time to pass. One whose time has come is on its way.
+  /// The number of replies that wait for virtual time. Replies that are due do not count.
   func asleep(at now: MillraceClock.Instant) -> Int { state.withLock { $0.wakes.values.count { $0 > now } } }
 
-  /// Whether the team's network lets nobody out.
+  /// Whether the team's network blocks calls to Apple.
   var isAppleBeyondReach: Bool {
     get { state.withLock { $0.isAppleBeyondReach } }
     set { state.withLock { $0.isAppleBeyondReach = newValue } }
   }
 
-  /// How it answers from now on; nil: nobody is there.
+  /// Sets the reaction to questions; nil means no response.
   func answers(_ reply: @escaping @Sendable (Post) -> Reply?) { state.withLock { $0.reply = reply } }
 
   func answer(_ request: ExchangeRequest, _ clock: MillraceClock) async throws -> ExchangeAnswer? {
@@ -85,7 +85,7 @@ extension TransportFailure {
   fileprivate static let refused = TransportFailure("connection refused", .notSent)
 }
 
-/// Apple and the team behind one exchange.
+/// Routes requests to Apple or to the team.
 struct Switchboard: HTTPExchange {
   let team: TeamSystem
   let apple: SimulatedExchange

@@ -1,12 +1,12 @@
-// Who reads what while members come and go. A group may pass through more generations than a test would think, so tests
-// wait for the state they expect and do not count assignments.
+// Tracks the assignments of a group while members join and leave. The number of rebalances is not predictable, so tests
+// wait for an expected state and do not count assignments.
 
-import Kafka
+import KafkaClient
 import Millrace
 import Synchronization
 import Testing
 
-/// The latest assignment of each member; nil while it has none to speak of.
+/// The latest assignment of each member. A member without an assignment has no entry.
 final class AssignmentBoard: Sendable {
   private let state: Mutex<[Int: Set<TopicPartition>]> = Mutex([:])
   private let changes: AsyncStream<[Int: Set<TopicPartition>]>
@@ -14,7 +14,7 @@ final class AssignmentBoard: Sendable {
 
   init() { (changes, sink) = AsyncStream.makeStream() }
 
-  /// Follows a reader's events until it is closed.
+  /// Records a reader's events until the reader is closed.
   func follow(_ reader: any LogReader, as member: Int) async {
     for await event in reader.events {
       switch event {
@@ -27,7 +27,7 @@ final class AssignmentBoard: Sendable {
     note(nil, of: member)
   }
 
-  /// Waits for a state; one caller at a time.
+  /// Waits for a state. Only one caller may wait at a time.
   func wait(for isReached: ([Int: Set<TopicPartition>]) -> Bool) async -> [Int: Set<TopicPartition>] {
     for await state in changes where isReached(state) { return state }
     return [:]
@@ -42,7 +42,7 @@ final class AssignmentBoard: Sendable {
 }
 
 extension LogUnderTest {
-  /// Runs members of the test's group for the length of `body`.
+  /// Runs members of the test's group while `body` runs.
   func withBoard(
     of topics: [String], members count: Int,
     _ body: (AssignmentBoard, [any LogReader]) async throws -> Void

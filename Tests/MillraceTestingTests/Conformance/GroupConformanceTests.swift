@@ -1,12 +1,12 @@
-// What every log promises of groups: hand-over, offsets, generations.
+// Tests the behaviour of consumer groups on every log: revocations, offsets and generations.
 
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct GroupConformanceTests {
   @Test(arguments: LogBackend.available)
-  func `what one member committed is where its successor starts`(_ backend: LogBackend) async throws {
+  func `a successor starts at the committed offset`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     for number in 0..<10 { try await test.write(ProducerRecord(partition.topic, "\(number)")) }
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `members share partitions so that one number of all topics is at one member`(
+  func `partitions with the same number in all topics have one owner`(
     _ backend: LogBackend
   ) async throws {
     let test = try await LogUnderTest(backend)
@@ -40,14 +40,14 @@ import Testing
         let numbers = topics.map { topic in Set(assignment.filter { $0.topic == topic }.map(\.partition)) }
         #expect(Set(numbers).count == 1)
       }
-      // Whoever stays has everything again.
+      // The remaining member gets all partitions back.
       readers[0].shutDown()
       #expect(await board.wait { $0[0] == nil && $0[1] == all }[1] == all)
     }
   }
 
   @Test(arguments: LogBackend.available)
-  func `a member without partitions is told so`(_ backend: LogBackend) async throws {
+  func `a member without partitions receives an empty assignment`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic()
     try await test.withBoard(of: [topic], members: 2) { board, _ in
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `nothing is read of a partition that is handed over`(_ backend: LogBackend) async throws {
+  func `reads of a revoked partition return no records`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic(partitions: 2)
     let partitions = [Int32(0), 1].map { TopicPartition(topic: topic, partition: $0) }
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `what was done is committed while the group waits`(_ backend: LogBackend) async throws {
+  func `a member can commit during a revocation`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend, requires: .handOverCommits)
     let topic = try await test.topic(partitions: 2)
     let partitions = [Int32(0), 1].map { TopicPartition(topic: topic, partition: $0) }
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a read that waits ends when its task is cancelled and when the reader shuts down`(
+  func `a waiting read ends if its task is cancelled or the reader shuts down`(
     _ backend: LogBackend
   ) async throws {
     let test = try await LogUnderTest(backend)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a reader whose loop is left does not hold up the group`(_ backend: LogBackend) async throws {
+  func `a reader that leaves its loop does not block the shutdown`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic()
     let reader = try test.log.makeReader(group: "\(test.prefix).g", topics: [topic], options: LogReaderOptions())
@@ -136,7 +136,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `metadata longer than a broker keeps does not stop a commit`(_ backend: LogBackend) async throws {
+  func `metadata longer than the broker allows is dropped from the commit`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     try await test.withMember(of: [partition.topic]) { member in
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a static member that comes back disturbs nobody`(_ backend: LogBackend) async throws {
+  func `a static member that returns causes no rebalance`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend, requires: .staticMembership)
     let topic = try await test.topic(partitions: 2)
     let (begun, begin) = AsyncStream<Set<TopicPartition>>.makeStream()
@@ -156,12 +156,12 @@ import Testing
     var assignments = begun.makeAsyncIterator()
     let dynamic = Task {
       try await test.withMember(of: [topic]) { member in
-        // With two members, one each; told once.
+        // Each of the two members owns one partition.
         while member.assignment.count != 1 { try await member.nextAssignment() }
         let place = try await member.reader.groupMetadata()
         begin.yield(member.assignment)
         for await _ in ended { break }
-        // The same generation: there was no rebalance.
+        // The generation is unchanged, so there was no rebalance.
         #expect(try await member.reader.groupMetadata() == place)
       }
     }
@@ -176,5 +176,29 @@ import Testing
     #expect(after == before)
     end.yield()
     try await dynamic.value
+  }
+
+  @Test(arguments: LogBackend.available)
+  func `the partitions of a static member that leaves go to the others`(_ backend: LogBackend) async throws {
+    let test = try await LogUnderTest(backend, requires: .staticMembership)
+    let topic = try await test.topic(partitions: 2)
+    // Longer than the test may take. If the group kept the membership, the other member would wait too long.
+    var options = LogReaderOptions(instance: "\(test.prefix)-0", leavesOnShutDown: true)
+    options.sessionTimeout = .seconds(300)
+    let (alone, join) = AsyncStream<Void>.makeStream()
+    let staying = Task {
+      defer { join.finish() }
+      try await test.withMember(of: [topic]) { member in
+        while member.assignment.count != 2 { try await member.nextAssignment() }
+        join.yield()
+        while member.assignment.count != 1 { try await member.nextAssignment() }
+        while member.assignment.count != 2 { try await member.nextAssignment() }
+      }
+    }
+    for await _ in alone { break }
+    try await test.withMember(of: [topic], options: options) { member in
+      while member.assignment.count != 1 { try await member.nextAssignment() }
+    }
+    try await staying.value
   }
 }

@@ -1,11 +1,12 @@
-// The logs that one suite of promises is run against: in memory, embedded, and the cluster that KAFKA_BOOTSTRAP_SERVERS
-// names. What one of them cannot do is skipped by name.
+// The logs that the conformance suite runs against: in memory, the embedded cluster, and the cluster in
+// KAFKA_BOOTSTRAP_SERVERS. A test is skipped on a log that lacks a required capability.
 
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
+import SharedCluster
 import Synchronization
 import Testing
 
@@ -14,12 +15,10 @@ enum LogBackend: String, CaseIterable, CustomTestStringConvertible {
   case embedded = "embedded cluster"
   case real = "KAFKA_BOOTSTRAP_SERVERS"
 
-  /// Those that there are.
+  /// The backends that are available in this run.
   static let available: [LogBackend] = realServers == nil ? [.inMemory, .embedded] : allCases
 
-  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap {
-    $0.isEmpty ? nil : $0
-  }
+  static let realServers = SharedCluster.servers
 
   var testDescription: String { rawValue }
 }
@@ -28,17 +27,17 @@ enum LogBackend: String, CaseIterable, CustomTestStringConvertible {
 struct LogUnderTest {
   let backend: LogBackend
   let log: any RecordLog
-  /// What every name of this test begins with, so that suites run side by side and again.
+  /// The prefix of every name in this test. It is unique, so suites can run in parallel and repeatedly.
   let prefix: String
 
   private let embedded: EmbeddedCluster?
   private let inMemory: InMemoryLog?
   private let time = ManualClock()
 
-  /// A log of this kind; skips the test, by name, where there is none or it cannot do what is asked for.
+  /// Connects to a log of this kind. Skips the test if the log lacks one of the capabilities.
   init(_ backend: LogBackend, requires capabilities: LogCapabilities = []) async throws {
     self.backend = backend
-    prefix = "test-\(UUID().uuidString.prefix(8).lowercased())"
+    prefix = SharedCluster.uniqueName()
     switch backend {
     case .inMemory:
       let log = InMemoryLog(clock: time.clock)
@@ -46,7 +45,7 @@ struct LogUnderTest {
     case .embedded:
       let cluster = try EmbeddedCluster()
       var configuration = KafkaConfiguration(bootstrapServers: cluster.bootstrapServers, clientID: prefix)
-      // Members that are slow to join are dropped after this, and then nobody keeps what he has.
+      // The mock cluster removes members that take longer to join, and then reassigns all partitions.
       configuration.properties["session.timeout.ms"] = "10000"
       (log, inMemory, embedded) = (try await KafkaLog.connect(configuration, timeout: .seconds(30)), nil, cluster)
     case .real:
@@ -59,15 +58,15 @@ struct LogUnderTest {
     if !missing.isEmpty { try Self.skip("on the \(backend.rawValue)", "no \(missing)") }
   }
 
-  /// Ends the test case. Swift Testing says nothing of a case that is cancelled, so it is said here, in the words in
-  /// which it tells of tests that are skipped.
+  /// Skips the test case. Swift Testing does not print a cancelled case, so this prints the line that it prints for a
+  /// skipped test.
   private static func skip(_ place: String, _ reason: String) throws -> Never {
     let name = Test.current?.displayName ?? Test.current?.name ?? "?"
     FileHandle.standardError.write(Data("➜ Test \"\(name)\" \(place) skipped: \(reason)\n".utf8))
     try Test.cancel("\(place): \(reason)")
   }
 
-  /// Creates a topic; returns its name.
+  /// Creates a topic and returns its full name.
   func topic(_ name: String = "t", partitions: Int = 1) async throws -> String {
     let full = "\(prefix).\(name)"
     if let inMemory {
@@ -82,21 +81,22 @@ struct LogUnderTest {
     return full
   }
 
-  /// Lets a call that waits for as long reach its limit: turned by hand in memory, real elsewhere.
+  /// Lets `duration` pass for a waiting call. Advances the manual clock of the in-memory log; with a cluster, real time
+  /// passes.
   func pass(_ duration: Duration) async {
     guard inMemory != nil else { return }
     await time.waitForSleepers()
     time.advance(by: duration)
   }
 
-  // MARK: - Clients for the length of a body
+  // MARK: - Clients
 
   func withWriter<Value: Sendable>(_ body: (any LogWriter) async throws -> Value) async throws -> Value {
     let writer = try log.makeWriter()
     return try await running({ try await writer.run() }, until: writer.shutDown) { try await body(writer) }
   }
 
-  /// Writes records in order and returns where they stand.
+  /// Writes records in order and returns their positions.
   @discardableResult
   func write(_ records: ProducerRecord...) async throws -> [RecordPosition] {
     try await withWriter { writer in
@@ -106,7 +106,7 @@ struct LogUnderTest {
     }
   }
 
-  /// A transactional writer that has its id.
+  /// Initializes a transactional writer and runs it while `body` runs.
   func withTransactions<Value: Sendable>(
     _ id: String = "writer", _ body: (any TransactionalLogWriter) async throws -> Value
   ) async throws -> Value {
@@ -117,7 +117,7 @@ struct LogUnderTest {
     }
   }
 
-  /// A member of the test's group, from its first assignment on.
+  /// Runs a member of the test's group and calls `body` after the first assignment.
   func withMember<Value: Sendable>(
     of topics: [String], options: LogReaderOptions = LogReaderOptions(),
     _ body: (inout GroupMember) async throws -> Value
@@ -130,7 +130,7 @@ struct LogUnderTest {
     }
   }
 
-  /// What a scan to the high watermark finds.
+  /// Scans a partition up to its high watermark.
   func scan(_ partition: TopicPartition, from start: StartOffset = .earliest, limit: Int = 3) async throws -> Scan {
     let found = Found()
     let end = try await log.scan(partition, from: start, to: .highWatermark, upTo: limit) { found.add($0) }
@@ -144,7 +144,7 @@ struct Scan: Sendable {
   var texts: [String] { records.map(\.text) }
 }
 
-/// A member's reader and what it was assigned.
+/// The reader of a group member, and its current assignment.
 struct GroupMember {
   let reader: any LogReader
   private(set) var partitions: [any LogPartition] = []
@@ -157,16 +157,16 @@ struct GroupMember {
 
   var assignment: Set<TopicPartition> { Set(partitions.map(\.partition)) }
 
-  /// The next event; nil once the reader is closed.
+  /// Returns the next event, nil if the reader is closed.
   mutating func nextOrEnd() async -> LogReaderEvent? { await events.next(isolation: #isolation) }
 
-  /// The next event of any kind.
+  /// Returns the next event.
   mutating func next() async throws -> LogReaderEvent {
     let event = await nextOrEnd()
     return try #require(event, "the reader's events ended")
   }
 
-  /// The next assignment; what is revoked is handed over at once.
+  /// Waits for the next assignment. Completes revocations at once.
   @discardableResult
   mutating func nextAssignment() async throws -> Set<TopicPartition> {
     while true {
@@ -179,19 +179,19 @@ struct GroupMember {
     }
   }
 
-  /// An assigned partition.
+  /// Returns an assigned partition.
   func queue(_ partition: TopicPartition) throws -> any LogPartition {
     try #require(partitions.first { $0.partition == partition }, "\(partition) is not assigned")
   }
 
-  /// Exactly this many records of a partition.
+  /// Reads exactly `count` records of a partition.
   func read(_ count: Int, from partition: TopicPartition) async throws -> [ConsumerRecord] {
     try await queue(partition).read(count)
   }
 }
 
 extension LogPartition {
-  /// Exactly this many records.
+  /// Reads exactly `count` records.
   func read(_ count: Int) async throws -> [ConsumerRecord] {
     var records: [ConsumerRecord] = []
     while records.count < count {
@@ -203,14 +203,14 @@ extension LogPartition {
   }
 }
 
-/// Collects what a scan finds.
+/// Collects the records of a scan.
 final class Found: Sendable {
   private let state = Mutex<[ConsumerRecord]>([])
   var records: [ConsumerRecord] { state.withLock { $0 } }
   func add(_ records: [ConsumerRecord]) { state.withLock { $0 += records } }
 }
 
-/// Runs a client for the length of `body`.
+/// Runs a client while `body` runs.
 func running<Value: Sendable>(
   _ run: @escaping @Sendable () async throws -> Void, until shutDown: () -> Void, _ body: () async throws -> Value
 ) async throws -> Value {
@@ -220,13 +220,13 @@ func running<Value: Sendable>(
   shutDown()
   let ended: Result<Void, any Error>
   do { ended = .success(try await running.value) } catch { ended = .failure(error) }
-  // The body's error tells more than the client's.
+  // The error of the body is more specific than the client's error.
   let value = try result.get()
   try ended.get()
   return value
 }
 
-/// What ended `body`, as a Kafka error.
+/// Returns the Kafka error that `body` throws.
 func kafkaError(_ body: () async throws -> Void) async -> KafkaError? {
   do { try await body() } catch { return error as? KafkaError }
   return nil
@@ -237,7 +237,7 @@ extension ConsumerRecord {
 }
 
 extension ProducerRecord {
-  /// A record of text.
+  /// Creates a record with a text as its value.
   init(_ topic: String, _ text: String, partition: Int32? = 0, key: String? = nil, timestamp: Int64? = nil) {
     self.init(
       topic: topic, partition: partition, key: key.map { Array($0.utf8) }, value: Array(text.utf8),

@@ -1,18 +1,18 @@
-// What every log promises of records: order, bytes, partitions, watermarks, scans.
+// Tests the behaviour of records on every log: order, bytes, partitions, watermarks and scans.
 
-import Kafka
+import KafkaClient
 import Millrace
 import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct RecordConformanceTests {
   @Test(.enabled(if: LogBackend.realServers != nil, "set KAFKA_BOOTSTRAP_SERVERS to a real Kafka"))
-  func `a real cluster can do everything that is asked here`() async throws {
+  func `a real cluster has all capabilities`() async throws {
     #expect(try await LogUnderTest(.real).log.description.capabilities == .all)
   }
 
   @Test(arguments: LogBackend.available)
-  func `a record comes back byte for byte`(_ backend: LogBackend) async throws {
+  func `a record is read back byte for byte`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic()
     let partition = TopicPartition(topic: topic, partition: 0)
@@ -34,7 +34,7 @@ import Testing
         == ConsumerRecord(
           topic: topic, partition: 0, offset: 0, timestamp: 1_700_000_000_123, key: [0, 1, 255], value: [255, 0],
           headers: headers))
-    // A tombstone is no empty value, no key is no empty key.
+    // A tombstone differs from an empty value, and a missing key from an empty key.
     #expect(found.map(\.value) == [[255, 0], nil, [], [1]])
     #expect(found.map(\.key) == [[0, 1, 255], [1], nil, []])
   }
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a scan that is cancelled says so, whenever that was`(_ backend: LogBackend) async throws {
+  func `a cancelled scan throws CancellationError at any point`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     _ = try await test.write(ProducerRecord(topic: partition.topic, partition: 0, key: nil, value: [1]))
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a key goes where Java's partitioner puts it`(_ backend: LogBackend) async throws {
+  func `a key goes to the partition that Java's partitioner chooses`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic(partitions: 12)
     let keys = ["2000000000000001", "2000000000000002", "a", "ab", "abc", "abcd", "", "ключ"]
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `what does not exist is an error`(_ backend: LogBackend) async throws {
+  func `a missing topic has no count and a missing partition is an error`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic(partitions: 2)
     let missing = "\(test.prefix).missing"
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `watermarks and scans tell where a partition ends`(_ backend: LogBackend) async throws {
+  func `watermarks and scans return the end of a partition`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic(partitions: 2)
     let (full, empty) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a scan of many partitions reads each range in order, and what is not wanted is counted`(
+  func `a scan of many partitions reads each range in order and counts filtered records`(
     _ backend: LogBackend
   ) async throws {
     let test = try await LogUnderTest(backend)
@@ -132,7 +132,7 @@ import Testing
       }
     }
     let log = test.log
-    // The second record, or that and the third; every third partition is not read at all.
+    // The second record, or the second and third. The range of every third partition is empty.
     let ranges = Dictionary(
       uniqueKeysWithValues: (Int32(0)..<20).map {
         (TopicPartition(topic: topic, partition: $0), Int64(1)..<Int64($0 % 3) + 1)
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a scan from an offset that is not there is an error`(_ backend: LogBackend) async throws {
+  func `a scan from an offset out of range is an error`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     try await test.write(ProducerRecord(partition.topic, "a"))
@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a scan without an end follows what is written`(_ backend: LogBackend) async throws {
+  func `a scan without an end reads new records`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     let (stream, sink) = AsyncStream<ConsumerRecord>.makeStream()
@@ -197,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `offsets are found by time`(_ backend: LogBackend) async throws {
+  func `offsets can be looked up by time`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend, requires: .timeLookup)
     let topic = try await test.topic(partitions: 2)
     let (full, empty) = (TopicPartition(topic: topic, partition: 0), TopicPartition(topic: topic, partition: 1))
@@ -215,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a writer that is shut down takes no more`(_ backend: LogBackend) async throws {
+  func `a writer that is shut down refuses records`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend)
     let topic = try await test.topic()
     let writer = try test.log.makeWriter()
@@ -227,7 +227,7 @@ import Testing
   }
 }
 
-/// `Utils.murmur2` of Kafka's Java client, written out again so that the log in memory is not held against itself.
+/// An independent implementation of `Utils.murmur2` of Kafka's Java client, to check the in-memory log.
 enum JavaPartitioner {
   static func partition(of key: [UInt8], among count: Int32) -> Int32 {
     let (m, r): (Int32, Int32) = (0x5bd1_e995, 24)

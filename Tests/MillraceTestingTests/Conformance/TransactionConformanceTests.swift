@@ -1,6 +1,6 @@
-// What logs with transactions promise: all or nothing, isolation, offsets with them, fencing.
+// Tests logs with transactions: atomicity, isolation, committed offsets and fencing.
 
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
@@ -22,15 +22,15 @@ import Testing
     for topic in topics {
       let found = try await test.scan(TopicPartition(topic: topic, partition: 0))
       #expect(found.texts == ["kept"])
-      // The lost record and two markers take offsets too.
+      // The aborted record and two markers also occupy offsets.
       #expect(found.records.map(\.offset) == [2])
-      // A commit is answered before its marker is written everywhere.
+      // The commit returns before its marker is written to every partition.
       #expect([3, 4].contains(found.end))
     }
   }
 
   @Test(arguments: LogBackend.available)
-  func `a partition ends behind the marker of a transaction for whoever has read it to there`(
+  func `a reader that asks for more learns the end after the transaction marker`(
     _ backend: LogBackend
   ) async throws {
     let test = try await LogUnderTest(backend, requires: .transactions)
@@ -43,7 +43,7 @@ import Testing
     try await test.withMember(of: [topic]) { member in
       let queue = try member.queue(TopicPartition(topic: topic, partition: 0))
       #expect(try await queue.read(1).map(\.text) == ["kept"])
-      // The end is told to whoever asks for more.
+      // The reader learns the end when it asks for more records.
       async let more = queue.read(1)
       while queue.end != 2 { await Task.yield() }
       try await test.write(ProducerRecord(topic, "more"))
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `a reader waits at an open transaction and a scan reads to what stood behind it`(
+  func `a reader waits at an open transaction and a scan reads past it after the abort`(
     _ backend: LogBackend
   ) async throws {
     let test = try await LogUnderTest(backend, requires: .transactions)
@@ -61,7 +61,7 @@ import Testing
       try await writer.begin()
       _ = try await writer.send(ProducerRecord(partition.topic, "open"))
       try await test.write(ProducerRecord(partition.topic, "behind"))
-      // Both stand there, whoever may read them.
+      // The high watermark includes records that a read_committed reader cannot see yet.
       let range = try await test.log.highWatermarks(of: [partition], timeout: Self.limit)
       #expect(range == [partition: 0..<2])
       try await test.withMember(of: [partition.topic]) { member in
@@ -70,7 +70,7 @@ import Testing
         async let read = queue.read(1)
         try await writer.abort(timeout: Self.limit)
         #expect(try await read.map(\.text) == ["behind"])
-        // A scan that began before the abort ends at the watermark of its beginning, a later one behind the marker.
+        // A scan that began before the abort ends at the watermark of that time, a later one after the marker.
         let scan = try await scanned
         #expect(scan.texts == ["behind"])
         #expect([2, 3].contains(scan.end))
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test(arguments: LogBackend.available)
-  func `committed offsets are not told while a transaction may still change them`(_ backend: LogBackend) async throws {
+  func `committed offsets are unknown while a transaction may change them`(_ backend: LogBackend) async throws {
     let test = try await LogUnderTest(backend, requires: .transactions)
     let partition = TopicPartition(topic: try await test.topic(), partition: 0)
     try await test.withMember(of: [partition.topic]) { member in
@@ -161,7 +161,7 @@ import Testing
         }
         #expect(error?.transactionRemedy == .abort)
         try await writer.abort(timeout: Self.limit)
-        // The same writer goes on with what the group says now.
+        // The same writer continues with the current group metadata.
         try await writer.begin()
         try await writer.sendOffsets(
           [CommittedOffset(partition, offset: 3)], group: try await member.reader.groupMetadata(), timeout: Self.limit)

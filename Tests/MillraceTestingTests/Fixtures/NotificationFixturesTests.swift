@@ -1,13 +1,13 @@
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
 
 @Suite struct NotificationFixturesTests {
-  @Test func `every kind is a notification that the ingress would admit, with headers that read back`() async throws {
+  @Test func `every kind is a valid notification, and its headers can be read back`() async throws {
     var fixtures = try NotificationFixtures(seed: 1)
     let all = try await fixtures.everyKind()
     #expect(all.count == SampleKind.all.count)
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a change is signed and verifies`() async throws {
+  @Test func `a changed notification is signed and verifies`() async throws {
     var fixtures = try NotificationFixtures(seed: 2)
     let fixture = try await fixtures.next(SampleKind(.refund), to: "refunds") { draft in
       draft.setOriginalTransactionId("2000000000000042")
@@ -37,7 +37,7 @@ import Testing
     #expect(verified.payload.notificationUUID == "id-1")
   }
 
-  @Test func `the same seed names the same things, a second apart`() async throws {
+  @Test func `the same seed makes the same notifications, one second apart`() async throws {
     var (one, other) = (try NotificationFixtures(seed: 3), try NotificationFixtures(seed: 3))
     let first = try await one.next(SampleKind(.didRenew))
     #expect(try await other.next(SampleKind(.didRenew)).id == first.id)

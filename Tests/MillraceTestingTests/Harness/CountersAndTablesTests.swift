@@ -1,15 +1,15 @@
-// What a worker counts in its lanes' transactions, sees of its effects, and reads as a table.
+// Tests counters, the state of effects, and tables.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Logging
 import Millrace
 import MillraceTesting
 import Testing
 
-/// Counts subscribers who left; tells of counts, effects and the table when one renews.
+/// Counts subscribers who left. Publishes the counters, the effects and a table value when a subscriber renews.
 private struct Accountant: NotificationWorker {
   static let name = "accountant"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -25,7 +25,7 @@ private struct Accountant: NotificationWorker {
     }
   }
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .expired: return .ignore.counting("left/all").counting("left/voluntary", by: 2)
     case .didFailToRenew:
@@ -65,7 +65,7 @@ private struct Accountant: NotificationWorker {
     return setup
   }
 
-  @Test func `lanes count what they did once, and anybody sums them`() async throws {
+  @Test func `counters ignore duplicates and can be summed over the lanes`() async throws {
     try await WorkerHarness.run(Accountant.self, Self.setup) { harness in
       for _ in 0..<7 {
         let fixture = try await harness.receive(.expired, .voluntary)
@@ -81,7 +81,7 @@ private struct Accountant: NotificationWorker {
     }
   }
 
-  @Test func `effects are told as begun or ended, to the lane that has them and to whoever sums`() async throws {
+  @Test func `effects are reported as open or ended, in their lane and in the sum`() async throws {
     try await WorkerHarness.run(Accountant.self, Self.setup) { harness in
       try await harness.receive(.didFailToRenew) { $0.setOriginalTransactionId("2000000000000001") }
       try await harness.receive(.gracePeriodExpired) { $0.setOriginalTransactionId("2000000000000002") }
@@ -96,7 +96,7 @@ private struct Accountant: NotificationWorker {
     }
   }
 
-  @Test func `a table holds what was written before it was asked for, and forgets what was removed`() async throws {
+  @Test func `a table has all records written before the read, and tombstones remove entries`() async throws {
     try await WorkerHarness.run(Accountant.self, Self.setup) { harness in
       func price() async throws -> JSON? {
         try await harness.receive(.didRenew)
@@ -116,7 +116,7 @@ private struct Accountant: NotificationWorker {
     }
   }
 
-  @Test func `a topic that is missing is told when the table is read`() async throws {
+  @Test func `reading a table throws if its topic is missing`() async throws {
     let log = InMemoryLog(clock: .system)
     let table = TopicTable("none", in: log, 0) { count, _ in count += 1 }
     await #expect(throws: (any Error).self) { try await table.current() }
@@ -128,7 +128,7 @@ private struct Accountant: NotificationWorker {
     }
   }
 
-  @Test func `a setup that a test made has no table`() throws {
+  @Test func `a setup without a log provides no tables`() throws {
     let setup = WorkerSetup(
       name: "accountant", configuration: MillraceConfiguration(), clock: .system, logger: .init(label: "test"),
       http: NoServer())

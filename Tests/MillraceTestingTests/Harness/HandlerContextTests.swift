@@ -1,16 +1,16 @@
-// What a handler is given, as a consumer's author tests it.
+// Tests the handler context as an author of a worker would.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct HandlerContextTests {
-  /// Content with every call, or, where told so, not with the first.
+  /// A server that answers every call with success. The first call can have another result.
   private final class Apple: HTTPExchange {
     let calls = Mutex(0)
     private let first: Result<ExchangeAnswer, TransportFailure>?
@@ -35,18 +35,19 @@ import Testing
     }
   }
 
-  @Test func `a call waits for a near turn in its lane; what has a far one is parked, and no attempt is counted`()
+  @Test func `a call waits for a rate-limit slot that is near, otherwise its record is delayed without an attempt`()
     async throws
   {
     var setup = WorkerHarness.Setup()
     let apple = Apple()
     setup.appStore = apple
-    // Four fifths of one a second: the sixth of eight has its turn in more than five seconds.
+    // The budget is 0.8 calls a second, so the sixth of eight calls would wait longer than five seconds.
     try await WorkerHarness.run(Caller.self, setup) { harness in
       for _ in 0..<8 { try await harness.receive(.didRenew) }
       #expect(try await harness.events().count == 1)
       #expect(await harness.parked().map(\.count) == [3, 0, 0, 0, 0])
-      #expect(await harness.parked()[0].allSatisfy { Provenance($0).attempt == 0 && Provenance($0).due != nil })
+      #expect(
+        await harness.parked()[0].allSatisfy { DeliveryHistory($0).attempt == 0 && DeliveryHistory($0).due != nil })
       for half in 1...40 {
         try await harness.advance(by: .milliseconds(500))
         let count = try await harness.events().count
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `an effect whose call has to wait is not begun, and takes one turn`() async throws {
+  @Test func `an effect whose call has to wait is not begun and uses one rate-limit slot`() async throws {
     var setup = WorkerHarness.Setup()
     let apple = Apple()
     setup.appStore = apple
@@ -79,7 +80,7 @@ import Testing
       (.success(ExchangeAnswer(status: 429)), false), (.failure(TransportFailure("refused", .notSent)), false),
       (.success(ExchangeAnswer(status: 503)), true), (.failure(TransportFailure("reset", .unclear)), true),
     ] as [(Result<ExchangeAnswer, TransportFailure>, Bool)])
-  func `an effect whose call certainly did nothing is as if it had never been begun`(
+  func `an effect whose call certainly had no effect counts as not begun`(
     _ first: Result<ExchangeAnswer, TransportFailure>, _ mayBeDone: Bool
   ) async throws {
     var setup = WorkerHarness.Setup()
@@ -95,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `nine tenths of a budget are used while work waits for it`() async throws {
+  @Test func `nine tenths of the budget are used while work is waiting`() async throws {
     var setup = WorkerHarness.Setup()
     let apple = Apple()
     setup.appStore = apple
@@ -105,11 +106,11 @@ import Testing
         let before = apple.calls.withLock { $0 }
         for _ in 0..<240 { try await harness.advance(by: .milliseconds(250)) }
         let used = apple.calls.withLock { $0 } - before
-        // Four fifths of one a second. Those sent away first are away for ten seconds when five would do.
+        // The budget is 0.8 calls a second. The first delayed records wait ten seconds although five would be enough.
         #expect(((minute == 1 ? 38 : 44)...49).contains(used), "minute \(minute)")
       }
       #expect(try await harness.deadLetters().isEmpty)
-      // They do not come back before there can be a turn for them: a day of such work must not be a day of trying.
+      // Records do not return before a slot can be free, so a long backlog does not cause constant retries.
       let parked = await harness.parked().map(\.count).reduce(0, +)
       #expect(parked < 300 * 12, "\(parked) times")
     }
@@ -124,12 +125,12 @@ import Testing
     try await WorkerHarness.run(Caller.self, setup) { harness in
       for _ in 0..<100 { try await harness.receive(.didRenew) }
       for _ in 0..<400 { try await harness.advance(by: .milliseconds(500)) }
-      // Half of half of one a second.
+      // The budget is 0.25 calls a second.
       #expect((30...51).contains(apple.calls.withLock { $0 }))
     }
   }
 
-  @Test func `a 429 parks until the time that Apple says`() async throws {
+  @Test func `a 429 delays the record until the time that Apple names`() async throws {
     var setup = WorkerHarness.Setup()
     setup.appStore = Apple(retryAfter: ManualClock().clock.wallTime + .seconds(100))
     try await WorkerHarness.run(Caller.self, setup) { harness in
@@ -138,11 +139,11 @@ import Testing
       #expect(try await harness.events().isEmpty)
       for _ in 0..<20 { try await harness.advance(by: .seconds(1)) }
       #expect(try await harness.events().count == 1)
-      #expect(await harness.parked().flatMap(\.self).allSatisfy { Provenance($0).attempt == 0 })
+      #expect(await harness.parked().flatMap(\.self).allSatisfy { DeliveryHistory($0).attempt == 0 })
     }
   }
 
-  @Test func `a handler is told the time, when its run ends and how often it ran`() async throws {
+  @Test func `the context has the time, the deadline and the number of attempts`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       try await harness.receive(.didRenew)
       try await harness.advance(by: .seconds(60))
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `timers and rows go with a retry as well`() async throws {
+  @Test func `a retry outcome also sets timers and writes rows`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       try await harness.receive(.didRenew)
       #expect(harness.log.records(in: "table").map(\.value) == [Array("0".utf8)])
@@ -171,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `a notification with a deadline is tried before it and then given up`() async throws {
+  @Test func `a notification with a deadline is retried before it and then becomes a dead letter`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       try await harness.receive(.gracePeriodExpired)
       #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])

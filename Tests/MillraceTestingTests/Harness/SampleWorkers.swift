@@ -1,17 +1,17 @@
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Millrace
 import Synchronization
 
-/// Says which subscribers left on purpose; what else comes decides what becomes of it.
+/// Publishes voluntary cancellations. Other notification types select other outcomes.
 struct Winback: NotificationWorker {
   static let name = "winback"
   static let families: Set<NotificationFamily> = [.subscriptions]
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .expired(.voluntary): try .emit(SubscriberLeft(product: notification.transaction?.productId))
     case .didFailToRenew: .retry(after: .seconds(60), because: "not-yet")
@@ -29,7 +29,7 @@ struct SubscriberLeft: WorkerEvent {
   var product: String?
 }
 
-/// Publishes the order in which it handled notifications; fails the first try of what it is told to.
+/// Publishes the order in which it handles notifications. Fails the first attempt of `DID_FAIL_TO_RENEW`.
 struct Recorder: NotificationWorker {
   static let name = "recorder"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -41,7 +41,7 @@ struct Recorder: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if case .didFailToRenew = notification.event, context.attempt == 0 { throw RetryableFailure("first try") }
     return try .emit(Handled(id: notification.id))
   }
@@ -52,7 +52,7 @@ struct Recorder: NotificationWorker {
   }
 }
 
-/// Causes an effect that cannot be undone, in a receiver that de-duplicates by body, and fails after it once.
+/// Causes an effect in a receiver that deduplicates by body, and fails once after it.
 struct Extender: NotificationWorker {
   static let name = "extender"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -60,7 +60,7 @@ struct Extender: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     let answer = try await context.once("extend/\(notification.id)", body: Array(notification.id.utf8)) { intent in
       Self.calls.withLock { $0[intent.name, default: 0] += 1 }
       return Array("done".utf8)
@@ -75,14 +75,14 @@ struct Extender: NotificationWorker {
   }
 }
 
-/// Sets a timer with each notification.
+/// Sets a timer for each notification.
 struct Reminder: NotificationWorker {
   static let name = "reminder"
   static let families: Set<NotificationFamily> = [.subscriptions]
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .expired: Outcome.ignore.cancellingTimer("remind")
     default: Outcome.ignore.settingTimer("remind", at: context.clock.wallTime + .seconds(3_600), payload: [7])
@@ -106,7 +106,7 @@ struct Caller: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     let client = try context.appStore(for: notification.bundleId)
     let isFree = client.delay(for: .requestTestNotification, in: .production) == .zero
     let answer = try await client.requestTestNotification(in: .production)
@@ -120,14 +120,14 @@ struct Caller: NotificationWorker {
   }
 }
 
-/// Makes one call to Apple for each notification, once.
+/// Makes one call to Apple for each notification, as an effect.
 struct OnceCaller: NotificationWorker {
   static let name = "once-caller"
   static let families: Set<NotificationFamily> = [.subscriptions]
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     let result = try await context.once(
       "call/\(notification.id)", body: [], calling: .requestTestNotification, in: .production,
       of: try context.appStore(for: notification.bundleId)
@@ -144,7 +144,7 @@ struct OnceCaller: NotificationWorker {
   }
 }
 
-/// Says what it is told of its run, and takes a timer and a row along whatever it decides.
+/// Publishes the values of its context. Sets a timer with its retry and writes a row with every outcome.
 struct Teller: NotificationWorker {
   static let name = "teller"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -156,7 +156,7 @@ struct Teller: NotificationWorker {
     envelope.notificationType == NotificationTypeV2.gracePeriodExpired.rawValue ? receivedAt + .seconds(100) : nil
   }
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if case .gracePeriodExpired = notification.event { throw RetryableFailure("never", after: .seconds(3_600)) }
     let row = OutputRecord(topic: "table", key: notification.id, value: Array("\(context.attempt)".utf8))
     if context.attempt == 0 {
@@ -177,7 +177,7 @@ struct Teller: NotificationWorker {
     var attempt: Int
     var isReapplied: Bool
 
-    init(_ context: HandlerContext, _ notification: Notification) {
+    init(_ context: HandlerContext, _ notification: AppStoreNotification) {
       now = context.clock.wallTime.millisecondsSince1970
       secondsLeft = (context.deadline - context.clock.wallTime) / .seconds(1)
       attempt = context.attempt

@@ -1,12 +1,12 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
 import Testing
 
 @Suite struct WorkerHarnessTests {
-  @Test func `an event is published once, however often the notification comes`() async throws {
+  @Test func `an event is published once for a repeated notification`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       let notification = try await harness.receive(.expired, .voluntary)
       try await harness.receive(again: notification)
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `what is ignored leaves nothing`() async throws {
+  @Test func `an ignored notification leaves no records`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       try await harness.receive(.didRenew)
       #expect(try await harness.events().isEmpty)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `a retry waits on the largest tier that fits and never runs early`() async throws {
+  @Test func `a retry waits in the largest retry delay that fits and never runs early`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       try await harness.receive(.didFailToRenew)
       #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test func `a permanent failure is a dead letter with its code, and the bytes as they came`() async throws {
+  @Test func `a permanent failure is a dead letter with its code and the original bytes`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       let notification = try await harness.receive(.gracePeriodExpired)
       let letters = try await harness.deadLetters()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `an unknown error is tried again with growing delays until the attempts are used up`() async throws {
+  @Test func `an unknown error is retried with growing delays until the attempts are exhausted`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       try await harness.receive(.offerRedeemed)
       for _ in 0..<40 { try await harness.advance(by: .seconds(21_600)) }
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a tombstone and bytes nobody signed become dead letters at once`() async throws {
+  @Test func `tombstones and forged bytes become dead letters at once`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       let genuine = try await harness.receive(.didRenew)
       var forged = genuine.producerRecord
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a tombstone without headers, or without even a key, is a dead letter and holds nobody up`() async throws {
+  @Test func `a tombstone without headers or key is a dead letter and blocks no record`() async throws {
     var setup = WorkerHarness.Setup()
     setup.lanes = 1
     try await WorkerHarness.run(Winback.self, setup) { harness in
@@ -83,13 +83,13 @@ import Testing
       try await harness.receive(.expired, .voluntary)
       let letters = try await harness.deadLetters()
       #expect(letters.map(\.reason) == ["tombstone", "tombstone", "tombstone"])
-      #expect(letters.map { Provenance($0.record).first.offset } == [0, 1, 2])
+      #expect(letters.map { DeliveryHistory($0.record).first.offset } == [0, 1, 2])
       #expect(letters.allSatisfy { $0.record.value == nil })
       #expect(try await harness.events().map(\.name) == ["subscriber.left"])
     }
   }
 
-  @Test func `with strict order successors of a waiting record wait behind it`() async throws {
+  @Test func `with strict ordering the successors of a delayed record wait for it`() async throws {
     try await WorkerHarness.run(Recorder.self) { harness in
       var ids: [String] = []
       for type in [NotificationTypeV2.didFailToRenew, .didRenew, .didChangeRenewalStatus] {
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `an effect is caused once although its handler runs twice`() async throws {
+  @Test func `an effect is caused once even if its handler runs twice`() async throws {
     try await WorkerHarness.run(Extender.self) { harness in
       let fixture = try await harness.receive(.didRenew)
       #expect(try await harness.events().isEmpty)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a timer fires at its time, once, and not after it was withdrawn`() async throws {
+  @Test func `a timer fires once, at its time`() async throws {
     try await WorkerHarness.run(Reminder.self) { harness in
       try await harness.receive(.didRenew)
       try await harness.advance(by: .seconds(3_599))

@@ -1,14 +1,14 @@
-// What a running worker says of itself.
+// Tests the metrics of a running worker.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
 import Testing
 
-/// Waits for a word that a test gives, whatever its task is told.
+/// A handler that waits until a test resumes it and ignores cancellation.
 private struct Sleeper: NotificationWorker {
   static let name = "sleeper"
   static let families: Set<NotificationFamily> = [.subscriptions]
@@ -16,7 +16,7 @@ private struct Sleeper: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard case .expired = notification.event, context.attempt == 0 else { return .ignore }
     await withCheckedContinuation { waiter in Self.waiters.withLock { $0.append(waiter) } }
     return .ignore
@@ -30,7 +30,7 @@ private struct Sleeper: NotificationWorker {
     }?.split(separator: " ").last.flatMap { Double($0) }
   }
 
-  @Test func `lag is 0 where everything is done, and a parked record is none before it is due`() async throws {
+  @Test func `lag is 0 when all records are handled, and a delayed record adds none before it is due`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()
     setup.metrics = registry
@@ -42,14 +42,14 @@ private struct Sleeper: NotificationWorker {
       await harness.measureLag()
       let page = registry.render()
       #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: page) == 0)
-      // The topic that the record waits in ends with the marker of a transaction.
+      // The topic with the delayed record ends with a transaction marker.
       let lags = page.split(separator: "\n").filter { $0.hasPrefix("millrace_worker_lag_records{") }
       #expect(lags.count > 2 && lags.allSatisfy { $0.hasSuffix(" 0") }, "\(lags)")
       #expect(value("millrace_worker_handlers_stuck", [#"worker="winback""#], in: page) == 0)
     }
   }
 
-  @Test func `an event is counted by name, once however often its notification comes`() async throws {
+  @Test func `an event is counted by name, once for a repeated notification`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()
     setup.metrics = registry
@@ -63,7 +63,7 @@ private struct Sleeper: NotificationWorker {
     }
   }
 
-  @Test func `what is no record of a shared topic is counted by topic, once, and harms nobody`() async throws {
+  @Test func `a malformed record of a shared topic is counted once by topic and has no other effect`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()
     setup.metrics = registry
@@ -81,7 +81,7 @@ private struct Sleeper: NotificationWorker {
     }
   }
 
-  @Test func `a handler that ignores its limit is counted until it returns, and its record ages`() async throws {
+  @Test func `a handler that ignores its timeout counts as stuck until it returns, and adds lag`() async throws {
     let registry = PrometheusRegistry()
     var setup = WorkerHarness.Setup()
     setup.metrics = registry
@@ -91,7 +91,7 @@ private struct Sleeper: NotificationWorker {
     worker.handlerTimeout = .seconds(30)
     setup.configuration.workers = [worker]
     try await WorkerHarness.run(Sleeper.self, setup) { harness in
-      // Both come to rest only when the handler's time is over.
+      // Both calls return only after the handler's timeout.
       async let received = harness.receive(.expired, .voluntary)
       while Sleeper.waiters.withLock({ $0.isEmpty }) { await Task.yield() }
       let start = harness.clock.wallTime

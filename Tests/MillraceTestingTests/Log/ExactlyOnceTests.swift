@@ -1,9 +1,9 @@
-// The promise that the log in memory exists for: workers that read, write and commit in transactions, while processes
-// stand still, die and come back, leave each input in the output once.
+// Tests exactly-once processing with the in-memory log. Workers copy records in transactions while processes pause,
+// crash and restart. Each input must be in the output once.
 
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -12,10 +12,10 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ExactlyOnceTests {
   private static let records = 120
 
-  @Test func `each record is answered once, whatever happens to the workers`() async throws {
+  @Test func `each record is copied once while workers pause and crash`() async throws {
     let fenced = Tally()
     for seed in UInt64(0)..<60 { try await run(seed, counting: fenced) }
-    // Without anybody fenced nothing would have been shown.
+    // Without a fenced worker the test would show nothing.
     #expect(fenced.count > 0)
   }
 
@@ -46,7 +46,7 @@ import Testing
       }
     }
     for worker in workers { worker.log.resume() }
-    // Whatever is left waits for nothing but the sessions and transactions of the dead.
+    // The remaining records wait only for the sessions and transactions of crashed workers to time out.
     for _ in 0..<2_000 where log.records(in: "out").count < Self.records {
       time.advance(by: .seconds(1))
       for _ in 0..<50 { await Task.yield() }
@@ -65,14 +65,14 @@ import Testing
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 }
 
-/// Counts what many tasks see.
+/// A counter for many tasks.
 private final class Tally: Sendable {
   private let value = Atomic(0)
   var count: Int { value.load(ordering: .relaxed) }
   func add() { value.add(1, ordering: .relaxed) }
 }
 
-/// Copies `in` to `out`, one batch in one transaction, as a worker does: it starts anew after whatever goes wrong.
+/// Copies `in` to `out`, with one transaction for each batch. Like a worker, it restarts after any error.
 private struct TransactionalCopier {
   let log: InMemoryLog
   private let task: Task<Void, Never>
@@ -105,7 +105,7 @@ private struct TransactionalCopier {
       group.addTask { try await reader.run() }
       group.addTask { try await copy(reader, writer) }
       defer { reader.shutDown() }
-      // Whichever ends first ends the other; the reader's loop is over by then.
+      // The task that ends first ends the other.
       _ = try await group.next()
       group.cancelAll()
     }
@@ -119,7 +119,7 @@ private struct TransactionalCopier {
         if case .revoked(let revocation) = event { revocation.complete() }
         continue
       }
-      // One round over what there is; then the next event is looked at by starting anew.
+      // Reads the assigned partitions until an error. A rebalance ends the reads, and a restart handles its event.
       let group = try await reader.groupMetadata()
       try await withThrowingTaskGroup(of: (TopicPartition, [ConsumerRecord]).self) { tasks in
         for partition in partitions {
@@ -152,7 +152,7 @@ private struct TransactionalCopier {
         return
       } catch let error as KafkaError where error.transactionRemedy == .abort {
         try await writer.abort(timeout: limit)
-        // A generation that has passed does not come back.
+        // A retry with an old generation cannot succeed.
         if error.code == .illegalGeneration || error.code == .unknownMember { throw error }
       }
     }

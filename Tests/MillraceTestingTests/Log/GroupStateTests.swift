@@ -1,5 +1,5 @@
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import MillraceTesting
@@ -9,7 +9,7 @@ import Testing
   private static let all = Set((Int32(0)..<5).map { TopicPartition(topic: "t", partition: $0) })
 
   @Test(arguments: 0..<300)
-  func `no partition has two owners and none is forgotten, in whatever order members act`(seed: Int) {
+  func `every partition has exactly one owner for any order of events`(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     var group = GroupState(rebalanceTimeout: .seconds(30))
     var owned: [String: Set<TopicPartition>] = [:]
@@ -35,7 +35,7 @@ import Testing
         owned[id] = nil
         _ = group.rejoin(id, counts: Self.counts, now: now)
       }
-      // What was given up is not its own any more, whatever it believes.
+      // An expelled member no longer owns its partitions, even if it has not noticed.
       for id in group.expelled {
         owned[id] = nil
         revoking.remove(id)
@@ -43,7 +43,7 @@ import Testing
       for (id, event) in group.outbox {
         switch event {
         case .revoked(let partitions):
-          #expect(owned[id] == Set(partitions), "seed \(seed): \(id) is asked for what it has")
+          #expect(owned[id] == Set(partitions), "seed \(seed): \(id) must revoke all of its partitions")
           revoking.insert(id)
         case .assigned(let partitions):
           for (other, theirs) in owned where other != id {
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `offsets of a transaction count when it is committed`() {
+  @Test func `offsets of a transaction take effect when it commits`() {
     var group = GroupState(rebalanceTimeout: .seconds(30))
     let partition = TopicPartition(topic: "t", partition: 0)
     group.commit([CommittedOffset(partition, offset: 1)])

@@ -1,7 +1,7 @@
-// What only the log in memory can be asked: time by hand, faults, processes that stand still or die.
+// Tests features that only the in-memory log has: manual time, injected faults, and processes that pause or crash.
 
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
@@ -23,19 +23,19 @@ import Testing
     return (GroupMember(reader), Task { try await reader.run() })
   }
 
-  @Test func `a record without a timestamp has the clock's`() throws {
+  @Test func `a record without a timestamp gets the time of the clock`() throws {
     time.advance(by: .seconds(5))
     try log.append(ProducerRecord(topic: "t", partition: 0, value: [1]))
     try log.append(ProducerRecord(topic: "t", partition: 0, value: [1], timestamp: 7))
     #expect(log.records(in: "t").map(\.timestamp) == [1_767_225_605_000, 7])
   }
 
-  @Test func `records without a key take turns`() throws {
+  @Test func `records without a key rotate over the partitions`() throws {
     let places = try (0..<4).map { _ in try log.append(ProducerRecord(topic: "t", value: [1])).partition }
     #expect(places == [0, 1, 0, 1])
   }
 
-  @Test func `a record beyond the limit is refused and dooms no transaction`() async throws {
+  @Test func `an oversize record is refused and the transaction can commit`() async throws {
     let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
     try await writer.initialize(timeout: .seconds(1))
     try await writer.begin()
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: - Processes
 
-  @Test func `a process that stands still loses its partitions when the session is over, and is fenced`() async throws {
+  @Test func `a process that is paused beyond its session loses its partitions and is fenced`() async throws {
     let zombie = log.process("zombie")
     var (paused, pausedRun) = try member(zombie)
     try await paused.nextAssignment()
@@ -75,7 +75,7 @@ import Testing
     #expect(log.committedOffsets(of: "g").isEmpty)
     #expect(log.records(in: "t").isEmpty)
 
-    // It learns that it lost everything, and joins again.
+    // The paused process learns that it lost its partitions, and joins again.
     guard case .revoked(let revocation) = try await paused.next() else { return #expect(Bool(false), "not revoked") }
     #expect(revocation.isLost)
     #expect(revocation.partitions.count == 2)
@@ -88,7 +88,7 @@ import Testing
     try await heirRun.value
   }
 
-  @Test func `a process that goes on in time keeps its partitions`() async throws {
+  @Test func `a process that resumes within its session keeps its partitions`() async throws {
     let process = log.process("slow")
     var (member, run) = try member(process)
     try await member.nextAssignment()
@@ -102,7 +102,7 @@ import Testing
     try await run.value
   }
 
-  @Test func `a crashed process leaves its group by silence and its transaction by time`() async throws {
+  @Test func `the session and the transaction of a crashed process time out`() async throws {
     let doomed = log.process("p")
     var (dead, deadRun) = try member(doomed)
     try await dead.nextAssignment()
@@ -128,7 +128,7 @@ import Testing
     try await heirRun.value
   }
 
-  @Test func `a reader of a crashed process joins no group`() async throws {
+  @Test func `a reader of a crashed process does not join the group`() async throws {
     let doomed = log.process("p")
     let early = try doomed.makeReader(group: "g", topics: ["t"], options: LogReaderOptions())
     doomed.crash()
@@ -138,7 +138,7 @@ import Testing
     #expect(log.assignment(of: "g").isEmpty)
   }
 
-  @Test func `a reader that starts while its process stands still joins when it goes on`() async throws {
+  @Test func `a reader that starts in a paused process joins when the process resumes`() async throws {
     let slow = log.process("slow")
     slow.pause()
     let reader = try slow.makeReader(group: "g", topics: ["t"], options: LogReaderOptions())
@@ -152,7 +152,7 @@ import Testing
     try await run
   }
 
-  @Test func `a member that does not hand over in time is given up`() async throws {
+  @Test func `a member that does not complete a revocation in time is removed`() async throws {
     var (slow, slowRun) = try member(log.process("slow"))
     try await slow.nextAssignment()
     var (heir, heirRun) = try member(log.process("heir"))
@@ -172,7 +172,7 @@ import Testing
     try await heirRun.value
   }
 
-  @Test func `a transaction beyond its time is aborted and its producer fenced`() async throws {
+  @Test func `a transaction that times out is aborted and its producer is fenced`() async throws {
     let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
     try await writer.initialize(timeout: .seconds(1))
     try await writer.begin()
@@ -188,7 +188,7 @@ import Testing
 
   private let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 
-  @Test func `a refused write happened not, an unacknowledged one did`() async throws {
+  @Test func `a refused write is not stored, an unacknowledged one is`() async throws {
     let writer = try log.makeWriter()
     log.fail(.send, with: [away], in: "u")
     log.fail(.send, with: [away])
@@ -199,7 +199,7 @@ import Testing
     #expect(log.records(in: "t").map(\.text) == ["b", "c"])
   }
 
-  @Test func `a write that fails inside a transaction leaves only the abort`() async throws {
+  @Test func `after a failed write a transaction can only abort`() async throws {
     let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
     try await writer.initialize(timeout: .seconds(1))
     try await writer.begin()
@@ -214,7 +214,7 @@ import Testing
   }
 
   @Test(arguments: [FaultReach.refused, .unacknowledged])
-  func `a commit without an answer is called again and happens once`(_ reach: FaultReach) async throws {
+  func `a commit without an answer can be retried and happens once`(_ reach: FaultReach) async throws {
     let writer = try log.makeTransactionalWriter(id: "w", timeout: .seconds(10))
     try await writer.initialize(timeout: .seconds(1))
     try await writer.begin()
@@ -227,7 +227,7 @@ import Testing
     try await writer.begin()
   }
 
-  @Test func `latency passes by the log's clock`() async throws {
+  @Test func `latency uses the log's clock`() async throws {
     log.setLatency(.seconds(3))
     let writer = try log.makeWriter()
     async let sent = writer.send(ProducerRecord("t", "a"))
@@ -239,7 +239,7 @@ import Testing
 
   // MARK: - Retention
 
-  @Test func `a reader whose offset is gone starts at the oldest record, a scan says so`() async throws {
+  @Test func `a reader whose offset was deleted continues at the oldest record, and a scan fails`() async throws {
     for text in ["a", "b", "c"] { try log.append(ProducerRecord("t", text)) }
     var (member, run) = try member(log)
     try await member.nextAssignment()
@@ -253,7 +253,7 @@ import Testing
     try await run.value
   }
 
-  @Test func `a topic that comes into being reaches the groups that read it`() async throws {
+  @Test func `a new topic is assigned to the groups that subscribe to it`() async throws {
     let reader = try log.makeReader(group: "h", topics: ["t", "later"], options: LogReaderOptions())
     var member = GroupMember(reader)
     let run = Task { try await reader.run() }
@@ -267,7 +267,7 @@ import Testing
 }
 
 extension GroupMember {
-  /// Hands over what is revoked until the reader is closed.
+  /// Completes revocations until the reader is closed.
   mutating func finish() async {
     while let event = await nextOrEnd() {
       if case .revoked(let revocation) = event { revocation.complete() }

@@ -11,11 +11,11 @@ import Testing
       ("a-little-bit-longer-string", -1_486_304_829),
       ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971), ("abc", 479_470_107),
     ] as [(String, Int32)])
-  func `hashes are those of Kafka's own tests`(text: String, hash: Int32) {
+  func `hashes equal those in Kafka's tests`(text: String, hash: Int32) {
     #expect(Int32(bitPattern: Murmur2.hash(Array(text.utf8))) == hash)
   }
 
-  @Test func `every length agrees with the algorithm as Java writes it`() {
+  @Test func `hashes of all key lengths equal those of Java's algorithm`() {
     for length in 0..<64 {
       let key = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
       #expect(Murmur2.partition(of: key, among: 97) == JavaPartitioner.partition(of: key, among: 97), "\(length) bytes")

@@ -1,4 +1,4 @@
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import MillraceTesting
@@ -8,7 +8,7 @@ import Testing
     ConsumerRecord(topic: "t", partition: 0, offset: 0, timestamp: time, key: nil, value: Array(text.utf8))
   }
 
-  @Test func `markers take offsets and are never read`() {
+  @Test func `transaction markers occupy offsets and are never returned`() {
     var store = PartitionStore()
     _ = store.append(record("a"), in: 1)
     store.end(1, isCommitted: true)
@@ -33,7 +33,7 @@ import Testing
     #expect(store.everything.map(\.text) == ["a", "b", "c", "d"])
   }
 
-  @Test func `a batch ends at its limit and goes on behind it`() {
+  @Test func `a batch ends at its limit and the next one continues after it`() {
     var store = PartitionStore()
     for text in ["a", "b", "c"] { _ = store.append(record(text), in: nil) }
     let (first, next) = store.read(from: 0, limit: 2)
@@ -41,7 +41,7 @@ import Testing
     #expect(store.read(from: next, limit: 2).records.map(\.text) == ["c"])
   }
 
-  @Test func `what is trimmed is gone and offsets stay`() {
+  @Test func `trimmed records are gone and offsets do not change`() {
     var store = PartitionStore()
     for (index, text) in ["a", "b", "c"].enumerated() { _ = store.append(record(text, at: Int64(index)), in: nil) }
     store.trim(before: 2)

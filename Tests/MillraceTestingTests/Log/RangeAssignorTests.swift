@@ -1,15 +1,15 @@
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import MillraceTesting
 
 @Suite struct RangeAssignorTests {
-  @Test func `the first members take what is left over`() {
+  @Test func `the first members get the remaining partitions`() {
     let assignment = RangeAssignor.assign(["a": ["t"], "b": ["t"], "c": ["t"]], counts: ["t": 7])
     #expect(assignment.mapValues { $0.map(\.partition) } == ["a": [0, 1, 2], "b": [3, 4], "c": [5, 6]])
   }
 
-  @Test func `topics of one count have each number at one member`() {
+  @Test func `topics with the same partition count have each partition number at one member`() {
     let assignment = RangeAssignor.assign(["a": ["t", "u"], "b": ["t", "u"]], counts: ["t": 3, "u": 3])
     for partitions in assignment.values {
       #expect(
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a member gets nothing of what it does not read, or what does not exist`() {
+  @Test func `a member gets no partitions of topics that it does not read or that do not exist`() {
     let assignment = RangeAssignor.assign(["a": ["t"], "b": ["u", "missing"], "c": []], counts: ["t": 1, "u": 1])
     #expect(
       assignment == [

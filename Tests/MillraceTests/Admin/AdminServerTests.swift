@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import AsyncHTTPClient
 import CoreMetrics
 import Logging
@@ -10,7 +10,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct AdminServerTests {
-  /// Runs a server on a port of the system's choice while `body` asks it.
+  /// Runs a server on a free port while `body` sends requests.
   private func serving(
     _ checks: [ReadinessCheck], heartbeat: Heartbeat, _ body: (String) async throws -> Void
   ) async throws {
@@ -40,7 +40,7 @@ import Testing
     return (response.status.code, response.headers.first(name: "content-type"), String(buffer: body))
   }
 
-  @Test func `Metrics, liveness and readiness are served`() async throws {
+  @Test func `The server serves metrics, liveness and readiness`() async throws {
     let ready = ReadinessCheck("kafka", remedy: "r") { .healthy("3 brokers answer") }
     try await serving([ready], heartbeat: Heartbeat(clock: ManualClock().clock)) { base in
       let metrics = try await get("\(base)/metrics")
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `A failing check makes the process unready, not dead`() async throws {
+  @Test func `A failing check makes the process not ready, but it stays alive`() async throws {
     let failing = ReadinessCheck("topics", remedy: "apply") { .unhealthy("weak", remedy: "apply") }
     try await serving([failing], heartbeat: Heartbeat(clock: ManualClock().clock)) { base in
       let readiness = try await get("\(base)/readyz")
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `A process that does not turn is dead`() async throws {
+  @Test func `A process without a heartbeat is not alive`() async throws {
     let manual = ManualClock()
     let heartbeat = Heartbeat(clock: manual.clock)
     manual.advance(by: .seconds(60))

@@ -4,7 +4,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct HealthTests {
-  @Test func `A report is healthy when every check is`() {
+  @Test func `A report is healthy if every check is healthy`() {
     let good = HealthReport.Entry(name: "a", outcome: .healthy("fine"))
     let bad = HealthReport.Entry(name: "b", outcome: .unhealthy("gone", remedy: "restart"))
     #expect(HealthReport([]).isHealthy)
@@ -12,7 +12,7 @@ import Testing
     #expect(!HealthReport([good, bad]).isHealthy)
   }
 
-  @Test func `Its body names each check and what to do`() {
+  @Test func `The body of a report names each check and the remedy`() {
     let report = HealthReport([
       .init(name: "a", outcome: .healthy("fine")),
       .init(name: "b", outcome: .unhealthy("it \"broke\"", remedy: "mend it")),

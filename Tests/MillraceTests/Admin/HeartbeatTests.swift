@@ -1,10 +1,10 @@
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
 
 @Suite struct HeartbeatTests {
-  @Test func `A process that beats is alive, one that stopped is not`() {
+  @Test func `A process is alive while its heartbeat is recent`() {
     let manual = ManualClock()
     let heartbeat = Heartbeat(clock: manual.clock)
     #expect(heartbeat.report().isHealthy)
@@ -16,7 +16,7 @@ import Testing
     #expect(heartbeat.report().isHealthy)
   }
 
-  @Test func `It beats every second until it is cancelled`() async throws {
+  @Test func `The heartbeat runs every second until it is cancelled`() async throws {
     let manual = ManualClock()
     let heartbeat = Heartbeat(clock: manual.clock)
     let running = Task { try await heartbeat.run() }
@@ -31,8 +31,7 @@ import Testing
     try await running.value
   }
 
-  @Test func `a pump that does not turn is as bad as a heart that does not beat; one that does not run is not judged`()
-  {
+  @Test func `a poll loop that is blocked fails liveness, and a loop that does not run is ignored`() {
     let ages: [(Duration?, Bool)] = [(nil, true), (.seconds(1), true), (.seconds(15), true), (.seconds(16), false)]
     for (age, isHealthy) in ages {
       let heartbeat = Heartbeat(clock: ManualClock().clock, pumps: [("worker", { age })])

@@ -1,11 +1,11 @@
-import Clocks
+import MillraceTime
 import Synchronization
 import Testing
 
 @testable import Millrace
 
 @Suite struct ReadinessBoardTests {
-  /// Counts how often a check is asked and answers when told to.
+  /// Counts the runs of a check and blocks gated runs.
   private final class Probe: Sendable {
     let asked = Mutex(0)
     let gate = AsyncStream.makeStream(of: Void.self)
@@ -15,7 +15,7 @@ import Testing
     func check(_ outcome: CheckOutcome = .healthy("fine"), gated: Bool = false) -> ReadinessCheck {
       ReadinessCheck("probe", remedy: "look") {
         self.asked.withLock { $0 += 1 }
-        // Deaf to cancellation, as a call into a blocking library is.
+        // Ignores cancellation, like a call into a blocking library.
         if gated { await Task { for await _ in self.gate.stream { break } }.value }
         return outcome
       }
@@ -26,7 +26,7 @@ import Testing
     ReadinessBoard(checks, clock: manual.clock, timeout: .seconds(3), maxAge: .seconds(5))
   }
 
-  @Test func `A report is answered again while it is young`() async {
+  @Test func `A recent report is reused`() async {
     let manual = ManualClock()
     let probe = Probe()
     let board = Self.board([probe.check()], manual)
@@ -37,7 +37,7 @@ import Testing
     #expect(probe.count == 2)
   }
 
-  @Test func `Probes that come together ask once`() async {
+  @Test func `Concurrent probes run a check once`() async {
     let manual = ManualClock()
     let probe = Probe()
     let board = Self.board([probe.check(gated: true)], manual)
@@ -62,7 +62,7 @@ import Testing
     probe.gate.continuation.finish()
   }
 
-  @Test func `A question that never came back is not asked again`() async {
+  @Test func `A check that is still running is not started again`() async {
     let manual = ManualClock()
     let probe = Probe()
     let board = Self.board([probe.check(gated: true)], manual)
@@ -77,7 +77,7 @@ import Testing
     probe.gate.continuation.finish()
   }
 
-  @Test func `A check that throws is unhealthy, the others are still asked`() async {
+  @Test func `A check that throws is unhealthy and the others still run`() async {
     struct Gone: Error, CustomStringConvertible { var description: String { "gone" } }
     let manual = ManualClock()
     let probe = Probe()
@@ -88,7 +88,7 @@ import Testing
     #expect(report.entries.first?.outcome == .unhealthy("gone", remedy: "mend"))
   }
 
-  @Test func `A process that leaves is not ready, without asking anybody`() async {
+  @Test func `A draining process is not ready and runs no checks`() async {
     let manual = ManualClock()
     let probe = Probe()
     let board = Self.board([probe.check()], manual)

@@ -4,7 +4,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct RefusalTests {
-  private static let table: [(VerificationError, Refusal.Reason, Refusal.Consequence, isKept: Bool)] = [
+  private static let table: [(VerificationError, Refusal.Reason, Refusal.Response, isKept: Bool)] = [
     (VerificationError(.format, ""), .malformed, .malformed, false),
     (VerificationError(.certificate, ""), .malformed, .malformed, false),
     (VerificationError(.algorithm, ""), .algorithm, .unauthorized, false),
@@ -20,24 +20,24 @@ import Testing
     (VerificationError(.configuration, ""), .chain, .retryLater, false),
   ]
 
-  @Test(arguments: table) func `each class of disbelief has its consequence`(
-    error: VerificationError, reason: Refusal.Reason, consequence: Refusal.Consequence, isKept: Bool
+  @Test(arguments: table) func `each verification error has its consequence`(
+    error: VerificationError, reason: Refusal.Reason, response: Refusal.Response, isKept: Bool
   ) {
     let refusal = Refusal(error, unverifiable: .retry)
     #expect(refusal.reason == reason)
-    #expect(refusal.consequence == consequence)
+    #expect(refusal.response == response)
     #expect(refusal.isWorthKeeping == isKept)
   }
 
-  @Test func `every class stands in the table`() {
+  @Test func `the table has every verification error`() {
     #expect(Set(Self.table.map(\.0.reason)) == Set(VerificationError.Reason.allCases))
   }
 
-  @Test(arguments: table) func `an operator who refuses the unverifiable is asked for no retry of it`(
-    error: VerificationError, reason: Refusal.Reason, consequence: Refusal.Consequence, isKept: Bool
+  @Test(arguments: table) func `with unverifiable set to refuse, unverifiable bodies are not retried`(
+    error: VerificationError, reason: Refusal.Reason, response: Refusal.Response, isKept: Bool
   ) {
     let refusal = Refusal(error, unverifiable: .refuse)
-    #expect(refusal.consequence == (isKept ? .unauthorized : consequence))
+    #expect(refusal.response == (isKept ? .unauthorized : response))
     #expect(refusal.isWorthKeeping == isKept)
   }
 
@@ -56,17 +56,17 @@ import Testing
         .forged(InnerForgery(token: .renewalInfo, error: VerificationError(.chain, "", isOnlyChainFault: true))),
         .innerChain, .retryLater
       ),
-    ] as [(InnerVerdict, Refusal.Reason?, Refusal.Consequence?)])
-  func `a genuine outside with anything but verified inside is refused and kept`(
-    inner: InnerVerdict, reason: Refusal.Reason?, consequence: Refusal.Consequence?
+    ] as [(InnerVerdict, Refusal.Reason?, Refusal.Response?)])
+  func `a genuine outer token with an unverified inner token is refused and kept`(
+    inner: InnerVerdict, reason: Refusal.Reason?, response: Refusal.Response?
   ) {
     let refusal = Refusal(inner, unverifiable: .retry)
     #expect(refusal?.reason == reason)
-    #expect(refusal?.consequence == consequence)
+    #expect(refusal?.response == response)
     #expect(refusal.map(\.isWorthKeeping) ?? true)
   }
 
-  @Test func `bytes are kept only where they are worth it`() {
+  @Test func `only refusals that are worth keeping have evidence`() {
     #expect(Refusal(.signature, .unauthorized, "").keeping([1]).evidence == nil)
     let kept = Refusal(.appNotConfigured, .retryLater, "", isWorthKeeping: true).keeping([1], secretOf: ["one"])
     #expect(kept.evidence == [1])

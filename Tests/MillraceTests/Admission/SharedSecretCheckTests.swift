@@ -5,13 +5,13 @@ import Testing
 @testable import Millrace
 
 @Suite struct SharedSecretCheckTests {
-  /// Two apps with secrets of their own, the first in rotation, and both with the team's primary one where asked.
+  /// Two apps with their own secrets, the first in rotation. With `primary`, both also have the team's primary secret.
   private func check(primary: Bool = false) throws -> SharedSecretCheck {
     let shared = primary ? ["primary"] : []
     return try check(["one": ["old", "new"] + shared, "two": ["second"] + shared])
   }
 
-  /// Apps by bundle id with their secrets.
+  /// Creates a check for apps, given as bundle IDs with secrets.
   private func check(_ apps: KeyValuePairs<String, [String]>) throws -> SharedSecretCheck {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("secrets-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -50,13 +50,13 @@ import Testing
       (["old"], nil, "one"), (["old"], "three", "nobody's"), (["nonsense"], "three", "wrong"),
       (["old", "new"], "one", "one"), (["old", "nonsense"], "one", "wrong"),
     ] as [([String], String?, String)])
-  func `a secret speaks for its app and for no other`(
+  func `a secret is valid for its app and for no other`(
     sent: [String], bundleId: String?, expected: String
   ) throws {
     #expect(bundle(try check().judge(passwords(sent), bundleId: bundleId)) == expected)
   }
 
-  @Test func `a primary secret serves every app, and names none by itself`() throws {
+  @Test func `a primary secret is valid for every app and identifies none`() throws {
     let check = try check(primary: true)
     #expect(bundle(check.judge(try passwords(["primary"]), bundleId: "two")) == "two")
     #expect(bundle(check.judge(try passwords(["primary"]), bundleId: nil)) == "nobody's")
@@ -67,27 +67,27 @@ import Testing
       (["old"], "three", ["one"]), (["second"], "three", ["two"]), (["primary"], "three", ["one", "two"]),
       (["primary"], nil, ["one", "two"]), (["old", "primary"], "three", ["one"]),
     ] as [([String], String?, [String])])
-  func `a secret for no configured app is known by whose it is`(
+  func `a right secret for an app that is not configured names the apps that share it`(
     sent: [String], bundleId: String?, expected: [String]
   ) throws {
     #expect(try check(primary: true).judge(passwords(sent), bundleId: bundleId) == .noApp(secretOf: expected))
   }
 
-  /// Whose secret was found right, for which app it is to speak now, and whether it may.
+  /// The apps whose secret matched, the app that the secret must now be valid for, and the result.
   private static let shared: [([String], String, Bool)] = [
     (["one"], "one", true), (["one", "two"], "one", true),
-    // An app with secrets of its own, and one with fewer or more of them than the app whose secret it was.
+    // An app with other secrets, and an app with fewer or more secrets than the app that matched.
     (["one"], "stranger", false), (["stranger"], "one", false),
     (["team"], "both", true), (["both"], "team", false),
-    // What two apps have in common is the team's secret; what one of them has may be its own.
+    // A secret that two apps share is the team's. A secret of only one app may be its own.
     (["one", "two"], "team", true), (["one"], "team", false), (["one"], "two", false), (["one", "team"], "two", true),
-    // Nothing left to tell by.
+    // No configured secrets are left to compare.
     ([], "one", false), (["gone"], "one", false), (["one", "gone"], "team", false),
     (["one", "stranger"], "team", false),
     (["team"], "bare", false), (["bare"], "team", false), (["bare"], "bare", false), (["team"], "gone", false),
   ]
 
-  @Test(arguments: shared) func `a secret that is gone speaks for an app only if it can have been none but its own`(
+  @Test(arguments: shared) func `a secret that was not kept is valid only for an app that certainly has it`(
     matched: [String], bundleId: String, expected: Bool
   ) throws {
     let check = try check([

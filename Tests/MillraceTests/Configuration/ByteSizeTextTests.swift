@@ -9,12 +9,12 @@ import Testing
   }
 
   @Test(arguments: ["", "KiB", "1 KiB", "1kB", "1MB", "1.5MiB", "-1", "9999999999999GiB", "1kib"])
-  func `Anything else is none`(text: String) {
+  func `Any other text is not a size`(text: String) {
     #expect(ByteSizeText.parse(text) == nil)
   }
 
   @Test(arguments: [0, 1, 1_023, 1_024, 1_536, 262_144, 1 << 30])
-  func `Its text reads back as the same size`(bytes: Int) {
+  func `A formatted size parses to the same size`(bytes: Int) {
     #expect(ByteSizeText.parse(ByteSizeText.text(bytes)) == bytes)
   }
 }

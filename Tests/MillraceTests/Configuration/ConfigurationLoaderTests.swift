@@ -4,7 +4,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct ConfigurationLoaderTests {
-  /// The example of the design, with the parts that it leaves out filled in.
+  /// The complete example of the design.
   private static let example = """
     kafka:
       bootstrapServers: a:9092,b:9092
@@ -54,7 +54,7 @@ import Testing
     #expect(try LoadedConfiguration.load(text: text).configuration == MillraceConfiguration())
   }
 
-  @Test func `Environment beats file beats default, and each value knows its source`() throws {
+  @Test func `Environment overrides file, file overrides default, and each value knows its source`() throws {
     let loaded = try LoadedConfiguration.load(
       text: "ingress:\n  port: 8081\n  host: 127.0.0.1\n", file: "m.yaml",
       environment: ["MILLRACE_INGRESS_PORT": "8082", "HOME": "/root"])
@@ -68,12 +68,15 @@ import Testing
   @Test func `Every scalar key can be set by its variable`() throws {
     for setting in MillraceConfiguration.table.settings {
       let standard = setting.read(MillraceConfiguration())?.flowText
-      let samples = ["boolean": "true", "text": "x", "path": "x", "time": "2026-01-31T12:00:00Z", "URL": "https://x"]
+      let samples = [
+        "boolean": "true", "text": "x", "path": "x", "time": "2026-01-31T12:00:00Z", "URL": "https://x",
+        "instance name": "x",
+      ]
       let choice = setting.kind.contains("|") ? setting.kind.split(separator: "|").last.map(String.init) : nil
       let text = choice ?? samples[setting.kind] ?? standard ?? ""
       let name = EnvironmentVariables.name(of: setting.path)
       var environment = [name: text]
-      // What a value needs beside it to be accepted.
+      // Settings that must be given together with this one.
       if setting.name == "ingress.tls.key" { environment["MILLRACE_INGRESS_TLS_CERTIFICATE"] = "x" }
       if setting.name == "ingress.tls.certificate" { environment["MILLRACE_INGRESS_TLS_KEY"] = "x" }
       if setting.name == "consumption.providers" { environment[name] = "topic" }
@@ -86,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `Lists and maps in variables are YAML, lists may be comma-separated`() throws {
+  @Test func `Lists and maps in variables are YAML, and lists can be comma-separated`() throws {
     let loaded = try LoadedConfiguration.load(
       text: "",
       environment: [
@@ -137,7 +140,7 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `What is wrong is named with its line and what to write instead`(
+  func `An error names the line and a correction`(
     text: String, place: String, hint: String
   ) throws {
     let error = #expect(throws: MillraceError.self) { try LoadedConfiguration.load(text: text, file: "m.yaml") }
@@ -155,28 +158,28 @@ import Testing
     #expect(error?.description.contains("did you mean MILLRACE_KAFKA_BOOTSTRAP_SERVERS?") == true)
   }
 
-  @Test func `A broken file does not show its content`() {
+  @Test func `The error for a broken file does not show its content`() {
     let error = #expect(throws: MillraceError.self) {
       try LoadedConfiguration.load(text: "kafka:\n  properties: {sasl.password: hunter2\n")
     }
     #expect(error?.description.contains("hunter2") == false)
   }
 
-  @Test func `A value that is refused is not shown`() {
+  @Test func `The error for a refused value does not show it`() {
     let error = #expect(throws: MillraceError.self) {
       try LoadedConfiguration.load(text: "kafka:\n  properties: {sasl.password: [hunter2]}\n")
     }
     #expect(error?.description.contains("hunter2") == false)
   }
 
-  @Test func `A file that is not there is named with the system's reason`() {
+  @Test func `The error for a missing file names it and the system's reason`() {
     let error = #expect(throws: MillraceError.self) {
       try LoadedConfiguration.load(path: "/nowhere/millrace.yaml", environment: [:])
     }
     #expect(error?.description.contains("/nowhere/millrace.yaml: cannot read it: No such file") == true)
   }
 
-  @Test func `A variable names the file where the caller does not`() throws {
+  @Test func `A variable names the file if the caller does not`() throws {
     let directory = try TemporaryDirectory()
     let file = try directory.write("ingress: {port: 7}", to: "millrace.yaml")
     let loaded = try LoadedConfiguration.load(path: nil, environment: ["MILLRACE_CONFIG": file])

@@ -3,12 +3,12 @@ import Testing
 @testable import Millrace
 
 @Suite struct ConfigurationReferenceTests {
-  @Test func `The committed page is what the list of keys renders`() throws {
+  @Test func `The committed page equals the rendered list of keys`() throws {
     let page = try Files.readText("\(Project.root)/docs/configuration.md")
     #expect(page == MillraceConfiguration.reference(), "render it again: MillraceConfiguration.reference()")
   }
 
-  @Test func `Every key has a sentence that ends`() {
+  @Test func `Every summary of a key ends with a full stop`() {
     let summaries =
       MillraceConfiguration.table.settings.map { ($0.name, $0.summary) }
       + AppSettings.table.settings.map { ($0.name, $0.summary) }

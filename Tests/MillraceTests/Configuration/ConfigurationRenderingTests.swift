@@ -19,14 +19,14 @@ import Testing
     appStore: {productionURL: 'http://localhost:1', sandboxURL: 'http://localhost:2'}
     """
 
-  @Test func `What is printed reads back as the same configuration`() throws {
+  @Test func `The printed configuration parses to the same configuration`() throws {
     let loaded = try LoadedConfiguration.load(text: Self.text)
     let again = try LoadedConfiguration.load(text: loaded.rendered())
     #expect(again.configuration == loaded.configuration)
     #expect(again.rendered().split(separator: "\n").count == loaded.rendered().split(separator: "\n").count)
   }
 
-  @Test func `The defaults read back as the defaults`() throws {
+  @Test func `The printed defaults parse to the defaults`() throws {
     let loaded = try LoadedConfiguration.load(text: "")
     #expect(try LoadedConfiguration.load(text: loaded.rendered()).configuration == MillraceConfiguration())
   }
@@ -55,5 +55,46 @@ import Testing
   @Test func `Public properties are shown`() throws {
     let loaded = try LoadedConfiguration.load(text: "kafka: {properties: {ssl.ca.location: /ca.pem}}")
     #expect(loaded.rendered().contains("ssl.ca.location: /ca.pem"))
+  }
+
+  @Test func `The values of all header fields of a receiver are masked`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: """
+        apps: [{bundleId: com.example.app, environments: [Sandbox]}]
+        forward:
+          - name: old
+            url: https://receiver.example.com/hook
+            headers: {X-Api-Key: hunter2, authorization: hunter3, X-Team: hunter4}
+        """)
+    #expect(loaded.configuration.forward.first?.headers["X-Api-Key"] == "hunter2")
+    #expect(!loaded.rendered().contains("hunter"))
+    #expect(loaded.rendered().contains("X-Api-Key: \"********\""))
+  }
+
+  @Test func `Queries and user information of URLs are masked, including those in Kafka properties`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: """
+        apps: [{bundleId: com.example.app, environments: [Sandbox]}]
+        appStore: {sandboxURL: 'http://hunter:hunter2@localhost:2/a'}
+        forward:
+          - {name: old, url: 'https://receiver.example.com/hook?key=hunter3&team=a'}
+        kafka:
+          properties: {sasl.oauthbearer.token.endpoint.url: 'https://id.example.com/token?tenant=hunter4'}
+        """)
+    #expect(loaded.configuration.forward.first?.url == "https://receiver.example.com/hook?key=hunter3&team=a")
+    let rendered = loaded.rendered()
+    #expect(!rendered.contains("hunter"))
+    #expect(rendered.contains("https://receiver.example.com/hook?********"))
+    #expect(rendered.contains("http://********@localhost:2/a"))
+    #expect(rendered.contains("https://id.example.com/token?********"))
+  }
+
+  @Test(arguments: [
+    ("https://a.example.com/b/c", "https://a.example.com/b/c"), ("a:9092,b:9092", "a:9092,b:9092"),
+    ("https://u:p@q@h?x", "https://********@h?********"), ("https://h#t", "https://h#********"),
+    ("/run/secrets/v1", "/run/secrets/v1"), ("https://h/p@q?", "https://h/p@q?********"),
+  ])
+  func `A URL is shown without parts that may be credentials`(text: String, shown: String) {
+    #expect(URLMask.text(text) == shown)
   }
 }

@@ -9,7 +9,7 @@ import Testing
     ("ingress.maxBodyBytes.v1", "MILLRACE_INGRESS_MAX_BODY_BYTES_V1"),
     ("ingress.tls.key", "MILLRACE_INGRESS_TLS_KEY"),
   ])
-  func `A key's variable is its path in capitals`(key: String, variable: String) {
+  func `The variable of a key is its path in capitals`(key: String, variable: String) {
     #expect(EnvironmentVariables.name(of: key.split(separator: ".").map(String.init)) == variable)
   }
 
@@ -24,7 +24,7 @@ import Testing
     ("MILLRACE_INGRESS_PORT_8080_TCP", "tcp://10.0.0.1:8080"), ("MILLRACE_INGRESS_PORT_8080_TCP_ADDR", "10.0.0.1"),
     ("MILLRACE_INGRESS_PORT_8080_TCP_PORT", "8080"), ("MILLRACE_INGRESS_PORT_8080_TCP_PROTO", "tcp"),
   ])
-  func `What Kubernetes sets for a Service is no key`(name: String, value: String) {
+  func `A variable that Kubernetes sets for a Service is not a key`(name: String, value: String) {
     #expect(EnvironmentVariables.isServiceLink(name, value))
   }
 
@@ -32,7 +32,7 @@ import Testing
     ("MILLRACE_INGRESS_PORT", "8080"), ("MILLRACE_KAFKA_BOOTSTRAP_SERVERS", "kafka://a:9092"),
     ("MILLRACE_INGRESS_HOST", "0.0.0.0"), ("MILLRACE_LOGGING_LEVEL", "debug"),
   ])
-  func `What an operator sets is`(name: String, value: String) {
+  func `A variable that an operator sets is a key`(name: String, value: String) {
     #expect(!EnvironmentVariables.isServiceLink(name, value))
   }
 }

@@ -1,10 +1,10 @@
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
 
 @Suite struct KafkaSettingsClientTests {
-  @Test func `The values of property files are read for the client`() throws {
+  @Test func `The client gets the values of property files`() throws {
     let directory = try TemporaryDirectory()
     var settings = KafkaSettings()
     settings.properties = ["security.protocol": "SASL_SSL"]
@@ -15,7 +15,7 @@ import Testing
     #expect(client.properties["sasl.password"] == "hunter2")
   }
 
-  @Test func `A property file that is missing is named`() {
+  @Test func `The error for a missing property file names it`() {
     var settings = KafkaSettings()
     settings.propertyFiles = ["sasl.password": "/nowhere/password"]
     let error = #expect(throws: MillraceError.self) { try settings.client(clientID: "test") }

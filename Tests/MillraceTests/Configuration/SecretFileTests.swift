@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SecretFileTests {
   @Test(arguments: [("s3cret", "s3cret"), ("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), ("a\n\n", "a\n")])
-  func `One newline at the end of the file is not part of it`(text: String, expected: String) throws {
+  func `One newline at the end of the file is not part of the secret`(text: String, expected: String) throws {
     let directory = try TemporaryDirectory()
     let secret = try SecretFile(directory.write(text, to: "secret"))
     #expect(secret.withBytes { $0 } == Array(expected.utf8))
@@ -18,7 +18,7 @@ import Testing
     #expect(error?.problems.first?.place == path)
   }
 
-  @Test func `Printing one shows a mask`() throws {
+  @Test func `Printing a secret shows a mask`() throws {
     let directory = try TemporaryDirectory()
     let secret = try SecretFile(directory.write("hunter2", to: "secret"))
     #expect("\(secret)" == "********")

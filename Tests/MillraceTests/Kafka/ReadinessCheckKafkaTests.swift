@@ -1,4 +1,4 @@
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -18,7 +18,7 @@ import Testing
     ).run()
   }
 
-  @Test func `a development cluster with all topics is ready where durability is relaxed, and not where it is strict`()
+  @Test func `a development cluster with all topics is ready only with relaxed durability`()
     async throws
   {
     let cluster = try EmbeddedCluster()
@@ -30,7 +30,7 @@ import Testing
     #expect(strict.remedy?.contains("kafka.durability") == true)
   }
 
-  @Test func `a topic that is missing is named`() async throws {
+  @Test func `a missing topic is named`() async throws {
     let cluster = try EmbeddedCluster()
     try cluster.createTopic("one", partitions: 2)
     let found = try await outcome(of: cluster, durability: .relaxed)
@@ -38,7 +38,7 @@ import Testing
     #expect(found.detail.contains("two"))
   }
 
-  @Test func `a cluster that is away is an error, which the board reports`() async throws {
+  @Test func `an unreachable cluster is an error, which the board reports`() async throws {
     let cluster = try EmbeddedCluster()
     try cluster.takeDown(1)
     let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: cluster.bootstrapServers))

@@ -1,3 +1,4 @@
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -8,12 +9,20 @@ import Testing
   @Test(
     arguments: [
       (MillraceError.Area.configuration, 78), (.topics, 78), (.unavailable, 69), (.record, 70), (.lifecycle, 70),
+      (.membership, 76),
     ] as [(MillraceError.Area, Int32)])
-  func `An error's area decides the status`(area: MillraceError.Area, status: Int32) {
+  func `The area of an error determines the exit status`(area: MillraceError.Area, status: Int32) {
     #expect(Millrace.ExitStatus(MillraceError(area, "w", remedy: "r")).rawValue == status)
   }
 
-  @Test func `Any other error is the process's own`() {
+  @Test func `Any other error is a software error`() {
     #expect(Millrace.ExitStatus(Other()) == .software)
+  }
+
+  @Test func `Unreachable brokers have the status for an unavailable service`() {
+    var error = KafkaError(code: .timedOut, operation: "read", reason: "no answer", isRetriable: true)
+    #expect(Millrace.ExitStatus(error) == .software)
+    error.problems = [BrokerProblem(broker: "k:1", kind: .connection, words: "Connection refused")]
+    #expect(Millrace.ExitStatus(error) == .unavailable)
   }
 }

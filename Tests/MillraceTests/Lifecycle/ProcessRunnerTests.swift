@@ -18,17 +18,17 @@ import Testing
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, forceExit: { _ in })
   }
 
-  @Test func `A service that fails ends the process with its status`() async {
+  @Test func `A service that fails ends the process with the status of its error`() async {
     #expect(await Self.runner().run([Work { throw Failure() }]) == .software)
     let refused = MillraceError(.unavailable, "w", remedy: "r")
     #expect(await Self.runner().run([Work { throw refused }]) == .unavailable)
   }
 
-  @Test func `A service that ends by itself is a failure of the process`() async {
+  @Test func `A service that returns by itself is a failure of the process`() async {
     #expect(await Self.runner().run([Work {}]) == .software)
   }
 
-  @Test func `Each problem is one line, without a stack trace`() {
+  @Test func `Each problem is printed on one line, without a stack trace`() {
     let lines = Lines()
     let error = MillraceError(
       .configuration,
@@ -40,7 +40,7 @@ import Testing
       ])
   }
 
-  @Test func `Any other error is one line too`() {
+  @Test func `Any other error is also printed on one line`() {
     let lines = Lines()
     #expect(ProcessRunner.explain(Failure(), name: "x", sink: lines.sink) == .software)
     #expect(lines.all.count == 1)

@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import Logging
 import ServiceLifecycle
 import Testing
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `A process that is asked to leave says so to probes, and is ended when it does not leave`() async throws {
+  @Test func `A stopping process reports draining and is forced to exit after the limit`() async throws {
     let manual = ManualClock()
     let board = ReadinessBoard([], clock: manual.clock, timeout: .seconds(1), maxAge: .zero)
     let (exits, exited) = AsyncStream.makeStream(of: Millrace.ExitStatus.self)

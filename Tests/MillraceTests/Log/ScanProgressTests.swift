@@ -1,4 +1,4 @@
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -11,19 +11,19 @@ import Testing
       }, end: end)
   }
 
-  @Test func `records and ends move it on, whichever is further`() {
+  @Test func `records and partition ends advance the position, whichever is further`() {
     var progress = ScanProgress(end: 10)
     #expect(progress.take(page(0, 1, 2)).count == 3)
     #expect(progress.position == 3)
     #expect(progress.take(page(end: 5)).isEmpty)
     #expect(progress.position == 5)
-    // An end that was seen before records of the same batch came.
+    // The end was read before the last records of the batch arrived.
     #expect(progress.take(page(5, 7, end: 5)).count == 2)
     #expect(progress.position == 8)
     #expect(!progress.isOver)
   }
 
-  @Test func `it is over at its end, with or without a record there`() {
+  @Test func `a scan is over at its end, even if no record is there`() {
     var byRecord = ScanProgress(end: 3)
     #expect(byRecord.take(page(0, 2)).count == 2)
     #expect(byRecord.isOver)
@@ -32,14 +32,14 @@ import Testing
     #expect(byMarkers.isOver)
   }
 
-  @Test func `what stands behind its end is not of it`() {
+  @Test func `records after the end are not part of a scan`() {
     var progress = ScanProgress(end: 3)
     #expect(progress.take(page(1, 4, 5)).map(\.offset) == [1])
     #expect(progress.position == 3)
     #expect(progress.isOver)
   }
 
-  @Test func `what was not wanted moves it on, too`() {
+  @Test func `filtered records advance the position`() {
     var progress = ScanProgress(end: 9)
     var skipped = page(3)
     (skipped.skipped, skipped.next) = (2, 6)
@@ -51,7 +51,7 @@ import Testing
     #expect(progress.position == 9)
   }
 
-  @Test func `an end before it says nothing, and without an end it is never over`() {
+  @Test func `an end before the position is ignored, and a scan without an end is never over`() {
     var progress = ScanProgress(end: nil)
     _ = progress.take(page(5))
     _ = progress.take(page(end: 2))
@@ -62,7 +62,7 @@ import Testing
   @Test(arguments: [
     (StartOffset.earliest, true, false), (.latest, true, true), (.offset(7), false, false), (.offset(9), true, true),
   ])
-  func `a partition that has nothing to read is known before it is read`(
+  func `an empty range is recognized before reading`(
     start: StartOffset, whenEmpty: Bool, whenFull: Bool
   ) {
     let progress = ScanProgress(end: 9)

@@ -1,11 +1,11 @@
-import Kafka
+import KafkaClient
 import Synchronization
 import Testing
 
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct WatermarkQuestionsTests {
-  /// Answers when told to, and remembers what it was asked.
+  /// A cluster that answers each query when the test allows it, and records the queries.
   private final class Cluster: Sendable {
     private struct State {
       var asked: [Set<String>] = []
@@ -29,7 +29,7 @@ import Testing
 
     var asked: [Set<String>] { state.withLock { $0.asked } }
 
-    /// Lets the next question be answered as soon as there is one.
+    /// Waits for the next query and answers it.
     func open() async {
       while true {
         let gate = state.withLock { $0.gates.isEmpty ? nil : $0.gates.removeFirst() }
@@ -43,7 +43,7 @@ import Testing
     Task {
       let partition = TopicPartition(topic: topic, partition: 0)
       let answer = try await questions.answer([partition], timeout: .seconds(1))
-      #expect(answer.count == 1, "nobody is told what another asked for")
+      #expect(answer.count == 1, "the answer must not contain partitions of another caller")
       return answer[partition]
     }
   }
@@ -52,7 +52,7 @@ import Testing
     while await questions.waitingCount < count { await Task.yield() }
   }
 
-  @Test func `what is asked while an answer is on its way is asked together`() async throws {
+  @Test func `queries that arrive during a request are sent together in the next one`() async throws {
     let cluster = Cluster()
     let questions = WatermarkQuestions { (partitions, _) async throws(KafkaError) in
       try await cluster.answer(partitions)
@@ -71,7 +71,7 @@ import Testing
     #expect(try await last.value == 0..<1)
   }
 
-  @Test func `what is wrong with one question is not answered to the others`() async throws {
+  @Test func `an invalid query does not fail the others`() async throws {
     let cluster = Cluster()
     let questions = WatermarkQuestions { (partitions, _) async throws(KafkaError) in
       try await cluster.answer(partitions)

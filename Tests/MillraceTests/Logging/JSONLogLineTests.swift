@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `A line is one JSON object with time, severity, label, message and metadata by name`() {
+  @Test func `A line is a JSON object with time, level, label, message and metadata sorted by name`() {
     let lines = Lines()
     Self.logger(lines).info("started", metadata: ["b": "2", "a": "1"])
     #expect(
@@ -22,13 +22,13 @@ import Testing
       ])
   }
 
-  @Test func `Severities below the level are dropped`() {
+  @Test func `Messages below the level are dropped`() {
     let lines = Lines()
     Self.logger(lines, level: .warning).info("quiet")
     #expect(lines.all.isEmpty)
   }
 
-  @Test func `Nested metadata is nested`() throws {
+  @Test func `Nested metadata stays nested`() throws {
     let lines = Lines()
     Self.logger(lines).info("m", metadata: ["list": ["a", "b"], "map": ["y": "2", "x": ["1"]]])
     let line = try JSONObject(parsing: Array(try #require(lines.all.first).utf8.dropLast()))
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["quote \" backslash \\", "two\nlines\r\n", "bell \u{7} escape \u{1B}[31m delete \u{7F}", "😀 é"])
-  func `Every text comes back from the line as it was, on one line`(text: String) throws {
+  func `Every text is written on one line and parses to the same text`(text: String) throws {
     let lines = Lines()
     Self.logger(lines).info("\(text)", metadata: ["key \(text)": "\(text)"])
     let line = try #require(lines.all.first)
@@ -49,14 +49,14 @@ import Testing
   }
 
   @Test(arguments: ["password", "sharedSecret", "Authorization", "signedPayload", "privateKeyFile"])
-  func `Values of secret names are masked, nested ones too`(key: String) {
+  func `Values with secret names are masked, including nested ones`(key: String) {
     let lines = Lines()
     Self.logger(lines).info("m", metadata: [key: "hunter2", "outer": [key: ["hunter2"]]])
     #expect(!lines.all.joined().contains("hunter2"))
     #expect(lines.all.joined().contains("********"))
   }
 
-  @Test func `What is long enough to be a payload is cut`() throws {
+  @Test func `Texts as long as a payload are truncated`() throws {
     let lines = Lines()
     let payload = String(repeating: "é", count: 9_000)
     Self.logger(lines).info("\(payload)", metadata: ["body": "\(payload)"])
@@ -65,7 +65,7 @@ import Testing
     #expect(line.contains("(18000 bytes)"))
   }
 
-  @Test func `Metadata of the logger, the provider and the event are merged, the nearest wins`() {
+  @Test func `Event metadata overrides the provider's, which overrides the logger's`() {
     let lines = Lines()
     let provider = Logger.MetadataProvider { ["a": "provider", "b": "provider"] }
     var logger = Logger(label: "test") {

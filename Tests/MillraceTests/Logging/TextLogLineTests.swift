@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import AppStore
 import Logging
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct TextLogLineTests {
-  @Test func `A line is for eyes and cannot move the cursor`() {
+  @Test func `A line is readable and contains no control characters`() {
     let lines = Lines()
     let now = Timestamp(millisecondsSince1970: 1_769_860_800_000)
     let logger = Logger(label: "test") {
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(arguments: LogSettings.Level.allCases)
-  func `Every level of the configuration is one of swift-log`(level: LogSettings.Level) {
+  func `Every level of the configuration is a level of swift-log`(level: LogSettings.Level) {
     #expect(Logger.Level(rawValue: level.rawValue) != nil)
   }
 }

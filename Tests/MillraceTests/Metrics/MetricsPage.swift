@@ -1,22 +1,22 @@
-// What `docs/metrics.md` promises of metrics, and what a registry serves, in the same words.
+// Parses the metrics in `docs/metrics.md` and those that a registry serves, so that a test can compare them.
 
 import Foundation
 
 @testable import Millrace
 
-/// One row of the page.
+/// A row of the page.
 struct PromisedMetric: Sendable, Hashable {
   var section: String
   var name: String
   var kind: String
-  /// Those of its section, too.
+  /// The labels of the row and of its section.
   var labels: Set<String>
   var meaning: String
 
-  /// What the meaning has in backticks.
+  /// The values that the meaning names in backticks.
   var quoted: Set<String> { PromisedMetric.quoted(in: meaning) }
 
-  /// The page's rows.
+  /// Returns the rows of the page.
   static func page() throws -> [PromisedMetric] {
     let text = try String(contentsOfFile: "\(Project.root)/docs/metrics.md", encoding: .utf8)
     var rows: [PromisedMetric] = []
@@ -34,7 +34,7 @@ struct PromisedMetric: Sendable, Hashable {
             section: section, name: name, kind: cells[1], labels: shared.union(quoted(in: cells[2])), meaning: cells[3])
         )
       } else if !line.hasPrefix("|"), rows.last?.section != section {
-        // "Labels: `app` (bundle id), `environment`." before a section's table holds for all of its rows.
+        // "Labels: `app` (bundle id), `environment`." before a table applies to all of its rows.
         for sentence in line.components(separatedBy: ". ") where sentence.lowercased().contains("label") {
           shared.formUnion(quoted(in: sentence))
         }
@@ -53,18 +53,18 @@ struct PromisedMetric: Sendable, Hashable {
   struct Unreadable: Error { var line: String }
 }
 
-/// One metric as Prometheus reads it.
+/// A metric as Prometheus reads it.
 struct ServedMetric: Sendable, Hashable {
   var kind = ""
   var help: String?
-  /// The labels of each series, a histogram's bounds left out.
+  /// The labels of each series, without the bounds of a histogram.
   var series: Set<[String: String]> = []
-  /// A histogram's bounds.
+  /// The bounds of a histogram.
   var bounds: Set<String> = []
 
   func values(of label: String) -> Set<String> { Set(series.compactMap { $0[label] }) }
 
-  /// What a registry serves, by name.
+  /// Returns the metrics that a registry serves, by name.
   static func all(in registry: PrometheusRegistry) throws -> [String: ServedMetric] {
     var found: [String: ServedMetric] = [:]
     var name = ""

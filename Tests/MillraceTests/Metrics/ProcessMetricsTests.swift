@@ -6,7 +6,7 @@ import Testing
   private static let stat =
     "7 (a b) (c) S 1 7 7 0 -1 4194304 100 0 0 0 250 50 0 0 20 0 9 0 12345 1000000 2048 18446744073709551615 1 1"
 
-  @Test func `The fields are found behind any name`() throws {
+  @Test func `The fields are found after any process name`() throws {
     let stat = try #require(ProcessMetrics.Stat(Self.stat))
     #expect(stat.cpuTicks == 300)
     #expect(stat.threads == 9)
@@ -14,12 +14,12 @@ import Testing
   }
 
   @Test(arguments: ["", "7 (a) S 1", "7 a S 1 2 3", "7 (a) " + String(repeating: "x ", count: 40)])
-  func `Anything else is none`(text: String) {
+  func `Any other text is not parsed`(text: String) {
     #expect(ProcessMetrics.Stat(text) == nil)
   }
 
   #if os(Linux)
-    @Test func `This process uses memory and has files open`() {
+    @Test func `The metrics of this process are exported`() {
       let registry = PrometheusRegistry()
       for collector in ProcessMetrics.collectors { registry.add(collector) }
       let text = registry.render()

@@ -8,7 +8,7 @@ import Testing
     registry.render().split(separator: "\n").map(String.init).filter { $0.contains(name) }
   }
 
-  @Test func `A counter is one line for each combination of labels, in order`() {
+  @Test func `A counter has one sorted line for each combination of labels`() {
     let registry = PrometheusRegistry()
     registry.describe("answers_total", "Answers given.")
     registry.makeCounter(label: "answers", dimensions: [("status", "503"), ("api", "v1")]).increment(by: 2)
@@ -21,7 +21,7 @@ import Testing
       ])
   }
 
-  @Test func `Help and values are escaped as the format says`() {
+  @Test func `Help and label values are escaped`() {
     let registry = PrometheusRegistry()
     registry.describe("a_total", "one\\two\n\"three\"")
     registry.makeCounter(label: "a", dimensions: [("l", "x\\y\n\"z\"")]).increment(by: 1)
@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func `Names are made what Prometheus accepts`() {
+  @Test func `Names are changed to valid Prometheus names`() {
     let registry = PrometheusRegistry()
     registry.makeMeter(label: "http.server-requests", dimensions: [("le", "1"), ("a-b", "2"), ("9", "3")]).set(Int64(7))
     #expect(Self.lines(registry, "http")[1] == #"http_server_requests{_9="3",a_b="2",le_="1"} 7"#)
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test func `Recorders are histograms or gauges, meters and fractions add up`() {
+  @Test func `Recorders are histograms or gauges, and meters and fractional counters add up`() {
     let registry = PrometheusRegistry()
     registry.makeRecorder(label: "size", dimensions: [], aggregate: true).record(Int64(3))
     registry.makeRecorder(label: "depth", dimensions: [], aggregate: false).record(2.5)
@@ -73,7 +73,7 @@ import Testing
     #expect(Self.lines(registry, "spent").last == "spent_total 0.25")
   }
 
-  @Test func `A name keeps the kind it was first used with, what contradicts it is dropped and counted`() {
+  @Test func `A name keeps its first kind, and metrics with another kind are dropped and counted`() {
     let registry = PrometheusRegistry()
     registry.makeMeter(label: "a_total", dimensions: []).set(1.0)
     registry.makeCounter(label: "a", dimensions: []).increment(by: 5)
@@ -81,7 +81,7 @@ import Testing
     #expect(Self.lines(registry, "conflicts").last == "millrace_metrics_conflicts_total 1")
   }
 
-  @Test func `A counter and a counter of fractions are not mixed in one series`() {
+  @Test func `Integer and floating-point counters are not mixed in one series`() {
     let registry = PrometheusRegistry()
     registry.makeCounter(label: "a", dimensions: []).increment(by: 1)
     registry.makeFloatingPointCounter(label: "a", dimensions: []).increment(by: 0.5)
@@ -89,7 +89,7 @@ import Testing
     #expect(Self.lines(registry, "conflicts").last == "millrace_metrics_conflicts_total 1")
   }
 
-  @Test func `The number of series is bounded, the rest shares one`() {
+  @Test func `The number of series is bounded, and further ones share one series`() {
     let registry = PrometheusRegistry(seriesLimit: 3)
     for index in 0..<100 {
       registry.makeCounter(label: "a", dimensions: [("user", "\(index)")]).increment(by: 1)
@@ -108,7 +108,7 @@ import Testing
     #expect(Self.lines(registry, "a_total").last == "a_total 7")
   }
 
-  @Test func `Collectors are asked at each rendering`() {
+  @Test func `Collectors run at each rendering`() {
     let registry = PrometheusRegistry()
     registry.add(
       MetricCollector("queue.depth", .gauge, help: "Records waiting.") {
@@ -163,7 +163,7 @@ import Testing
   @Test(arguments: [
     (Double.nan, "NaN"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (1e300, "1e+300"), (3, "3"), (0.5, "0.5"),
   ])
-  func `Numbers are written as the format says`(value: Double, text: String) {
+  func `Numbers are written in the Prometheus format`(value: Double, text: String) {
     #expect(PrometheusName.number(value) == text)
   }
 }

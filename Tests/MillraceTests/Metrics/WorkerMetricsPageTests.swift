@@ -1,5 +1,5 @@
-// The page of metrics is an interface: a worker to which everything happens serves the kinds, the labels and the values
-// that stand there, and no others.
+// Compares docs/metrics.md with the metrics of a worker that has met every event. The page must list exactly the kinds,
+// labels and values that the worker serves.
 
 import AppStore
 import Testing
@@ -7,13 +7,13 @@ import Testing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct WorkerMetricsPageTests {
-  /// Of these sections a worker serves nothing.
+  /// Sections of the page with metrics of other processes.
   private static let elsewhere = [
-    "The ingress": "another process, whose names and texts IngressTests hold against the page",
-    "Backfill": "`millrace backfill --follow` is another process, and counts nothing of a worker's",
+    "The ingress": "another process; IngressTests compares its metrics with the page",
+    "Backfill": "`millrace backfill --follow` is another process without a worker's metrics",
   ]
 
-  /// What a worker does not serve here, and why.
+  /// The metrics that a worker does not serve on this platform, with reasons.
   private static var missing: [String: String] {
     #if os(Linux)
       [:]
@@ -24,13 +24,14 @@ import Testing
     #endif
   }
 
-  @Test func `a worker to which everything happens serves what the page says`() async throws {
-    let mill = try await MetricsMill()
-    try await mill.answerAndFail()
-    try await mill.skip()
-    try await mill.loseLanesAndRecords()
+  @Test func `a worker that meets every event serves the metrics on the page`() async throws {
+    let fleet = try await MetricsFixture()
+    try await fleet.answerAndFail()
+    try await fleet.skip()
+    try await fleet.rejoin()
+    try await fleet.loseLanesAndRecords()
     let strict = try await strictOrder()
-    var served = try withExtendedLifetime(mill) { try ServedMetric.all(in: mill.registry) }
+    var served = try withExtendedLifetime(fleet) { try ServedMetric.all(in: fleet.registry) }
     for (name, other) in strict { served[name, default: other].series.formUnion(other.series) }
     let rows = try PromisedMetric.page()
     #expect(Set(Self.elsewhere.keys).isSubset(of: rows.map(\.section)))
@@ -44,13 +45,13 @@ import Testing
       #expect(metric.help.map { row.meaning.hasPrefix($0) } == true, "\(row.name): \(metric.help ?? "no text")")
       for series in metric.series { #expect(Set(series.keys) == row.labels, "\(row.name)") }
       if row.kind == "histogram" {
-        // "Buckets from 0.5 ms to 10 s", and the rest.
+        // "Buckets from 0.5 ms to 10 s", and +Inf.
         let bounds = metric.bounds.compactMap { Double($0) }
         #expect(bounds.filter(\.isFinite).min() == 0.0005 && bounds.filter(\.isFinite).max() == 10)
         #expect(metric.bounds.contains("+Inf") && bounds.count == metric.bounds.count)
       }
     }
-    try checkValues(of: served, against: Dictionary(promised.map { ($0.name, $0) }) { $1 }, mill.topics)
+    try checkValues(of: served, against: Dictionary(promised.map { ($0.name, $0) }) { $1 }, fleet.topics)
   }
 
   private func checkValues(
@@ -63,7 +64,8 @@ import Testing
     #expect(values("records_total", "outcome") == (try quoted("records_total")))
     #expect(values("commits_total", "result") == (try quoted("commits_total")))
     #expect(values("rebalances_total", "kind") == (try quoted("rebalances_total")))
-    // The code of what the handler threw, and the runtime's own.
+    #expect(values("rejoins_total", "reason") == (try quoted("rejoins_total")))
+    // The code of the handler's error, and the codes of the runtime.
     #expect(values("retries_total", "reason") == (try quoted("retries_total")).subtracting(["code"]).union(["not-yet"]))
     let types = Set(NotificationTypeV2.allKnown.map(\.rawValue)).union(["unknown", "timer"])
     let counted = values("records_total", "type")
@@ -77,18 +79,18 @@ import Testing
     }
   }
 
-  /// Successors that wait behind a record of their key.
+  /// Returns the metrics of a worker with strict ordering and a waiting successor.
   private func strictOrder() async throws -> [String: ServedMetric] {
-    let mill = try Mill(lanes: 1) { $0.ordering = .strict }
-    let process = mill.start(
+    let fleet = try WorkerFleet(lanes: 1) { $0.ordering = .strict }
+    let process = fleet.start(
       "p",
-      MillHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, journal in
         if item.attempt == 0 { throw RetryableFailure("not yet", code: "not-yet") }
-        return try await MillHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, journal)
       })
-    for id in ["first", "second"] { try mill.put(id, key: "k") }
-    #expect(await mill.until { mill.answered().count == 2 && mill.isRead() } != nil)
+    for id in ["first", "second"] { try fleet.put(id, key: "k") }
+    #expect(await fleet.until { fleet.answered().count == 2 && fleet.isRead() } != nil)
     await process.crash()
-    return try ServedMetric.all(in: mill.metrics)
+    return try ServedMetric.all(in: fleet.metrics)
   }
 }

@@ -1,6 +1,6 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -17,7 +17,7 @@ import Testing
     headers.filter { $0.name != name } + [RecordHeader(name: name, value: value)]
   }
 
-  @Test func `What was written is read back`() {
+  @Test func `Written headers are read back`() {
     let envelope = NotificationEnvelope(Self.headers)
     #expect(envelope.id == "u")
     #expect(envelope.version == .v2)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(arguments: ["content-type", "ce_specversion", "ce_id", "ce_type", "ce_source", "ce_subject", "ce_origin"])
-  func `A header that is missing, empty or without value is reported, the others still read`(name: String) {
+  func `A header that is missing, empty or without value is reported, the others are read`(name: String) {
     for headers in [
       Self.headers.filter { $0.name != name }, Self.replacing(name, nil), Self.replacing(name, []),
     ] {
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: ["ce_time", "ce_subtype", "traceparent"])
-  func `A header that may be absent is no problem when it is`(name: String) {
+  func `An absent optional header is not a problem`(name: String) {
     #expect(NotificationEnvelope(Self.headers.filter { $0.name != name }).problems.isEmpty)
   }
 
@@ -57,23 +57,23 @@ import Testing
       ("ce_source", Array("other/Sandbox/b".utf8)), ("ce_time", Array("today".utf8)), ("ce_origin", Array("x".utf8)),
       ("ce_specversion", Array("0.3".utf8)), ("traceparent", Array("x".utf8)), ("ce_subtype", [0xC0]),
     ] as [(String, [UInt8])])
-  func `A header that is garbled is reported, the others still read`(name: String, value: [UInt8]) {
+  func `A malformed header is reported, the others are read`(name: String, value: [UInt8]) {
     let envelope = NotificationEnvelope(Self.replacing(name, value))
     #expect(envelope.problems == [.malformed(name)])
     #expect(envelope.subject == "7")
   }
 
-  @Test func `Of a header that occurs twice the last one counts`() {
+  @Test func `The last of several headers with one name counts`() {
     let envelope = NotificationEnvelope(Self.headers + [RecordHeader("ce_id", "last")])
     #expect(envelope.id == "last")
   }
 
-  @Test func `No headers at all is seven problems, not a crash`() {
+  @Test func `A record without headers has seven problems and does not crash`() {
     let record = ConsumerRecord(topic: "t", partition: 0, offset: 0, timestamp: nil, key: nil, value: nil)
     #expect(NotificationEnvelope(record).problems.count == 7)
   }
 
-  @Test func `Random bytes never crash it`() {
+  @Test func `Random bytes do not crash the parser`() {
     let seed: UInt64 = 11
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<2_000 {

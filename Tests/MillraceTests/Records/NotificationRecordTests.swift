@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -23,7 +23,7 @@ import Testing
     "data":{"appAppleId":1,"bundleId":"com.example.app","environment":"Production"},"signedDate":1769860800123}
     """
 
-  @Test func `A version 2 record is the design's table, header for header`() throws {
+  @Test func `A version 2 record has exactly the documented headers`() throws {
     let record = try Self.v2(Self.full, transaction: #"{"originalTransactionId":"1000"}"#)
     #expect(record.topic == "appstore.notifications.subscriptions")
     #expect(record.key == Array("1000".utf8))
@@ -39,7 +39,7 @@ import Testing
       ])
   }
 
-  @Test func `What Apple did not send has no header`() throws {
+  @Test func `A value that Apple did not send has no header`() throws {
     let record = try Self.v2(
       #"{"notificationType":"TEST","notificationUUID":"u","data":{"bundleId":"b","environment":"Sandbox"}}"#)
     let headers = RecordFixtures.headers(record)
@@ -50,18 +50,18 @@ import Testing
   }
 
   @Test(arguments: NotificationOrigin.allCases)
-  func `The origin is told`(origin: NotificationOrigin) throws {
+  func `The record has the origin in a header`(origin: NotificationOrigin) throws {
     #expect(RecordFixtures.headers(try Self.v2(Self.full, origin: origin))["ce_origin"] == origin.rawValue)
   }
 
-  @Test func `An unknown type keeps its name and goes to the topic for unrecognized ones`() throws {
+  @Test func `An unknown type keeps its name and goes to the topic for unrecognized types`() throws {
     let record = try Self.v2(#"{"notificationType":"NEW_TYPE","notificationUUID":"u"}"#)
     #expect(record.topic == "appstore.notifications.unrecognized")
     #expect(RecordFixtures.headers(record)["ce_type"] == "com.apple.appstore.notification.v2.NEW_TYPE")
   }
 
   @Test(arguments: ["{}", #"{"notificationType":7,"notificationUUID":[],"data":"x"}"#])
-  func `A payload without anything still becomes a record, named by its digest`(payload: String) throws {
+  func `A payload without known fields becomes a record whose ID is its digest`(payload: String) throws {
     let record = try Self.v2(payload)
     let headers = RecordFixtures.headers(record)
     #expect(record.topic == "appstore.notifications.unrecognized")
@@ -79,7 +79,7 @@ import Testing
     ).producerRecord
   }
 
-  @Test func `A version 1 record is the design's table, header for header`() throws {
+  @Test func `A version 1 record has exactly the documented headers`() throws {
     let body =
       #"{"notification_type":"CANCEL","environment":"PROD","bid":"com.example.app","original_transaction_id":"7"}"#
     let record = try Self.v1(body)
@@ -95,7 +95,7 @@ import Testing
       ])
   }
 
-  @Test func `Where the password stood goes along, and comes back`() throws {
+  @Test func `The position of the password is written to a header and read back`() throws {
     let posted = #"{"notification_type":"DID_RENEW", "password": "0123","environment":"Sandbox"}"#
     let envelope = try ResponseBodyV1.Envelope(parsing: Array(posted.utf8))
     let place = try #require(envelope.passwordPlace)
@@ -113,16 +113,16 @@ import Testing
   }
 
   @Test(arguments: ["", "1", "1 22", "-1 22 22", "1 22 2", "1 22 zz", "x 22 22", "1 22 22 22"])
-  func `What is no place is none`(text: String) {
+  func `A malformed password position is rejected`(text: String) {
     #expect(ResponseBodyV1.PasswordPlace(headerText: text) == nil)
   }
 
-  @Test func `The app whose secret was right names the source when the body does not`() throws {
+  @Test func `The app of the shared secret is the source if the body names no app`() throws {
     let record = try Self.v1(#"{"notification_type":"DID_RENEW","environment":"Sandbox"}"#, bundleId: "com.example.app")
     #expect(RecordFixtures.headers(record)["ce_source"] == "appstore/Sandbox/com.example.app")
   }
 
-  /// FIPS 180-4, the example of one block.
+  /// The one-block example of FIPS 180-4.
   @Test func `The digest is SHA-256 in lower-case hexadecimal`() {
     #expect(
       NotificationRecord.digest(of: Array("abc".utf8))

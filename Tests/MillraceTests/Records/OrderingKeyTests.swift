@@ -16,7 +16,7 @@ import Testing
 
   private static let uuid = #""notificationUUID":"u""#
 
-  @Test func `A subscription is ordered by its original transaction`() throws {
+  @Test func `The key of a subscription is its original transaction`() throws {
     #expect(try Self.key("{\(Self.uuid)}", transaction: #"{"originalTransactionId":"1"}"#) == "1")
     #expect(
       try Self.key(
@@ -24,7 +24,7 @@ import Testing
         renewalInfo: #"{"originalTransactionId":"2"}"#) == "1")
   }
 
-  @Test func `Without a transaction the renewal info says it`() throws {
+  @Test func `Without a transaction the key comes from the renewal info`() throws {
     #expect(try Self.key("{\(Self.uuid)}", renewalInfo: #"{"originalTransactionId":"2"}"#) == "2")
     #expect(
       try Self.key(
@@ -32,35 +32,35 @@ import Testing
         renewalInfo: #"{"originalTransactionId":"2"}"#) == "2")
   }
 
-  @Test func `A summary is ordered by its request`() throws {
+  @Test func `The key of a summary is its request identifier`() throws {
     #expect(try Self.key("{\(Self.uuid),\"summary\":{\"requestIdentifier\":\"r\"}}") == "r")
   }
 
-  @Test func `A token is ordered by itself`() throws {
+  @Test func `The key of an external purchase token is its ID`() throws {
     #expect(try Self.key("{\(Self.uuid),\"externalPurchaseToken\":{\"externalPurchaseId\":\"e\"}}") == "e")
   }
 
-  @Test func `Consent is ordered by the app transaction`() throws {
+  @Test func `The key of a consent notification is the app transaction`() throws {
     #expect(
       try Self.key("{\(Self.uuid),\"appData\":{}}", appTransaction: #"{"appTransactionId":"a"}"#) == "a")
   }
 
-  @Test func `Anything else is ordered by its own name`() throws {
+  @Test func `The key of any other notification is its UUID`() throws {
     #expect(try Self.key("{\(Self.uuid),\"data\":{}}") == "u")
     #expect(try Self.key("{\(Self.uuid),\"summary\":{\"requestIdentifier\":7}}") == "u")
   }
 
   @Test(arguments: ["{}", #"{"notificationUUID":""}"#, #"{"notificationUUID":3}"#])
-  func `Nothing orders a notification without a name`(payload: String) throws {
+  func `A notification without a UUID has no key`(payload: String) throws {
     #expect(try Self.key(payload) == nil)
   }
 
-  @Test func `Version 1 is ordered by its original transaction`() throws {
+  @Test func `The key of a version 1 body is its original transaction`() throws {
     let body = ResponseBodyV1(json: try RecordFixtures.object(#"{"original_transaction_id":"7"}"#))
     #expect(OrderingKey.of(body) == "7")
   }
 
-  @Test func `Without one, by the row refunded last, else by the row bought last`() throws {
+  @Test func `Without it, the key comes from the row refunded last, else the row purchased last`() throws {
     let rows = """
       {"unified_receipt":{"latest_receipt_info":[
       {"original_transaction_id":"old","purchase_date_ms":"1","cancellation_date_ms":"5"},

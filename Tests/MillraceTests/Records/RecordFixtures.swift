@@ -1,7 +1,7 @@
-// Notifications built by hand for the records' tests; nothing here is signed, because records are made after that.
+// Unsigned notifications for tests of records. Records are made after verification, so no signature is needed.
 
 import AppStore
-import Kafka
+import KafkaClient
 
 @testable import Millrace
 
@@ -18,7 +18,7 @@ enum RecordFixtures {
     try TopicCatalog.load(directory: "\(Project.root)/topics", prefix: "", lanes: 12).router
   }
 
-  /// The headers of a record as text.
+  /// Returns the headers of a record as text.
   static func headers(_ record: ProducerRecord) -> [String: String] {
     Dictionary(
       record.headers.map { ($0.name, String(decoding: $0.value ?? [], as: UTF8.self)) }, uniquingKeysWith: { $1 })

@@ -1,9 +1,9 @@
-// Which records a selection chooses, and how it is written down.
+// Tests which records a selection matches, and its JSON form.
 
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -31,9 +31,9 @@ import Testing
 
   private static func moment(_ milliseconds: Int64) -> Timestamp { Timestamp(millisecondsSince1970: milliseconds) }
 
-  @Test func `each condition chooses what it names and nothing else`() {
+  @Test func `each condition matches only the records it names`() {
     let dead = [RecordHeader("millrace-reason", "no-template")]
-    // A selection, a record it chooses, a record it does not.
+    // A selection, a record that it matches, and one that it does not match.
     let table: [(RecordSelection, ConsumerRecord, ConsumerRecord)] = [
       (Self.selection { $0.types = ["REFUND"] }, Self.record(), Self.record("v2.REFUND_DECLINED")),
       (Self.selection { $0.types = ["REFUND"] }, Self.record("v1.REFUND"), Self.record("v2.NOT.REFUND")),
@@ -65,24 +65,24 @@ import Testing
       let matcher = RecordMatcher(selection)
       #expect(matcher.matches(chosen), "\(selection)")
       #expect(!matcher.matches(other), "\(selection)")
-      // The value of the chosen record is nothing that could be decoded, and nobody tried.
+      // The value of the matched record cannot be decoded, so the matcher did not decode it.
       #expect(matcher.matches(chosen) && RecordMatcher(RecordSelection()).matches(other))
     }
   }
 
-  @Test func `of a header that occurs twice the last one counts, and one without a value is none`() {
+  @Test func `the last of several headers with one name counts, even without a value`() {
     let matcher = RecordMatcher(Self.selection { $0.subtypes = ["B"] })
     #expect(!matcher.matches(Self.record(subtype: "B", more: [RecordHeader("ce_subtype", "A")])))
     #expect(matcher.matches(Self.record(subtype: "A", more: [RecordHeader("ce_subtype", "B")])))
     #expect(!matcher.matches(Self.record(subtype: "B", more: [RecordHeader(name: "ce_subtype", value: nil)])))
   }
 
-  @Test func `a dead letter's time is the one it is given`() {
+  @Test func `a dead letter is matched by the time that the caller passes`() {
     let matcher = RecordMatcher(Self.selection { $0.since = Self.moment(2_000) })
-    #expect(!matcher.matches(Self.record()) && matcher.matches(Self.record(), at: 2_000))
+    #expect(!matcher.matches(Self.record()) && matcher.matches(Self.record(), at: Self.moment(2_000)))
   }
 
-  @Test func `a transaction is found by key without decoding, and inside of payloads`() throws {
+  @Test func `a transaction is found by key without decoding, and inside payloads`() throws {
     let matcher = RecordMatcher(Self.selection { $0.transactions = ["77"] })
     #expect(matcher.matches(Self.record(key: "77", value: [0xFF])))
     #expect(!matcher.matches(Self.record(key: "78", value: [0xFF])) && !matcher.matches(Self.record(value: nil)))
@@ -101,7 +101,7 @@ import Testing
         #expect(matcher.matches(Self.record(value: value("77"))), "\(name) in \(inner)")
         #expect(!matcher.matches(Self.record(value: value("770"))), "\(name) in \(inner)")
       }
-      // A transaction that Apple was asked for stands alone.
+      // A transaction from an API response is not part of a notification.
       #expect(matcher.matches(Self.record(value: Array(token(#"{"\#(name)":"77"}"#).utf8))))
     }
     let v1 = #"{"notification_type":"CANCEL","unified_receipt":{"latest_receipt_info":[{"transaction_id":"77"}]}}"#
@@ -132,14 +132,14 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `a selection comes back from JSON as it was`(seed: UInt64) throws {
+  func `a selection parses from its JSON to the same selection`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let selection = Self.random(&random)
     let json = try JSONObject(parsing: JSON.object(selection.json).serialized())
     #expect(RecordSelection(json) == selection, "seed \(seed)")
   }
 
-  @Test func `what this version does not know is no selection: it would choose too much`() {
+  @Test func `a selection with unknown conditions is rejected, because it would match too much`() {
     let values: [JSONObject] = [
       ["colour": "red"], ["types": "REFUND"], ["types": [1]], ["since": "yesterday"], ["partitions": [3_000_000_000]],
       ["from": "0"],
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `a record is chosen when every condition says so`(seed: UInt64) {
+  func `a record matches if every condition matches`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let types = ["REFUND", "EXPIRED"]
     let (subtypes, apps) = (["A", "B"], ["a", "b"])
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `it is printed as a shell reads it`() {
+  @Test func `a selection is printed as quoted shell arguments`() {
     let selection = Self.selection { selection in
       (selection.types, selection.keys) = (["REFUND"], ["it's"])
       (selection.partitions, selection.from) = ([3], 7)

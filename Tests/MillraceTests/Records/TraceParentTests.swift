@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [
     valid, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00",
   ])
-  func `A valid header is passed on as it came`(text: String) throws {
+  func `A valid header is passed on unchanged`(text: String) throws {
     #expect(try #require(TraceParent(text)).description == text)
     #expect(TraceParent.continuing(text).description == text)
   }
@@ -19,7 +19,7 @@ import Testing
     "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what",
     "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-09",
   ])
-  func `Later versions and unknown flags are read as far as version 00 goes`(text: String) throws {
+  func `Later versions and unknown flags are read as version 00`(text: String) throws {
     #expect(try #require(TraceParent(text)).description == Self.valid)
   }
 

@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import AppStoreSignature
 import Hummingbird
 import NIOCore
@@ -7,7 +7,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct HTTPOCSPTransportTests {
-  /// Runs a responder on a port of the system's choice, while `body` asks it.
+  /// Runs a responder on a free port while `body` sends requests.
   private func responding(
     _ answer: @escaping @Sendable (Request) async throws -> Response,
     _ body: (HTTPOCSPTransport, String) async throws -> Void
@@ -31,7 +31,7 @@ import Testing
     await #expect(throws: MillraceError.self) { try await transport.query([1], url: url) }
   }
 
-  @Test func `The request is posted and the answer given back, byte for byte`() async throws {
+  @Test func `The request is posted and the response is returned byte for byte`() async throws {
     let answer: @Sendable (Request) async throws -> Response = { request in
       let isOCSP = request.headers[.contentType] == "application/ocsp-request"
       let body = try await request.body.collect(upTo: 1_024)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `Any other status is no answer`() async throws {
+  @Test func `Any other status is an error`() async throws {
     try await responding({ _ in Response(status: .internalServerError) }) { transport, url in
       let error = await fails(transport, url)
       #expect(error?.area == .unavailable)
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test func `An answer that is too large is none`() async throws {
+  @Test func `An oversize response is an error`() async throws {
     let large = ByteBuffer(repeating: 0, count: HTTPOCSPTransport.maxResponseBytes + 1)
     try await responding({ _ in Response(status: .ok, body: .init(byteBuffer: large)) }) { transport, url in
       #expect(await fails(transport, url)?.description.contains("larger than 65536 bytes") == true)
     }
   }
 
-  @Test func `A question that is cancelled ends early`() async throws {
+  @Test func `A cancelled request ends early`() async throws {
     let (never, release) = AsyncStream.makeStream(of: Void.self)
     let (asked, arrived) = AsyncStream.makeStream(of: Void.self)
     let answer: @Sendable (Request) async throws -> Response = { _ in
@@ -76,18 +76,18 @@ import Testing
     }
   }
 
-  @Test func `Nobody there is no answer, and says what to do`() async {
-    // Port 1 of the loopback: nothing listens there.
+  @Test func `The error for an unreachable responder names the configuration key`() async {
+    // No process listens on port 1 of the loopback interface.
     let error = await fails(HTTPOCSPTransport(patience: .milliseconds(50)), "http://127.0.0.1:1/ocsp")
     #expect(error?.description.contains("trust.revocation") == true)
   }
 
   @Test(arguments: ["", "ldap://example.com", "file:///etc/passwd"])
-  func `Only HTTP is asked`(url: String) async {
+  func `Only HTTP URLs are accepted`(url: String) async {
     #expect(await fails(HTTPOCSPTransport(), url)?.description.contains("no HTTP responder") == true)
   }
 
-  @Test func `Nobody is asked unless the configuration says so`() {
+  @Test func `Revocation is checked only if the configuration enables it`() {
     var settings = TrustSettings.Revocation()
     #expect(settings.checker(clock: .system) == nil)
     settings.enabled = true

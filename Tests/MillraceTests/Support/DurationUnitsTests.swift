@@ -3,7 +3,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct DurationUnitsTests {
-  @Test func `Whole milliseconds stay at the ends of the range`() {
+  @Test func `Whole milliseconds saturate at the ends of the range`() {
     #expect(Duration(secondsComponent: .max, attosecondsComponent: 0).wholeMilliseconds == .max)
     #expect(Duration(secondsComponent: .min, attosecondsComponent: 0).wholeMilliseconds == .min)
     #expect(Duration.milliseconds(-1_500).wholeMilliseconds == -1_500)

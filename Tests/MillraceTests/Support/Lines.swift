@@ -1,4 +1,4 @@
-// Collects what a sink was given.
+// Collects the lines that are written to a log sink.
 
 import Millrace
 import Synchronization

@@ -1,7 +1,7 @@
-// The project's own files, found from where this file stands: committed topics and pages are part of what is tested.
+// Locates the project's own files, because tests also check committed topics and pages.
 
 enum Project {
-  /// The package's root, without a slash at the end.
+  /// The root directory of the package, without a trailing slash.
   static let root: String = {
     var parts = #filePath.split(separator: "/", omittingEmptySubsequences: false)
     while let last = parts.popLast() {

@@ -24,13 +24,13 @@ import Testing
     return settings
   }
 
-  @Test func `A cluster as strong as declared, or stronger, is accepted`() {
+  @Test func `A cluster that is at least as durable as declared is accepted`() {
     #expect(Self.weaknesses().isEmpty)
     #expect(Self.weaknesses(replication: 5, settings: Self.with("min.insync.replicas", "3")).isEmpty)
     #expect(Self.weaknesses(settings: Self.with("max.message.bytes", "9000000")).isEmpty)
   }
 
-  @Test func `Each weakness is found`() {
+  @Test func `Each weakness is reported`() {
     #expect(Self.weaknesses(replication: 2) == [.replication(topic: "a", actual: 2, declared: 3)])
     #expect(
       Self.weaknesses(settings: Self.with("min.insync.replicas", "1")) == [
@@ -45,12 +45,12 @@ import Testing
     #expect(Self.weaknesses(partitions: 4) == [.partitions(topic: "a", actual: 4, declared: 12)])
   }
 
-  @Test func `A cluster that does not tell its settings is not known to be strong`() {
+  @Test func `A cluster that hides its settings counts as weak`() {
     #expect(Self.weaknesses(settings: nil).count == 3)
     #expect(Self.weaknesses(settings: Self.with("min.insync.replicas", nil)).count == 1)
   }
 
-  @Test func `A topic that is missing is found whatever the durability`() {
+  @Test func `A missing topic is reported for any durability`() {
     for durability in KafkaSettings.Durability.allCases {
       #expect(
         DurabilityCheck.weaknesses(declared: [Self.promised], actual: [], durability: durability)
@@ -58,15 +58,15 @@ import Testing
     }
   }
 
-  @Test func `Relaxed asks for nothing but existence`() {
+  @Test func `Relaxed durability requires only that topics exist`() {
     #expect(Self.weaknesses(partitions: 1, replication: 1, settings: nil, .relaxed).isEmpty)
   }
 
-  @Test func `A topic without a promise may be weak`() {
+  @Test func `A topic without a promise can be weak`() {
     #expect(Self.weaknesses(Self.other, partitions: 1, replication: 1, settings: nil).isEmpty)
   }
 
-  @Test func `Each weakness says which topic and what to do`() {
+  @Test func `Each weakness names the topic and the remedy`() {
     let all: [DurabilityCheck.Weakness] = [
       .missing(topic: "a"), .replication(topic: "a", actual: 1, declared: 2),
       .minimumInsync(topic: "a", actual: "1", declared: 2), .uncleanElection(topic: "a"),

@@ -19,7 +19,7 @@ import Testing
     return try TopicCatalog(files: files, prefix: "eu.", lanes: 6)
   }
 
-  @Test func `A file declares a topic, prefix and lanes come from the configuration`() throws {
+  @Test func `A file declares a topic, and the configuration adds the prefix and the lanes`() throws {
     let catalog = try Self.catalog(Self.sink)
     let topic = try #require(catalog.topic(named: "all"))
     #expect(topic.topic == "eu.all")
@@ -29,7 +29,7 @@ import Testing
     #expect(catalog.router.unrecognized == "eu.all")
   }
 
-  @Test func `Lanes of the file beat those of the configuration`() throws {
+  @Test func `Lanes in the file override the configuration`() throws {
     let catalog = try Self.catalog(Self.sink + "\nlanes: 3\n")
     #expect(catalog.topic(named: "all")?.lanes == 3)
   }
@@ -46,7 +46,7 @@ import Testing
     (variant("name", instead: "name: .."), "letters, digits"),
     (variant("keyed", instead: "keyd: true"), "did you mean `keyed`"),
     (variant("replication", instead: "replication: 0"), "1 to 32"),
-    (variant("replication", instead: "replication: 2"), "stops at the first broker lost"),
+    (variant("replication", instead: "replication: 2"), "losing one broker stops writes"),
     (
       variant("settings", instead: "settings: {min.insync.replicas: 1, unclean.leader.election.enable: false}"),
       "one replica"
@@ -63,7 +63,7 @@ import Testing
   ]
 
   @Test(arguments: wrong)
-  func `What is wrong in a file is named`(text: String, hint: String) throws {
+  func `The error for an invalid file names the problem`(text: String, hint: String) throws {
     let error = #expect(throws: MillraceError.self) { try Self.catalog(text) }
     let problems = try #require(error)
     #expect(problems.area == .topics)
@@ -72,18 +72,18 @@ import Testing
   }
 
   @Test(arguments: [
-    ("notifications: {v2: [TEST]}", "notifications: {v2: [TEST]}", "v2 TEST stands in"),
-    ("notifications: {v1: [REFUND]}", "notifications: {v1: [REFUND]}", "v1 REFUND stands in"),
-    ("notifications: {unrecognized: true}", "", "unrecognized stands in"),
+    ("notifications: {v2: [TEST]}", "notifications: {v2: [TEST]}", "v2 TEST is also in"),
+    ("notifications: {v1: [REFUND]}", "notifications: {v1: [REFUND]}", "v1 REFUND is also in"),
+    ("notifications: {unrecognized: true}", "", "unrecognized is also in"),
   ])
-  func `What two files claim is named`(one: String, other: String, hint: String) {
+  func `The error names a type that two files claim`(one: String, other: String, hint: String) {
     let a = Self.variant("notifications", instead: one).replacing("name: all", with: "name: a")
     let b = Self.variant("notifications", instead: other).replacing("name: all", with: "name: b")
     let error = #expect(throws: MillraceError.self) { try Self.catalog(Self.sink, a, b) }
     #expect(error?.description.contains(hint) == true, "\(error?.description ?? "")")
   }
 
-  @Test func `One type may go to different topics by version`() throws {
+  @Test func `A type can go to different topics by version`() throws {
     let a = Self.variant("notifications", instead: "notifications: {v2: [REFUND]}").replacing(
       "name: all", with: "name: a")
     let b = Self.variant("notifications", instead: "notifications: {v1: [REFUND]}").replacing(
@@ -93,11 +93,11 @@ import Testing
     #expect(router.topic(for: NotificationTypeV1.refund) == "eu.b")
   }
 
-  @Test func `Two files with one name are refused`() {
+  @Test func `Two files with the same topic name are refused`() {
     #expect(throws: MillraceError.self) { try Self.catalog(Self.sink, Self.sink) }
   }
 
-  @Test func `A directory without files is named`() throws {
+  @Test func `The error for a directory without files names it`() throws {
     let directory = try TemporaryDirectory()
     let error = #expect(throws: MillraceError.self) {
       try TopicCatalog.load(directory: directory.path, prefix: "", lanes: 1)

@@ -26,7 +26,7 @@ import Testing
         """)
   }
 
-  @Test func `Nothing to do says so`() {
+  @Test func `The summary says if there is nothing to do`() {
     var plan = TopicPlan(declared: [], actual: [], brokerCount: 3, durability: .strict)
     plan.steps = [.keep(topic: "k")]
     #expect(plan.summary == "Nothing to do: 1 topics are as declared.")

@@ -24,17 +24,17 @@ import Testing
     if case .refuse? = step { true } else { false }
   }
 
-  @Test func `A topic that is missing is created as declared`() {
+  @Test func `A missing topic is created as declared`() {
     #expect(
       Self.plan(Self.keyed, nil) == [.create(topic: "a", partitions: 12, replication: 3, settings: Self.settings)])
   }
 
-  @Test func `A topic that is as declared is kept`() {
+  @Test func `A topic that is as declared is not changed`() {
     #expect(Self.plan(Self.keyed, Self.state("a", 12)) == [.keep(topic: "a")])
     #expect(Self.plan(Self.keyed, Self.state("a", 12, 5)) == [.keep(topic: "a")])
   }
 
-  @Test func `Settings that differ are altered, from what to what`() {
+  @Test func `Different settings are altered, with the old and the new value`() {
     let state = Self.state("a", 12, 3, ["min.insync.replicas": "1", "retention.ms": "7"])
     #expect(
       Self.plan(Self.keyed, state) == [
@@ -47,13 +47,62 @@ import Testing
       ])
   }
 
-  @Test func `The order of a list is no difference`() {
+  private static func own(_ settings: [String: String]) -> TopicState {
+    TopicState(
+      topic: "a", partitions: 12, replication: 3, settings: Self.settings.merging(settings) { $1 },
+      overrides: Set(Self.settings.keys).union(settings.keys))
+  }
+
+  @Test(arguments: [
+    ("retention.bytes", "1000"), ("retention.ms", "60000"), ("cleanup.policy", "compact"),
+  ])
+  func `An undeclared setting is refused if a topic with a promise could lose records`(
+    name: String, value: String
+  ) throws {
+    let steps = Self.plan(Self.keyed, Self.own([name: value]))
+    guard steps.count == 1, case .refuse(_, let reason)? = steps.first else {
+      Issue.record("\(steps)")
+      return
+    }
+    #expect(reason.contains("\(name)=\(value)") && reason.contains("--delete-config \(name)"))
+    let plan = TopicPlan(declared: [Self.keyed], actual: [Self.own([name: value])], brokerCount: 3, durability: .strict)
+    #expect(plan.hasRefusals && !plan.isUpToDate)
+    // Without a promise the setting is shown and not changed.
+    var free = Self.keyed
+    free.promise = false
+    #expect(Self.plan(free, Self.own([name: value])) == [.undeclared(topic: "a", settings: [name: value])])
+    #expect(
+      Self.plan(Self.keyed, Self.own([name: value]), .relaxed) == [.undeclared(topic: "a", settings: [name: value])])
+  }
+
+  @Test func `Other undeclared settings are shown and not changed`() {
+    let settings = ["compression.type": "zstd", "retention.bytes": "-1"]
+    #expect(Self.plan(Self.keyed, Self.own(settings)) == [.undeclared(topic: "a", settings: settings)])
+    // A value that the topic inherits from the broker is not a setting of the topic.
+    var state = Self.own(settings)
+    state.overrides = Set(Self.settings.keys)
+    #expect(Self.plan(Self.keyed, state) == [.keep(topic: "a")])
+  }
+
+  @Test func `During an outage the remedy is to start the brokers, not to relax durability`() {
+    let steps = TopicPlan(
+      declared: [Self.keyed], actual: [], brokerCount: 2, absentBrokers: [3], durability: .strict
+    ).steps
+    guard case .refuse(_, let reason)? = steps.first else {
+      Issue.record("\(steps)")
+      return
+    }
+    #expect(reason.contains("2 of 3 answer") && reason.contains("start broker 3"))
+    #expect(!reason.contains("relaxed"))
+  }
+
+  @Test func `The order of a list is ignored`() {
     var topic = Self.keyed
     topic.settings = ["cleanup.policy": "compact,delete"]
     #expect(Self.plan(topic, Self.state("a", 12, 3, ["cleanup.policy": "delete,compact"])) == [.keep(topic: "a")])
   }
 
-  @Test func `Settings that the cluster does not tell are not compared`() {
+  @Test func `Settings that the cluster hides are not compared`() {
     #expect(Self.plan(Self.keyed, Self.state("a", 12, 3, nil)) == [.keep(topic: "a")])
   }
 
@@ -64,12 +113,12 @@ import Testing
     #expect(Self.isRefusal(steps.first))
   }
 
-  @Test func `Partitions are added to a topic without keys, never removed`() {
+  @Test func `Partitions of a topic without keys are added, never removed`() {
     #expect(Self.plan(Self.unkeyed, Self.state("b", 2)) == [.addPartitions(topic: "b", from: 2, to: 4)])
     #expect(Self.isRefusal(Self.plan(Self.unkeyed, Self.state("b", 8)).first))
   }
 
-  @Test func `Too few replicas are refused with the tool that mends it`() {
+  @Test func `Too few replicas are refused, and the reason names the tool to add them`() {
     let steps = Self.plan(Self.keyed, Self.state("a", 12, 1))
     #expect(Self.isRefusal(steps.first))
     #expect("\(steps)".contains("kafka-reassign-partitions"))
@@ -92,20 +141,20 @@ import Testing
     (1, KafkaSettings.Durability.relaxed, ["Relaxed: at most 1 replica, one for each broker."]),
     (2, .relaxed, ["Relaxed: at most 2 replicas, one for each broker."]), (3, .relaxed, []), (2, .strict, []),
   ])
-  func `The summary says where fewer replicas than declared are enough`(
+  func `The summary says if fewer replicas than declared are enough`(
     brokers: Int, durability: KafkaSettings.Durability, more: [Substring]
   ) {
     let plan = TopicPlan(declared: [Self.keyed], actual: [], brokerCount: brokers, durability: durability)
     #expect(Array(plan.summary.split(separator: "\n").dropFirst()) == more)
   }
 
-  @Test func `Other topics of the cluster are left alone`() {
+  @Test func `Other topics of the cluster are not changed`() {
     let plan = TopicPlan(declared: [], actual: [Self.state("other", 1)], brokerCount: 3, durability: .strict)
     #expect(plan.steps.isEmpty)
     #expect(plan.isUpToDate)
   }
 
-  @Test func `A plan that was carried out is up to date`() {
+  @Test func `A plan is up to date after it was applied`() {
     let seed: UInt64 = 7
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<500 {
@@ -140,7 +189,7 @@ import Testing
       }
     case .addPartitions(let topic, _, let count):
       for index in cluster.indices where cluster[index].topic == topic { cluster[index].partitions = count }
-    case .refuse, .keep: break
+    case .undeclared, .refuse, .keep: break
     }
   }
 }

@@ -1,26 +1,26 @@
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Foundation
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("Which app is asked about")
+@Suite("App selection for API commands")
 struct APIAppSelectionTests {
   private let fixture: APIFixture
 
   init() throws { fixture = try APIFixture() }
 
-  @Test("the only app needs no name")
+  @Test("the only configured app is selected without a flag")
   func only() throws {
     let app = try APIApp(app: nil, environment: nil, in: fixture.configuration())
     #expect(app.settings.bundleId == "com.example.app" && app.environment == nil && app.oneEnvironment == .production)
     #expect(try APIApp(app: nil, environment: "Sandbox", in: fixture.configuration()).oneEnvironment == .sandbox)
   }
 
-  @Test("of several apps one is named")
+  @Test("with several apps, a flag selects one")
   func several() throws {
     var configuration = try fixture.configuration()
     var other = configuration.apps[0]
@@ -41,7 +41,7 @@ struct APIAppSelectionTests {
     }
   }
 
-  @Test("without credentials, or without an app, the key of the configuration is named")
+  @Test("the error names the missing configuration key if there are no credentials or no app")
   func credentials() throws {
     var configuration = try fixture.configuration()
     configuration.apps[0].api.privateKeyFile = nil
@@ -60,12 +60,12 @@ struct APIAppSelectionTests {
     for (environment, perSecond) in [(AppStoreEnvironment.production, 3.125), (.sandbox, 0.3125)] {
       let key = BudgetKey(bundleId: "com.example.app", environment: environment, endpoint: .getTransactionInfo)
       try await budget.acquire(key)
-      // 50 a second by Apple's documentation.
+      // Apple documents 50 requests per second.
       #expect(budget.use().first { $0.key == key }.map { abs($0.perSecond - perSecond) < 1e-9 } == true)
     }
   }
 
-  @Test("a key file that is none is named, and its content is not")
+  @Test("the error names an invalid key file but not its content")
   func keyFile() throws {
     let configuration = try fixture.configuration()
     let app = try APIApp(app: nil, environment: nil, in: configuration)

@@ -1,8 +1,8 @@
-// The built `millrace api` against a simulated App Store over sockets: what an operator reads when Apple says no.
+// Runs the built `millrace api` against a simulated App Store over sockets, and checks its error output.
 
 import AppStoreSigning
 import AppStoreSimulator
-import Clocks
+import MillraceTime
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -10,7 +10,7 @@ import Testing
 
 @Suite("millrace api, as a process", .timeLimit(.minutes(15)))
 struct APICommandTests {
-  /// What goes wrong at which endpoint; the first line of each is a fault of a scenario.
+  /// The error that each endpoint returns. The first line of `fault` is a fault of a simulator scenario.
   private static let refusals: [(fault: String, command: [String], status: Int32, says: [String])] = [
     (
       "", ["transaction", "2000000912345999"], 1,
@@ -43,7 +43,7 @@ struct APICommandTests {
     ),
     (
       "endpoints: [getAppTransactionInfo], effect: unauthorized", ["app-transaction", "1"], 78,
-      ["Apple refused the token twice (401); check in App Store Connect that key SIMULATOR1 exists"]
+      ["Apple rejected two tokens in a row (401); check in App Store Connect that key SIMULATOR1 exists"]
     ),
     (
       "", ["test-notification"], 78,
@@ -54,7 +54,7 @@ struct APICommandTests {
     ),
   ]
 
-  @Test("an error says Apple's name of it, Apple's words and what to do")
+  @Test("an error contains Apple's name for it, Apple's message and what to do")
   func errors() async throws {
     let faults = Self.refusals.map(\.fault).filter { !$0.isEmpty }.map { "  - { \($0) }\n" }.joined()
     try await running("faults:\n" + faults) { configuration in
@@ -67,7 +67,7 @@ struct APICommandTests {
     }
   }
 
-  /// Runs a simulator in real time, and gives the path of a configuration that asks it.
+  /// Runs a simulator in real time. `body` receives the path of a configuration that points to it.
   private func running(_ settings: String, _ body: @escaping @Sendable (String) async throws -> Void) async throws {
     let fixture = try Fixture()
     let app =
@@ -82,7 +82,7 @@ struct APICommandTests {
       tasks.addTask { try await group.run() }
       let found = try #require(await ports.first { _ in true })
       let file = { fixture.directory.appendingPathComponent($0) }
-      try Data(simulator.signatory.leaves.rootPEM.utf8).write(to: file("simulator.pem"))
+      try Data(simulator.signer.leaves.rootPEM.utf8).write(to: file("simulator.pem"))
       try Data(key.utf8).write(to: file("simulator.p8"))
       let made = Scenario.madeKey
       let configuration = """

@@ -1,6 +1,7 @@
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
+import MillraceTime
 import Foundation
 import Testing
 
@@ -12,7 +13,7 @@ struct APIOperationTests {
 
   init() throws { fixture = try APIFixture() }
 
-  @Test("a transaction is shown in words, and every field that has none below")
+  @Test("a transaction is shown as text, with the remaining fields listed below")
   func transaction() async throws {
     let payload = fixture.transaction("400002") {
       $0.offerType = .introductoryOffer
@@ -36,7 +37,7 @@ struct APIOperationTests {
     #expect(!text.contains("quantity") && !text.contains("revoked"))
   }
 
-  @Test("in a pipe it is the payload as Apple signed it")
+  @Test("in a pipe, the output is the payload as Apple signed it")
   func transactionJSON() async throws {
     let payload = fixture.transaction("400002") { $0.json["neverSeen"] = [1.description.jsonValue] }
     try answerTransaction(payload)
@@ -45,7 +46,7 @@ struct APIOperationTests {
     #expect(fixture.notes.lines.isEmpty)
   }
 
-  @Test("a transaction that production does not know is asked for in the sandbox")
+  @Test("a transaction that is unknown in production is looked up in the sandbox")
   func sandbox() async throws {
     let payload = fixture.transaction("7") { $0.environment = .sandbox }
     fixture.store.answer(
@@ -57,7 +58,7 @@ struct APIOperationTests {
     #expect(fixture.out.lines.contains { $0.hasPrefix("environment") && $0.hasSuffix("Sandbox") })
   }
 
-  @Test("with --environment only there")
+  @Test("--environment restricts the lookup to that environment")
   func oneEnvironment() async throws {
     let error = await #expect(throws: APIError.self) {
       try await fixture.operation(environment: "Sandbox").transaction("7")
@@ -66,7 +67,7 @@ struct APIOperationTests {
     #expect(try FailureReport(#require(error)).status == .failure)
   }
 
-  @Test("what Apple would refuse is not asked, and the report names rule and page")
+  @Test("an invalid request is not sent, and the report names the rule and its documentation page")
   func violation() async throws {
     let error = await #expect(throws: APIError.self) { try await fixture.operation().transaction("12/34") }
     let report = FailureReport(try #require(error))
@@ -76,7 +77,7 @@ struct APIOperationTests {
     #expect(fixture.store.asked.isEmpty)
   }
 
-  @Test("what Apple did not sign is not shown")
+  @Test("data that Apple did not sign is not shown")
   func forged() async throws {
     let payload = fixture.transaction("400002")
     let other = try APIFixture()
@@ -88,7 +89,7 @@ struct APIOperationTests {
     #expect(FailureReport(try #require(error)).lines[0].contains("signedTransactionInfo"))
   }
 
-  @Test("a history is one row for each transaction, page after page with the same query")
+  @Test("a history has one row per transaction, and every page is requested with the same query")
   func history() async throws {
     let path = "GET production /inApps/v2/history/400001?"
     let query = "productType=AUTO_RENEWABLE&sort=DESCENDING"
@@ -102,13 +103,38 @@ struct APIOperationTests {
     #expect(lines.count == 4 && lines[0].hasPrefix("PURCHASED") && lines[0].hasSuffix("TRANSACTION"))
     #expect(lines.dropFirst().map { $0.suffix(6) } == ["400005", "400004", "400003"])
     #expect(lines[1].contains("9.99 EUR") && lines[1].contains("current"))
-    // Columns stand under their headings from the first row on.
+    // Columns are aligned with their headings from the first row.
     let column = try #require(lines[0].firstRange(of: "STATE")).lowerBound.utf16Offset(in: lines[0])
     #expect(lines.dropFirst().allSatisfy { $0.dropFirst(column).hasPrefix("current") })
     #expect(fixture.notes.lines == ["3 transactions in Production"])
   }
 
-  @Test("a limit ends a history without asking for pages nobody sees")
+  @Test("if a connection breaks between pages, only that page is requested again")
+  func resetBetweenPages() async throws {
+    let path = "GET production /inApps/v2/history/400001"
+    fixture.store.answer(path, try page(["400005"], revision: "r1", hasMore: true))
+    fixture.store.answer(
+      path + "?revision=r1", .init(isReset: true), try page(["400004"], revision: "r2", hasMore: false))
+    async let status = fixture.operation(asJSON: true).history("400001", .init(), limit: nil)
+    await waitOutPauses(1)
+    #expect(try await status == .success)
+    #expect(
+      try fixture.out.lines.map { try JSONObject(parsing: Array($0.utf8))["transactionId"] } == ["400005", "400004"])
+    #expect(fixture.store.asked == [path, path + "?revision=r1", path + "?revision=r1"])
+    #expect(fixture.notes.lines == ["no response: connection reset by peer; retrying this page"])
+  }
+
+  @Test("if a page fails three times, the history ends with the error")
+  func pageThatNeverComes() async throws {
+    let path = "GET production /inApps/v2/history/400001"
+    fixture.store.answer(path, .init(isReset: true))
+    let history = Task { [fixture] in try await fixture.operation(asJSON: true).history("400001", .init(), limit: nil) }
+    await waitOutPauses(APIOperation.pauses.count)
+    await #expect(throws: APIError.self) { try await history.value }
+    #expect(fixture.store.asked == [path, path, path])
+  }
+
+  @Test("a limit ends a history without requesting further pages")
   func limit() async throws {
     let path = "GET production /inApps/v2/history/400001"
     fixture.store.answer(path, try page(["400005", "400004"], revision: "r1", hasMore: true))
@@ -117,7 +143,7 @@ struct APIOperationTests {
     #expect(fixture.store.asked == [path])
   }
 
-  @Test("refunds tell when, how much and why")
+  @Test("refunds show the time, the amount and the reason")
   func refunds() async throws {
     let refunded = fixture.transaction("400002") {
       $0.revocationDate = APIFixture.now
@@ -137,7 +163,7 @@ struct APIOperationTests {
     #expect(fixture.notes.lines == ["1 refund in Production"])
   }
 
-  @Test("no refund is said, also to a pipe")
+  @Test("an empty refund history is reported, also to a pipe")
   func noRefunds() async throws {
     fixture.store.answer(
       "GET production /inApps/v2/refund/lookup/400001",
@@ -146,7 +172,7 @@ struct APIOperationTests {
     #expect(fixture.out.lines.isEmpty && fixture.notes.lines == ["0 refunds in Production"])
   }
 
-  @Test("statuses tell what gives service, until when and what comes then")
+  @Test("statuses show what is active, the end and the next period")
   func statuses() async throws {
     fixture.store.answer(
       "GET production /inApps/v1/subscriptions/400001?status=1&status=4", try statuses(status: 4))
@@ -157,7 +183,7 @@ struct APIOperationTests {
     #expect(fixture.notes.lines == ["1 subscription in Production"])
   }
 
-  @Test("statuses in a pipe carry both payloads whole")
+  @Test("statuses in a pipe contain both payloads in full")
   func statusesJSON() async throws {
     fixture.store.answer("GET production /inApps/v1/subscriptions/400001", try statuses(status: 1))
     #expect(try await fixture.operation(asJSON: true).statuses("400001", []) == .success)
@@ -170,7 +196,7 @@ struct APIOperationTests {
     #expect(line["renewalInfo"] == fixture.renewal().jsonValue)
   }
 
-  @Test("an order that Apple does not know ends with 1")
+  @Test("an order that Apple does not know ends with status 1")
   func orders() async throws {
     fixture.store.answer("GET production /inApps/v1/lookup/MK5", .init(body: ["status": 1]))
     #expect(try await fixture.operation().order("MK5") == .failure)
@@ -182,13 +208,13 @@ struct APIOperationTests {
     #expect(fixture.out.lines.count == 1)
   }
 
-  @Test("orders are not asked for in the sandbox")
+  @Test("orders are not looked up in the sandbox")
   func sandboxOrders() async throws {
     await #expect(throws: OperationError.self) { try await fixture.operation(environment: "Sandbox").order("MK5") }
     #expect(fixture.store.asked.isEmpty)
   }
 
-  @Test("an app transaction tells the first version")
+  @Test("an app transaction shows the first version")
   func appTransaction() async throws {
     var transaction = AppTransaction()
     transaction.receiptType = .production
@@ -206,7 +232,7 @@ struct APIOperationTests {
     #expect(text.contains("first version    1.0") && text.contains("first platform   iOS"), "\(text)")
   }
 
-  @Test("an escape sequence inside a payload shows as text")
+  @Test("an escape sequence inside a payload is shown as text")
   func hostile() async throws {
     try answerTransaction(fixture.transaction("400002") { $0.productId = "a\u{1B}[2Jb" })
     #expect(try await fixture.operation().transaction("400002") == .success)
@@ -217,6 +243,16 @@ struct APIOperationTests {
     fixture.store.answer(
       "GET production /inApps/v1/transactions/400002",
       .init(body: ["signedTransactionInfo": .string(try fixture.sign(payload))]))
+  }
+
+  /// Advances the clock through the first pauses between attempts. The calls' time limits use the same clock.
+  private func waitOutPauses(_ count: Int) async {
+    var elapsed = Duration.zero
+    for pause in APIOperation.pauses.prefix(count) {
+      elapsed += pause
+      while fixture.time.nextDeadline != elapsed { await Task.yield() }
+      fixture.time.advance(by: pause)
+    }
   }
 
   private func page(_ ids: [String], revision: String, hasMore: Bool) throws -> FakeAppStore.Answer {

@@ -1,10 +1,10 @@
-// An App Store that answers from memory, over the client's own seam: what it signs, the client verifies.
+// An in-memory App Store behind the client's transport. It signs its responses, and the client verifies them.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Crypto
 import Foundation
 import Millrace
@@ -12,11 +12,13 @@ import Synchronization
 
 @testable import Operations
 
-/// Answers by method and path; what is not known is answered 4040010, as Apple does.
+/// Responds by method and path. It answers unknown requests with error 4040010, as Apple does.
 final class FakeAppStore: HTTPExchange {
   struct Answer: Sendable {
     var status = 200
     var body: JSONObject = [:]
+    /// Whether the connection breaks instead of returning a response.
+    var isReset = false
 
     static func error(_ code: APIErrorCode) -> Answer {
       var body = APIErrorBody()
@@ -33,10 +35,10 @@ final class FakeAppStore: HTTPExchange {
 
   private let state = Mutex(State())
 
-  /// What was asked: `GET production /inApps/…?…`.
+  /// The received requests, for example `GET production /inApps/…?…`.
   var asked: [String] { state.withLock { $0.asked } }
 
-  /// Answers to one question, one after the other; the last one stays.
+  /// Sets the responses to a request, in order. The last one repeats.
   func answer(_ question: String, _ answers: Answer...) {
     state.withLock { $0.answers[question] = answers }
   }
@@ -52,6 +54,7 @@ final class FakeAppStore: HTTPExchange {
       if answers.count > 1 { state.answers[question] = Array(answers.dropFirst()) }
       return answers.first ?? .error(.transactionIdNotFound)
     }
+    if answer.isReset { throw TransportFailure("connection reset by peer", .unclear) }
     return ExchangeAnswer(status: answer.status, body: answer.body.serialized())
   }
 }
@@ -59,7 +62,7 @@ final class FakeAppStore: HTTPExchange {
 /// An app, its customers' purchases, and the operation under test.
 struct APIFixture {
   static let now = Fixture.signedDate
-  /// Limits that no test comes near: nobody waits for a turn.
+  /// Limits that no test reaches, so no call waits for a slot.
   static let plenty = RateLimits(
     productionPerSecond: Dictionary(uniqueKeysWithValues: APIEndpoint.allCases.map { ($0, 1000) }))
   let fixture: Fixture
@@ -70,7 +73,7 @@ struct APIFixture {
 
   init() throws { fixture = try Fixture() }
 
-  /// The configuration with credentials, whose key is a fresh one in a file.
+  /// A configuration with credentials. Their key is new and in a file.
   func configuration() throws -> MillraceConfiguration {
     var configuration = fixture.configuration()
     let key = fixture.directory.appendingPathComponent("apple.p8")

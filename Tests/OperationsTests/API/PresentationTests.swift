@@ -1,4 +1,4 @@
-// What payloads look like: by table, on values.
+// Table tests of how payloads are shown.
 
 import AppStore
 import AppStoreSigning
@@ -6,13 +6,13 @@ import Testing
 
 @testable import Operations
 
-@Suite("Transactions and subscriptions in words")
+@Suite("Transactions and subscriptions as text")
 struct PresentationTests {
   private let fixture: APIFixture
 
   init() throws { fixture = try APIFixture() }
 
-  @Test("the state of a transaction is what weighs most")
+  @Test("the most significant fact determines the state of a transaction")
   func states() {
     let now = APIFixture.now
     let table: [(TransactionState, (inout JWSTransactionDecodedPayload) -> Void)] = [
@@ -33,14 +33,14 @@ struct PresentationTests {
     }
   }
 
-  @Test("what comes after a period")
+  @Test("the text for the next period")
   func next() {
     let table: [(String, (inout JWSRenewalInfoDecodedPayload) -> Void)] = [
       ("renews for 9.99 EUR", { _ in }),
       ("renews to com.example.app.yearly for 9.99 EUR", { $0.autoRenewProductId = "com.example.app.yearly" }),
       ("ends", { $0.autoRenewStatus = .off }),
       (
-        "Apple tries to bill, grace until 2026-01-01T00:00:00Z, renews for 9.99 EUR",
+        "billing retry, grace until 2026-01-01T00:00:00Z, renews for 9.99 EUR",
         {
           $0.isInBillingRetryPeriod = true
           $0.gracePeriodExpiresDate = APIFixture.now
@@ -63,7 +63,7 @@ struct PresentationTests {
     }
   }
 
-  @Test("no field of a payload is left out of its sheet, known or not, odd or not")
+  @Test("a sheet shows every field of a payload, including unknown and malformed ones")
   func complete() {
     var transaction = fixture.transaction("400002")
     for field in JWSTransactionDecodedPayload.documentedFields where field.value(in: transaction) == nil {
@@ -79,13 +79,13 @@ struct PresentationTests {
     }
   }
 
-  @Test("parts of a whole")
+  @Test("fractions of a price")
   func percentages() {
     let table: [(Int64, String)] = [(100_000, "100 %"), (33_300, "33.3 %"), (15, "0.015 %"), (0, "0 %")]
     for (milliunits, text) in table { #expect(HumanText.percentage(milliunits: milliunits) == text) }
   }
 
-  @Test("a sheet without facts has no lines, and groups stand apart")
+  @Test("a sheet without facts has no lines, and groups are separated")
   func sheet() {
     var sheet = FactSheet()
     #expect(sheet.lines(usesColor: false).isEmpty)
@@ -116,7 +116,7 @@ struct PresentationTests {
     #expect(error?.place == "--until" && error?.kind == .usage)
   }
 
-  @Test("every state of a subscription has a name on the command line")
+  @Test("every subscription status has a name on the command line")
   func names() {
     #expect(Set(SubscriptionStatusName.allCases.map(\.status)) == Set(Status.allKnown))
   }

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Operations
@@ -16,7 +16,7 @@ struct TestNotificationOperationTests {
     fixture.store.answer("POST production /\(path)", .init(body: ["testNotificationToken": "t-1"]))
   }
 
-  @Test("the status is asked for until Apple has tried: not there yet, an error of a moment, then delivered")
+  @Test("the status is polled until Apple has tried, through missing statuses and temporary errors")
   func followed() async throws {
     fixture.store.answer(
       "GET production /\(path)/t-1", .error(.testNotificationNotFound), .error(.generalInternalRetryable),
@@ -34,7 +34,7 @@ struct TestNotificationOperationTests {
     #expect(json["outcome"] == "delivered")
   }
 
-  @Test("an attempt that failed is news too: the next one comes in an hour")
+  @Test("a failed attempt is reported, with the next one in an hour")
   func failed() async throws {
     fixture.store.answer("GET production /\(path)/t-1", try status([.tlsIssue]))
     let delivery = try await run(waiting: .seconds(600), pauses: 1)
@@ -44,7 +44,7 @@ struct TestNotificationOperationTests {
     #expect(delivery.sentence.contains("App Store Connect"))
   }
 
-  @Test("when nothing is known at the end of the time, that is said")
+  @Test("a timeout without a result is reported as such")
   func pending() async throws {
     fixture.store.answer("GET production /\(path)/t-1", .error(.testNotificationNotFound))
     let delivery = try await run(waiting: .seconds(20), pauses: 2)
@@ -53,20 +53,20 @@ struct TestNotificationOperationTests {
     #expect(delivery.sentence.contains("--wait"))
   }
 
-  @Test("without a URL in App Store Connect the request fails as a matter of configuration")
+  @Test("without a URL in App Store Connect, the request fails with the configuration status")
   func noURL() async throws {
     fixture.store.answer("POST production /\(path)", .error(.serverNotificationUrlNotFound))
     let error = await #expect(throws: APIError.self) { try await run(waiting: .seconds(20), pauses: 0) }
     #expect(FailureReport(try #require(error)).status == .configuration)
   }
 
-  /// Each attempt that is known says where to look, except the one that needs nothing.
-  @Test("every result says where to look", arguments: SendAttemptResult.allKnown)
+  /// Every known failure has a hint; a success has none.
+  @Test("every result has a hint", arguments: SendAttemptResult.allKnown)
   func advice(result: SendAttemptResult) {
     #expect((TestDelivery.advice(result) == nil) == (result == .success))
   }
 
-  /// Runs the operation while `pauses` of its pauses pass. Its clock is not the client's: calls take no time here.
+  /// Runs the operation for `pauses` pauses. Its clock is not the client's, so calls take no time.
   private func run(waiting limit: Duration, pauses: Int) async throws -> TestDelivery {
     let (app, client) = try fixture.client()
     let (time, notes) = (ManualClock(), fixture.notes.output())

@@ -1,9 +1,9 @@
-// The audit trail: written, read back, folded; held against its schema.
+// Writes, reads and folds the audit trail, and validates it against its schema.
 
 import AppStore
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
@@ -27,7 +27,7 @@ import Testing
       source: "millrace/winback", at: time + .seconds(1), target: "winback")
   }
 
-  @Test func `a run is one entry, its counts are the sums of its parts, and what is written twice counts once`()
+  @Test func `a run is one entry, its counts are the sums of its parts, and a repeated record counts once`()
     async throws
   {
     let log = InMemoryLog(clock: ManualClock().clock)
@@ -49,20 +49,20 @@ import Testing
     #expect(first.jsonLine.contains(#""result":"stopped""#))
   }
 
-  @Test func `an end that comes before its beginning is not lost`() {
+  @Test func `an end that is read before its start is kept`() {
     var trail = AuditTrail()
     trail.fold(Self.ended("r", "0"))
     trail.fold(Self.started("r", parts: 1))
     #expect(trail.entries.map(\.result) == [.done])
   }
 
-  @Test func `without the topic nothing is written and the remedy is named`() async throws {
+  @Test func `without the topic nothing is written, and the error contains the remedy`() async throws {
     let audit = AuditLog(on: InMemoryLog(clock: ManualClock().clock), prefix: "")
     let error = await #expect(throws: OperationError.self) { try await audit.append([Self.started("r")]) }
     #expect(error?.remedy == "create it with millrace topics apply")
   }
 
-  @Test func `every member is declared in the schema, and those that must be there are asked for`() throws {
+  @Test func `the schema declares every member and requires the mandatory ones`() throws {
     let file = URL(fileURLWithPath: topicsDirectory).appendingPathComponent("schemas/millrace.audit.schema.json")
     let schema = try JSONObject(parsing: [UInt8](try Data(contentsOf: file)))
     guard case .object(let properties)? = schema["properties"], case .array(let required)? = schema["required"] else {

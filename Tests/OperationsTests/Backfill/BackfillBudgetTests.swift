@@ -1,20 +1,20 @@
-// How much of Apple's budget a run uses. Time is virtual: it passes when every slot of the run waits for something, so the
-// figure speaks of the run and not of the machine.
+// Measures how much of Apple's budget a backfill uses. Time is virtual and advances only when every slot of the run
+// waits, so the result does not depend on the machine.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Synchronization
 import Testing
 
 @testable import Operations
 
-@Suite("The budget of a run", .timeLimit(.minutes(15)))
+@Suite("The budget of a backfill", .timeLimit(.minutes(15)))
 struct BackfillBudgetTests {
-  /// Answers every question with one page after a time, and always has another.
+  /// Answers every request with one page after a delay. There is always a next page.
   private final class EndlessHistory: HTTPExchange {
     private let clock: MillraceClock
     private let latency: Duration
@@ -29,7 +29,7 @@ struct BackfillBudgetTests {
 
     var calls: Int { state.withLock(\.calls) }
 
-    /// Calls whose answer comes with time; nil where one is due that has not been noticed yet.
+    /// The number of calls that wait for their response; nil if a response is due and not yet processed.
     var waiting: Int? {
       let now = clock.now
       return state.withLock { state in state.due.values.allSatisfy { $0 > now } ? state.due.count : nil }
@@ -52,13 +52,13 @@ struct BackfillBudgetTests {
     }
   }
 
-  @Test("95 % of it and more: production, 50 requests a second, of which Millrace has 0.8")
+  @Test("a backfill uses at least 95 % of its budget, which is 0.8 of production's 50 requests per second")
   func use() async throws {
     let stage = try BackfillStage()
     let fixture = try Fixture()
     let jws = String(decoding: try fixture.sample(.test).jws, as: UTF8.self)
     let budget = APIBudget(limits: .documented, share: 0.8, part: BackfillOperation.budgetPart, clock: stage.clock)
-    // One item of the twenty that a page can have: what is measured are questions, not this machine's verification.
+    // A page can have twenty items. One is enough, because the test measures requests and not verification.
     let history = EndlessHistory(stage.clock, latency: .milliseconds(250)) { call in
       var page = JSONObject()
       page["paginationToken"] = .string("\(call)")
@@ -78,18 +78,18 @@ struct BackfillBudgetTests {
     let running = Task { try await operation.carryOut(begun) }
     let slots = 32
     func step() async throws {
-      // Every slot waits for its turn or for Apple.
+      // Every parallel request waits for the budget or for Apple.
       try await stage.until { history.waiting.map { budget.isAtRest(callers: slots - $0) } ?? false }
       stage.time.advance(by: .milliseconds(5))
     }
-    // The burst of the first second is no pace.
+    // Ignore the burst of the first second.
     while history.calls < 100 { try await step() }
     let (start, before) = (stage.clock.now, history.calls)
     while start.duration(to: stage.clock.now) < .seconds(20) { try await step() }
     let took = start.duration(to: stage.clock.now) / .seconds(1)
     let perSecond = Double(history.calls - before) / took
     running.cancel()
-    // Whoever waits in line is woken by its cancellation.
+    // The cancellation wakes the callers that wait for a slot.
     _ = await running.result
     let share = perSecond / (50 * 0.8)
     print(

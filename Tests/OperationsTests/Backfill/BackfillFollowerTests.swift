@@ -1,9 +1,10 @@
-// `--follow` against the simulated App Store: what Apple gave up on arrives within minutes, and no more often than needed.
+// Runs `--follow` against the simulated App Store. Notifications that Apple gave up on arrive within minutes, and each
+// pass makes no more requests than it needs.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Metrics
 import MillraceTesting
 import Synchronization
@@ -15,7 +16,7 @@ import Testing
 
 @Suite("millrace backfill --follow", .timeLimit(.minutes(15)))
 struct BackfillFollowerTests {
-  /// A follower that runs beside `body`, with its metrics.
+  /// Runs a follower concurrently with `body`, and passes its metrics.
   private func following(
     _ stage: BackfillStage, _ process: String = "follow",
     _ body: (BackfillFollower, PrometheusRegistry) async throws -> Void
@@ -38,18 +39,18 @@ struct BackfillFollowerTests {
     try result.get()
   }
 
-  /// Waits until the pass is over that covers now.
+  /// Waits until the pass that covers the current time has ended.
   private func settle(_ stage: BackfillStage, _ follower: BackfillFollower) async throws {
     let now = stage.now
     try await stage.until {
       if follower.state.values.allSatisfy({ $0.through.map { $0 >= now } ?? false }) { return true }
-      // Time limits are not to pass while something is asked.
+      // A call in progress must not reach its time limit.
       if !follower.state.values.contains(where: \.isAsking) { stage.time.advance(by: .seconds(10)) }
       return false
     }
   }
 
-  @Test("what Apple gave up on arrives, what was delivered is left alone, and nothing is brought twice")
+  @Test("notifications that Apple gave up on arrive once, and delivered ones are skipped")
   func gaveUp() async throws {
     let stage = try BackfillStage(environments: [.production, .sandbox])
     try await stage.delivering {
@@ -67,7 +68,7 @@ struct BackfillFollowerTests {
         #expect(Set(stage.published(.history)) == stage.told().subtracting(delivered))
         let once = stage.published(.history).count
         #expect(once == 60)
-        // Hours of passes, sweeps among them: it is known.
+        // Hours of passes, including sweeps, publish nothing again.
         for _ in 0..<8 {
           stage.time.advance(by: .seconds(3_600))
           try await settle(stage, follower)
@@ -85,14 +86,14 @@ struct BackfillFollowerTests {
     }
   }
 
-  @Test("the next process begins where the one before it was")
+  @Test("the next process continues where the previous one stopped")
   func restart() async throws {
     let stage = try BackfillStage()
     try await stage.delivering {
       try await following(stage) { follower, _ in try await settle(stage, follower) }
       let mark = try #require(try await stage.parts("look").log.table().follow(stage.targets[0]))
       let calls = stage.appStore.calls
-      #expect(calls == 32, "a look over eight days in pieces of six hours")
+      #expect(calls == 32, "eight days in pieces of six hours")
       stage.set(.status(404))
       stage.time.advance(by: .seconds(1_800))
       try stage.buy(3)
@@ -106,7 +107,7 @@ struct BackfillFollowerTests {
     }
   }
 
-  @Test("a key that Apple refuses is told by the probe, and following goes on once it is taken")
+  @Test("the probe reports a key that Apple refuses, and following continues when Apple accepts it")
   func refused() async throws {
     let stage = try BackfillStage()
     stage.services.inject(Fault(.unauthorized, from: stage.now, until: stage.now + .seconds(60)))
@@ -117,7 +118,7 @@ struct BackfillFollowerTests {
         #expect(registry.render().contains(#"result="failed""#))
         try await stage.until {
           if follower.state.values.allSatisfy({ $0.problem == nil && $0.through != nil }) { return true }
-          // Time limits are not to pass while something is asked.
+          // A call in progress must not reach its time limit.
           if !follower.state.values.contains(where: \.isAsking) { stage.time.advance(by: .seconds(10)) }
           return false
         }
@@ -126,7 +127,7 @@ struct BackfillFollowerTests {
     }
   }
 
-  @Test("what cannot be believed is in the quarantine, once")
+  @Test("an unverifiable notification is in the quarantine once")
   func forged() async throws {
     let stage = try BackfillStage()
     stage.appStore.interfere { interference in

@@ -1,10 +1,10 @@
-// Runs against the simulated App Store: everything arrives, whatever ends in between.
+// Runs against the simulated App Store. Every notification arrives, even if a process ends before the run is complete.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -21,7 +21,7 @@ struct BackfillOperationTests {
     var take: @Sendable (BackfillReport) -> Void { { report in self.all.withLock { $0.append(report) } } }
   }
 
-  /// A stage on which so many purchases an hour were told to nobody, for so many hours.
+  /// A stage with undelivered notifications: this many purchases an hour, for this many hours.
   private func missed(
     _ purchases: Int = 9, hours: Int = 6, environments: [AppStoreEnvironment] = [.production],
     _ change: (inout SimulatorSettings) -> Void = { _ in }
@@ -41,7 +41,7 @@ struct BackfillOperationTests {
     BackfillSelection(targets: stage.targets, from: stage.now - .seconds(6 * 3_600 + 1_800), to: stage.now)
   }
 
-  @Test("what nobody was told is in its topics, as the ingress would have written it, and the run is kept")
+  @Test("missed notifications are written as the ingress would have written them, and the run is recorded")
   func whole() async throws {
     let stage = try await missed(25, environments: [.production, .sandbox])
     let reports = Reports()
@@ -55,7 +55,7 @@ struct BackfillOperationTests {
     for record in stage.catalog.notificationTopics.flatMap({ stage.log.records(in: $0.topic) }) {
       let envelope = NotificationEnvelope(record)
       #expect(envelope.problems.isEmpty && envelope.origin == .history && envelope.traceParent != nil)
-      // The very bytes that Apple signs make the same record when they are posted.
+      // The ingress makes the same record of the same bytes.
       let posted = try await stage.admission.v2(jws: try #require(record.value)).record(
         origin: .history, traceParent: envelope.traceParent, receivedAt: stage.now, router: stage.catalog.router)
       #expect(posted.producerRecord.headers == record.headers && posted.producerRecord.key == record.key)
@@ -68,12 +68,12 @@ struct BackfillOperationTests {
     #expect(entry.by == "ann" && entry.result == .done && entry.selection == run.selection.json)
     #expect(entry.counts.first { $0.name == "published" }?.count == Int64(run.counts.published))
     guard case .ended(run)? = reports.list.last else {
-      Issue.record("\(reports.list.count) reports, the last is no end")
+      Issue.record("the last of \(reports.list.count) reports is not the end")
       return
     }
   }
 
-  @Test("a process that dies in the middle of its slices: the next one goes on where each was")
+  @Test("if a process dies within its slices, the next one continues each slice")
   func crash() async throws {
     let stage = try await missed(45, hours: 4)
     let first = try stage.parts("first")
@@ -85,25 +85,25 @@ struct BackfillOperationTests {
     await #expect(throws: (any Error).self) { try await operation.carryOut(begun) }
     let before = stage.appStore.calls
     let left = try await stage.parts("look").log.table()
-    #expect(left.marks(of: begun.id).values.contains { $0.token != nil && !$0.isDone }, "no slice was in its middle")
+    #expect(left.marks(of: begun.id).values.contains { $0.token != nil && !$0.isDone }, "no slice was unfinished")
     #expect(Set(stage.published()) != stage.told())
 
     let second = BackfillOperation(try stage.parts("second")) { _ in }
-    // As long as the first may be alive nobody takes its run over.
+    // Another process cannot take the run over while the first one may be alive.
     await #expect(throws: OperationError.self) { try await second.goOn(with: begun.id, by: "bob") }
     stage.pulse.advance(by: .seconds(16))
     let ended = try await second.carryOut(try await second.goOn(with: begun.id, by: "bob"))
     #expect(ended.state == .done && ended.id == begun.id)
     #expect(Set(stage.published()) == stage.told())
-    // Three hundred sixty items and the slices' ends are at least as many pages; what was read is not read again, but for
-    // the page that each slice was at.
+    // The run needs at least as many pages as 360 items and the ends of the slices. The second process reads only the
+    // current page of each slice again.
     let pages = ended.counts.pages
-    #expect(stage.appStore.calls - before < pages, "everything was read again")
+    #expect(stage.appStore.calls - before < pages, "the run read everything again")
     #expect(ended.counts.published - stage.told().count <= 20 * 4)
     await #expect(throws: OperationError.self) { try await second.goOn(with: begun.id, by: "bob") }
   }
 
-  @Test("a process that was thought dead sees that its run is another's, and leaves it alone")
+  @Test("a process that was assumed dead stops when another one owns its run")
   func zombie() async throws {
     let stage = try await missed(9, hours: 2)
     let first = try stage.parts("first")
@@ -120,7 +120,7 @@ struct BackfillOperationTests {
     let ended = try await second.carryOut(try await second.goOn(with: begun.id, by: "bob"))
     #expect(ended.state == .done && Set(stage.published()) == stage.told())
     log.resume()
-    // What it was about to write when it was stopped does not count; it hears so at its next heartbeat.
+    // Its last write before the pause does not count. It learns that at its next heartbeat.
     let isOver = Mutex(false)
     let watch = Task {
       _ = await running.result
@@ -136,11 +136,11 @@ struct BackfillOperationTests {
     #expect(try await look.table()[begun.id]?.state == .done)
   }
 
-  @Test("a page token that Apple no longer takes begins its slice anew")
+  @Test("if Apple rejects a page token, its slice starts again")
   func expired() async throws {
     let stage = try await missed(50, hours: 2) { $0.paginationTokenLifetime = .seconds(15) }
     stage.appStore.interfere { interference in
-      // Less than a call may take: it must not be given up meanwhile.
+      // Shorter than the time limit of a call, which must not expire.
       interference.before = { call in if call == 3 { stage.time.advance(by: .seconds(20)) } }
     }
     let reports = Reports()
@@ -154,7 +154,7 @@ struct BackfillOperationTests {
     #expect(Set(stage.published()) == stage.told())
   }
 
-  @Test("tokens that Apple never takes end the run with an error, which is kept")
+  @Test("if Apple keeps rejecting tokens, the run ends with a recorded error")
   func neverTaken() async throws {
     let stage = try await missed(50, hours: 2) { $0.paginationTokenLifetime = .zero }
     let operation = BackfillOperation(try stage.parts()) { _ in }
@@ -166,7 +166,7 @@ struct BackfillOperationTests {
     #expect(kept.sentence.contains("--run \(begun.id)"))
   }
 
-  @Test("forged and unreadable items are in the quarantine, the others of their page in their topics")
+  @Test("forged and unreadable items go to the quarantine, the other items of the page to their topics")
   func forged() async throws {
     let stage = try await missed(10, hours: 1)
     stage.appStore.interfere { interference in
@@ -192,7 +192,7 @@ struct BackfillOperationTests {
     #expect(run.sentence.contains("quarantine"))
   }
 
-  @Test("Apple's failing and its limits are waited out, and a 429 is told to the others")
+  @Test("the run waits for Apple's failures and limits, and publishes a 429 to other processes")
   func waited() async throws {
     let stage = try await missed(10, hours: 1)
     stage.services.inject(
@@ -214,7 +214,7 @@ struct BackfillOperationTests {
       isOver.withLock { $0 = true }
     }
     try await stage.until {
-      // Time limits are not to pass while an answer is being made.
+      // A call in progress must not reach its time limit.
       if stage.appStore.inFlight == 0 { stage.time.advance(by: .milliseconds(200)) }
       return isOver.withLock { $0 }
     }
@@ -226,7 +226,7 @@ struct BackfillOperationTests {
     #expect(stage.services.report.broken.isEmpty)
   }
 
-  @Test("a key that Apple refuses ends the run: waiting would not mend it")
+  @Test("a key that Apple refuses ends the run, because waiting would not help")
   func unauthorized() async throws {
     let stage = try await missed(1, hours: 1)
     stage.services.inject(Fault(.unauthorized, from: stage.now, until: stage.now + .seconds(86_400)))
@@ -236,7 +236,7 @@ struct BackfillOperationTests {
     #expect(FailureReport(try #require(error)).status == .configuration)
   }
 
-  @Test("a run is held, goes on and ends on the word of another terminal")
+  @Test("another operator can pause and stop a run")
   func wishes() async throws {
     let stage = try await missed(45, hours: 4)
     let operation = BackfillOperation(try stage.parts()) { _ in }
@@ -244,10 +244,10 @@ struct BackfillOperationTests {
     let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
     try await look.wish(.pause, for: begun, by: "bob", at: stage.now, pulse: stage.pulse.clock.wallTime)
     let running = Task { try await operation.carryOut(begun) }
-    // Held from the beginning: it says so, and asks nothing.
+    // The run is paused from its start and sends no requests.
     while try await look.table()[begun.id]?.state != .paused { await Task.yield() }
     #expect(stage.appStore.calls == 0)
-    // Somebody else's run on the same history has to wait for this one.
+    // Another run on the same history is refused until this one ends.
     let rival = BackfillOperation(try stage.parts("rival")) { _ in }
     let error = await #expect(throws: OperationError.self) { try await rival.start(selection(stage), by: "bob") }
     #expect(error?.what.contains(begun.id) == true)
@@ -272,7 +272,7 @@ struct BackfillOperationTests {
     }
   }
 
-  @Test("a run whose process is gone is ended by a stop, and whoever was only away does not go on with it")
+  @Test("a stop ends a run whose process is gone, and a process that was only paused does not continue it")
   func stopOfTheDead() async throws {
     let stage = try await missed(9, hours: 2)
     let away = BackfillOperation(try stage.parts("away")) { _ in }
@@ -287,28 +287,28 @@ struct BackfillOperationTests {
     #expect(try await look.table()[begun.id]?.state == .stopped)
     let trail = try await audit.trail()
     #expect(trail.entry(of: begun.id, .backfill)?.result == .stopped && trail.entry(of: begun.id, .stop)?.by == "bob")
-    // Apple does not answer: it does not come to an end before it hears of that.
+    // Apple does not respond, so the run cannot complete before it reads the stop.
     stage.appStore.interfere { interference in
       interference.before = { (_) async throws(TransportFailure) in throw TransportFailure("no answer", .notSent) }
     }
-    // It hears first that the run is another's, or that it is to be stopped.
+    // It learns either that another process owns the run or that the run was stopped.
     do {
       #expect(try await away.carryOut(begun).state == .stopped)
     } catch let error as OperationError {
-      #expect(error.what == "another process goes on with the run")
+      #expect(error.what == "another process took over the run")
     }
     #expect(stage.published().isEmpty)
     #expect(try await look.table()[begun.id]?.state == .stopped)
     await #expect(throws: OperationError.self) { try await away.goOn(with: begun.id, by: "ann") }
   }
 
-  @Test("what Apple keeps no longer when its turn comes is told, and the rest is fetched")
+  @Test("what Apple no longer keeps is reported, and the rest is fetched")
   func outOfReach() async throws {
     let stage = try await missed(5, hours: 2)
     let reports = Reports()
     let operation = BackfillOperation(try stage.parts(), report: reports.take)
     let begun = try await operation.start(selection(stage), sliceLength: .seconds(1_800), by: "ann")
-    // A run that was left for half a year: all of it but the last hour and a half is gone.
+    // The run was left for half a year: Apple still keeps the last hour and a half of it.
     stage.time.advance(by: .seconds(180 * 86_400 - 5_400))
     let run = try await operation.carryOut(begun)
     #expect(run.state == .done)
@@ -316,7 +316,7 @@ struct BackfillOperationTests {
     #expect(!stage.published().isEmpty && Set(stage.published()) != stage.told())
   }
 
-  @Test("a transaction that no customer of a history made is no error")
+  @Test("a transaction that is in no customer's history is not an error")
   func customer() async throws {
     let stage = try await missed(3, hours: 1, environments: [.production, .sandbox])
     let id = try #require(stage.world.withState { state in state.transactions.keys.min() })
@@ -327,7 +327,7 @@ struct BackfillOperationTests {
     #expect(run.state == .done && stage.published().count == 1)
   }
 
-  @Test("a topic that is missing is named before anything is asked")
+  @Test("a missing topic is reported before any request")
   func topics() async throws {
     let stage = try await missed(1, hours: 1)
     let empty = InMemoryLog(clock: stage.clock)

@@ -1,12 +1,12 @@
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("What millrace backfill is asked for")
+@Suite("The selection of millrace backfill")
 struct BackfillSelectionTests {
   private let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
   private let fixture: APIFixture
@@ -20,7 +20,7 @@ struct BackfillSelectionTests {
     return try flags.selection(in: try fixture.configuration(), now: now)
   }
 
-  @Test("every flag arrives in Apple's request, and what is kept is what is read")
+  @Test("every flag is in the request to Apple, and the selection survives its JSON form")
   func flags() throws {
     let selection = try selection { flags in
       (flags.from, flags.to, flags.type, flags.subtype) = (
@@ -37,7 +37,7 @@ struct BackfillSelectionTests {
     #expect(selection.sentence.contains("DID_RENEW") && selection.sentence.contains("failures"))
   }
 
-  @Test("all environments of all apps that have credentials, unless one is named")
+  @Test("the default is every environment of every app that has credentials")
   func targets() throws {
     #expect(try selection { _ in }.targets.map(\.environment) == [.production, .sandbox])
     #expect(try selection { $0.environment = "Sandbox" }.targets.map(\.environment) == [.sandbox])
@@ -58,7 +58,7 @@ struct BackfillSelectionTests {
   }
 
   @Test(
-    "what Apple would refuse is named by its flag and its bound",
+    "the error for a request that Apple would refuse names the flag and the bound",
     arguments: [
       (BackfillFlags.of(from: "181d", environment: "Production"), "--from", "180 days"),
       (.of(from: "31d", environment: "Sandbox"), "--from", "30 days"),
@@ -68,7 +68,7 @@ struct BackfillSelectionTests {
       (.of(from: "1d", type: "REFUND", subtype: "UPGRADE"), "--subtype", "subtype"),
       (.of(from: "1d", type: "REFUND", transaction: "7"), "--type", "transactionId"),
       (.of(from: "1d", transaction: "seven"), "--transaction", "digits"),
-      (.of(from: nil), "--from", "missing"), (.of(from: "yesterday"), "--from", "no date"),
+      (.of(from: nil), "--from", "missing"), (.of(from: "yesterday"), "--from", "not a date"),
       (.of(from: "1d", environment: "Xcode"), "--environment", "Production"),
     ])
   func refused(flags: BackfillFlags, flag: String, says: String) throws {
@@ -78,13 +78,13 @@ struct BackfillSelectionTests {
     #expect("\(error)".contains(says), "\(error)")
   }
 
-  @Test("the bounds themselves are not refused")
+  @Test("the bounds themselves are accepted")
   func bounds() throws {
     #expect(throws: Never.self) { try selection { ($0.from, $0.environment) = ("180d", "Production") } }
     #expect(throws: Never.self) { try selection { ($0.from, $0.environment) = ("30d", "Sandbox") } }
   }
 
-  @Test("slices cover the time without a hole, the oldest first, always the same", arguments: 0..<200 as Range<UInt64>)
+  @Test("slices cover the range without gaps, oldest first, and are reproducible", arguments: 0..<200 as Range<UInt64>)
   func slices(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let length = Duration.milliseconds(Int64.random(in: 1_000...90_000_000, using: &random))
@@ -107,7 +107,7 @@ struct BackfillSelectionTests {
     #expect(BackfillSlice.lengths.contains(usual))
   }
 
-  @Test("one customer is one slice of each history")
+  @Test("a single customer is one slice per history")
   func customer() throws {
     let selection = try selection { $0.transaction = "2000000123456789" }
     #expect(BackfillSlice.plan(selection, length: .seconds(60)).count == 2)

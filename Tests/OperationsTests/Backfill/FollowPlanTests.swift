@@ -1,16 +1,16 @@
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Operations
 
-@Suite("What --follow asks next")
+@Suite("The requests of --follow")
 struct FollowPlanTests {
   private let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
   private let settings = FollowSettings()
 
-  @Test("the first start looks back over all of Apple's patience, in pieces")
+  @Test("the first start looks back over Apple's whole retry period, in pieces")
   func first() {
     let plan = FollowPlan(.production, after: nil, now: now, settings)
     #expect(
@@ -19,7 +19,7 @@ struct FollowPlanTests {
     for (one, next) in zip(plan.spans, plan.spans.dropFirst()) { #expect(one.upperBound == next.lowerBound) }
   }
 
-  @Test("afterwards the time since, and what may have failed since")
+  @Test("later passes cover the time since the last one, with an overlap for late failures")
   func next() {
     let mark = FollowMark(through: now - .seconds(300), sweptAt: now - .seconds(3_600))
     let plan = FollowPlan(.production, after: mark, now: now, settings)
@@ -27,19 +27,19 @@ struct FollowPlanTests {
     #expect(plan.mark(after: plan.spans[0], mark, startedAt: now) == FollowMark(through: now, sweptAt: mark.sweptAt))
   }
 
-  @Test("every six hours all of Apple's patience again; only its last piece says that it was done")
+  @Test("a sweep covers Apple's whole retry period every six hours, and only its last piece records it")
   func sweep() {
     let mark = FollowMark(through: now - .seconds(300), sweptAt: now - .seconds(6 * 3_600))
     let plan = FollowPlan(.production, after: mark, now: now, settings)
     #expect(plan.isSweep && plan.spans.first?.lowerBound == now - settings.lookBack)
     let early = plan.mark(after: plan.spans[0], mark, startedAt: now)
-    // What was asked for stays asked for, and a sweep that dies begins anew.
+    // Pieces do not move the mark, and an interrupted sweep starts again.
     #expect(early.through == mark.through && early.sweptAt == mark.sweptAt)
     let late = plan.mark(after: plan.spans[plan.spans.count - 1], early, startedAt: now)
     #expect(late == FollowMark(through: now, sweptAt: now))
   }
 
-  @Test("an absence longer than that is asked for from its beginning, as far as Apple keeps it")
+  @Test("a longer absence is covered from its start, as far back as Apple keeps history")
   func absence() {
     let mark = FollowMark(through: now - .seconds(20 * 86_400), sweptAt: now - .seconds(20 * 86_400))
     #expect(
@@ -52,7 +52,7 @@ struct FollowPlanTests {
       NotificationHistoryRequest(startDate: sandbox ?? now, endDate: now).violations(in: .sandbox, now: now).isEmpty)
   }
 
-  @Test("what was brought is known, and of a bounded memory the oldest go")
+  @Test("known items are remembered, and a full memory drops the oldest")
   func seen() {
     func item(_ number: Int) -> UnverifiedNotification {
       UnverifiedNotification(json: .object(["signedPayload": .string("\(number)")]))

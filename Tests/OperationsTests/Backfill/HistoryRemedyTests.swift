@@ -1,13 +1,13 @@
-// What each of Apple's errors asks of whoever reads a history: a table.
+// Table tests of the reaction to each of Apple's errors while a history is read.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Operations
 
-@Suite("What an error of a history asks for", .timeLimit(.minutes(15)))
+@Suite("Reactions to errors of a history", .timeLimit(.minutes(15)))
 struct HistoryRemedyTests {
   private let fixture: APIFixture
 
@@ -30,7 +30,7 @@ struct HistoryRemedyTests {
   private struct NoError: Error {}
 
   @Test(
-    "from the first page, nothing there, again, or never",
+    "each error leads to one reaction",
     arguments: [
       (.error(.invalidPaginationToken), .beginAnew), (.error(.paginationTokenExpired), .beginAnew),
       (.error(.transactionIdNotFound), .nothingThere), (.error(.startDateTooFarInPast), .outOfReach),
@@ -42,18 +42,18 @@ struct HistoryRemedyTests {
     #expect(HistoryRemedy(error, hasToken: true) == remedy, "\(error)")
   }
 
-  @Test("a first page has no token that could be too old")
+  @Test("the first page has no token that could have expired")
   func firstPage() async throws {
     #expect(HistoryRemedy(try await error(.error(.paginationTokenExpired)), hasToken: false) == .giveUp)
   }
 
-  @Test("a 429 names its time")
+  @Test("a 429 contains the time to wait for")
   func limited() async throws {
     let error = try await error(.error(.rateLimitExceeded))
     #expect(HistoryRemedy(error, hasToken: true) == .wait(until: try #require(error.retryAt)))
   }
 
-  @Test("what is found out before anything is sent")
+  @Test("errors found before a request is sent")
   func violation() async throws {
     let old = try await error(.init(), startingAt: APIFixture.now - .seconds(181 * 86_400))
     #expect(HistoryRemedy(old, hasToken: false) == .outOfReach)

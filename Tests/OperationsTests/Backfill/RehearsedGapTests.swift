@@ -1,10 +1,10 @@
-// A rehearsed gap: the ingress is down for three days, Apple gives up on some and goes on trying for others, and a run
-// races those. In the end the topics hold all that was told, and what a worker does is done once.
+// A rehearsed gap. The ingress is down for three days, and Apple gives up on some notifications and retries others
+// while a backfill runs. In the end the topics contain every notification, and a worker causes each effect once.
 
 import AppStore
-import Clocks
+import MillraceTime
 import CoreMetrics
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
 
 @Suite("A rehearsed gap", .timeLimit(.minutes(15)))
 struct RehearsedGapTests {
-  /// Says of every notification that it was there.
+  /// Publishes one event for each notification.
   private struct Teller: NotificationWorker {
     static let name = "teller"
     static let families: Set<NotificationFamily> = [.purchases]
@@ -25,12 +25,12 @@ struct RehearsedGapTests {
 
     init(_ setup: WorkerSetup) {}
 
-    func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
       try .emit(Told(notification: notification.id))
     }
   }
 
-  @Test("three days without an ingress: nothing is missing, and everything happens once", arguments: [11] as [UInt64])
+  @Test("after three days without an ingress nothing is missing or happens twice", arguments: [11] as [UInt64])
   func gap(seed: UInt64) async throws {
     let stage = try BackfillStage(
       environments: [.production, .sandbox], workers: [.init(name: Teller.name)], seed: seed)
@@ -45,7 +45,7 @@ struct RehearsedGapTests {
       let before = Set(stage.published())
       #expect(before == stage.told())
 
-      // A proxy that answers 404 makes Apple give up at once; for what nobody answers it tries again, in production.
+      // Production retries when nothing responds. Apple gives up at once if a proxy answers 404.
       stage.set(.status(404))
       try await live(hours: 24)
       stage.set(.down)
@@ -61,13 +61,13 @@ struct RehearsedGapTests {
       #expect(run.state == .done && run.counts.quarantined == 0)
       #expect(Set(stage.published()) == stage.told(), "seed \(seed)")
 
-      // Apple's own retries come now, and are doubles.
+      // Apple's own retries arrive now, as duplicates.
       try await stage.exhaust()
     }
     let told = stage.told()
     let published = stage.published()
     #expect(Set(published) == told && told.count == (6 + 72 + 2) * 3 * 2)
-    #expect(published.count > told.count, "nothing raced: this shows less than it says")
+    #expect(published.count > told.count, "Apple's retries did not race the backfill")
     let retried = Set(stage.published(.post)).intersection(stage.published(.history))
     #expect(!retried.isEmpty)
     try await effects(on: stage, of: told)
@@ -78,7 +78,7 @@ struct RehearsedGapTests {
       """)
   }
 
-  /// A worker reads all of it: each notification has its effect once.
+  /// Lets a worker read all topics, and checks that each notification has its effect once.
   private func effects(on stage: BackfillStage, of told: Set<String>) async throws {
     var policy = Teller.policy
     policy.commitInterval = .zero
@@ -103,7 +103,7 @@ struct RehearsedGapTests {
       stage.time.advance(by: .milliseconds(50))
       return false
     }
-    // No time passes: no time limit of a handler depends on the machine.
+    // Virtual time does not advance here, so no handler can reach its time limit.
     try await stage.until { isRead() }
     running.cancel()
     while await !runtime.hasEnded(running, stage.time) {}
@@ -115,7 +115,7 @@ struct RehearsedGapTests {
 }
 
 extension WorkerRuntime {
-  /// Lets the time pass that its end waits for.
+  /// Advances time until the task ends.
   fileprivate func hasEnded(_ running: Task<Void, any Error>, _ time: ManualClock) async -> Bool {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { _ = await running.result }

@@ -1,13 +1,13 @@
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Millrace
 import MillraceTesting
 import Testing
 
 @testable import Operations
 
-@Suite("Gaps of version 1")
+@Suite("Gaps in version 1")
 struct VersionOneSurveyTests {
   private let from = Timestamp(millisecondsSince1970: 1_767_225_600_000)
   private let target = BackfillTarget(bundleId: "com.example.app", environment: .production)
@@ -23,7 +23,7 @@ struct VersionOneSurveyTests {
     return moments
   }
 
-  @Test("an app that was told all the time and then was not is told of, with the time of its silence")
+  @Test("an app whose notifications stop is reported with the time of the gap")
   func silence() throws {
     let before = every(.seconds(300), from: from - .seconds(2 * 86_400), to: from + .seconds(6 * 3_600))
     let after = every(.seconds(300), from: from + .seconds(30 * 3_600), to: to)
@@ -34,7 +34,7 @@ struct VersionOneSurveyTests {
     #expect(report.sentence?.contains("576 notifications") == true && report.sentence?.contains("history") == true)
   }
 
-  @Test("a silence to the end counts, one as long as usual does not, and who was never told says nothing")
+  @Test("a gap up to the end counts, a gap of usual length does not, and an app without notifications has none")
   func others() {
     let gone = VersionOneReport(
       target, moments: every(.seconds(600), from: from - .seconds(86_400), to: from), time: from..<to)
@@ -45,7 +45,7 @@ struct VersionOneSurveyTests {
     #expect(VersionOneReport(target, moments: [], time: from..<to).sentence == nil)
   }
 
-  @Test("it is seen in the topics' headers, for apps that have a shared secret")
+  @Test("the survey reads the topics' headers, for apps with a shared secret")
   func topics() async throws {
     let time = ManualClock(start: Fixture.signedDate)
     let fixture = try Fixture()

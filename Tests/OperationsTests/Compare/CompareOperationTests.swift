@@ -1,13 +1,13 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
 @Suite(.timeLimit(.minutes(15))) struct CompareOperationTests {
-  @Test func `what a receiver got is compared with what the topics hold for it`() async throws {
+  @Test func `the notifications of a receiver are compared with those in the topics`() async throws {
     let fixture = try Fixture()
     let cluster = try TestCluster(fixture.catalog)
     let refund = try fixture.sample(.refund)
@@ -28,7 +28,7 @@ import Testing
     settings.types = ["REFUND"]
     let typed = CompareOperation(cluster.configuration, catalog: fixture.catalog, receiver: settings)
     #expect(try await typed.compare(received, in: CompareOperation.Window()).isEqual)
-    let empty = try await all.compare([], in: CompareOperation.Window(until: 1))
+    let empty = try await all.compare([], in: CompareOperation.Window(until: Timestamp(millisecondsSince1970: 1)))
     #expect(empty.kept == 0 && empty.isEqual)
   }
 }

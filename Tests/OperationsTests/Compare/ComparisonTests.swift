@@ -16,14 +16,14 @@ import Testing
     comparison.differences.map { "\($0.kind.rawValue) \($0.id)" }
   }
 
-  @Test func `the same in the same order does not differ, however often it came`() {
+  @Test func `the same notifications in the same order are equal, even with repetitions`() {
     let comparison = Comparison(
       topics: [kept("a"), kept("b"), kept("a")], receiver: got("a", "a", "b", "a"))
     #expect(comparison.isEqual)
     #expect(comparison.kept == 2 && comparison.received == 2 && comparison.repetitions == 2)
   }
 
-  @Test func `what one of them lacks is named`() {
+  @Test func `notifications that one side lacks are reported`() {
     let comparison = Comparison(topics: [kept("a"), kept("b")], receiver: got("c", "b"))
     #expect(kinds(comparison) == ["missing a", "unknown c"])
     #expect(comparison.lines == ["missing\ta\tDID_RENEW\tt", "unknown\tc\t\t"])
@@ -31,10 +31,10 @@ import Testing
     #expect(
       comparison.summary
         == "2 notifications in the topics, 2 at the receiver (0 repetitions): 1 missing at the receiver, "
-        + "1 unknown to the topics, 0 with other bytes, 0 out of order")
+        + "1 unknown to the topics, 0 with different bytes, 0 out of order")
   }
 
-  @Test func `other bytes differ, and a bare id says nothing about them`() {
+  @Test func `different bytes are reported, and a bare id is not compared by bytes`() {
     let topics = [kept("a"), kept("b")]
     let comparison = Comparison(
       topics: topics,
@@ -42,14 +42,14 @@ import Testing
     #expect(kinds(comparison) == ["bytes a"])
   }
 
-  @Test func `order counts inside a key of a family, not between them`() {
+  @Test func `order counts within a key and family, not between them`() {
     let topics = [kept("a"), kept("b"), kept("c", key: "l"), kept("d", topic: "u")]
     #expect(Comparison(topics: topics, receiver: got("d", "c", "a", "b")).isEqual)
     #expect(kinds(Comparison(topics: topics, receiver: got("d", "c", "b", "a"))) == ["order b"])
   }
 
   @Test(arguments: UInt64(0)..<50)
-  func `what is dropped, invented and swapped is found, and nothing else`(seed: UInt64) {
+  func `dropped, invented and swapped notifications are found, and nothing else`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let topics = (0..<60).map { kept("n\($0)", key: "k\($0 % 5)") }
     var ids = topics.map(\.id)

@@ -27,11 +27,11 @@ import Testing
   }
 
   @Test(arguments: ["{", "{}", "a.b.c", "two words", "\u{7f}", "{\"signedPayload\":\"x\"}"])
-  func `what is none of them is refused`(line: String) {
+  func `other lines are refused`(line: String) {
     #expect(throws: OperationError.self) { try ReceivedNotification(line: line.utf8) }
   }
 
-  @Test func `the line that cannot be read is named, and empty ones are none`() throws {
+  @Test func `the error names the unreadable line, and empty lines are skipped`() throws {
     let text = Array("one\n\n  \r\ntwo\n".utf8)
     #expect(try CompareOperation.received(text, file: "f").map(\.id) == ["one", "two"])
     let error = #expect(throws: OperationError.self) {

@@ -1,12 +1,12 @@
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("A Kafka for development", .timeLimit(.minutes(15)))
+@Suite("The development cluster", .timeLimit(.minutes(15)))
 struct DevelopmentClusterTests {
-  @Test("it has every topic with its lanes, and says what it is")
+  @Test("it has every topic with its lanes, and describes itself")
   func topics() async throws {
     let catalog = try Fixture().catalog
     let cluster = try DevelopmentCluster.start(catalog: catalog, brokers: 3)
@@ -19,7 +19,7 @@ struct DevelopmentClusterTests {
     }
     #expect(
       DevelopmentCluster.sentence(catalog: catalog, brokers: 3)
-        == "embedded cluster: 3 brokers, 20 topics, nothing is kept when it ends")
+        == "embedded cluster: 3 brokers, 20 topics, data is lost when it ends")
   }
 
   @Test("it runs until it is cancelled, and ends without an error")

@@ -1,24 +1,24 @@
-// Every finding of the doctor has its fault.
+// Provokes every finding of the doctor.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Testing
 
 @testable import Operations
 
-@Suite("What the doctor says of a configuration")
+@Suite("The doctor's findings on a configuration")
 struct DoctorConfigurationTests {
   private let fixture: APIFixture
 
   init() throws { fixture = try APIFixture() }
 
-  /// As production should be.
+  /// A configuration that is fit for production.
   private func sound() throws -> MillraceConfiguration {
     var configuration = try fixture.configuration()
     configuration.trust.roots = []
@@ -26,14 +26,14 @@ struct DoctorConfigurationTests {
     return configuration
   }
 
-  @Test("a production has nothing to be told")
+  @Test("a production configuration has no findings")
   func good() throws {
     let findings = ConfigurationChecks.findings(try sound()) + ConfigurationChecks.files(try sound(), clock: .system)
     #expect(findings.map(\.severity) == [.good, .good])
-    #expect(DoctorSummary(findings).status == .success && DoctorSummary(findings).sentence.contains("sound"))
+    #expect(DoctorSummary(findings).status == .success && DoctorSummary(findings).sentence.contains("No problems"))
   }
 
-  @Test("what is right for a rehearsal is a warning")
+  @Test("settings for a rehearsal are warnings")
   func warnings() throws {
     let table: [(String, (inout MillraceConfiguration) -> Void)] = [
       ("apps", { $0.apps = [] }), ("apps[0].api", { $0.apps[0].api.keyId = nil }),
@@ -52,7 +52,7 @@ struct DoctorConfigurationTests {
     }
   }
 
-  @Test("a file that cannot be read is named with the key that leads to it")
+  @Test("an unreadable file is reported with its configuration key")
   func files() throws {
     let table: [(String, (inout MillraceConfiguration) -> Void)] = [
       ("topics.directory", { $0.topics.directory = "/nowhere" }),
@@ -72,7 +72,7 @@ struct DoctorConfigurationTests {
     }
   }
 
-  @Test("a configuration that cannot be loaded is one finding for each problem")
+  @Test("a configuration that cannot be loaded has one finding for each problem")
   func unreadable() {
     let error = MillraceError(
       .configuration,
@@ -81,7 +81,7 @@ struct DoctorConfigurationTests {
     #expect(findings.map(\.subject) == ["a.yaml:1", "a.yaml:2"] && DoctorSummary(findings).status == .configuration)
   }
 
-  @Test("rows for people, lines for scripts, and what to do in both")
+  @Test("findings are rows for people and lines for scripts, both with remedies")
   func printing() throws {
     let finding = DoctorFinding(
       .topics, .failure, "the topic is missing", of: "t", remedy: "run it", time: .milliseconds(7))
@@ -92,7 +92,7 @@ struct DoctorConfigurationTests {
     let out = CollectedOutput()
     let table = DoctorPrinter(out.output(isTerminal: true), asJSON: false)
     try table.print(finding)
-    try table.print(DoctorFinding(.probe, .skipped, "as asked"))
+    try table.print(DoctorFinding(.probe, .skipped, "by option"))
     #expect(out.lines.count == 4 && out.lines[0].hasPrefix("CHECK") && out.lines[2].hasSuffix("→ run it"))
     let json = CollectedOutput()
     try DoctorPrinter(json.output(), asJSON: true).print(finding)
@@ -102,7 +102,7 @@ struct DoctorConfigurationTests {
   }
 }
 
-@Suite("What the doctor says of a cluster", .timeLimit(.minutes(15)))
+@Suite("The doctor's findings on a cluster", .timeLimit(.minutes(15)))
 struct DoctorClusterTests {
   private let fixture: Fixture
 
@@ -125,17 +125,55 @@ struct DoctorClusterTests {
     return ClusterChecks.topics(survey) + ClusterChecks.durability(fixture.catalog, present, .strict)
   }
 
-  @Test("as declared")
+  @Test("a topic setting that its file does not declare is a finding")
+  func undeclared() throws {
+    let breaking = findings(
+      present {
+        $0.settings?["retention.bytes"] = "1000"
+        $0.overrides = ["retention.bytes"]
+      })
+    let finding = try #require(breaking.first)
+    #expect(finding.severity == .failure && finding.what.contains("retention.bytes=1000"))
+    #expect(finding.remedy?.contains("--delete-config retention.bytes") == true)
+    #expect(DoctorSummary(breaking).status == .failure)
+    let harmless = findings(
+      present {
+        $0.settings?["compression.type"] = "zstd"
+        $0.overrides = ["compression.type"]
+      })
+    #expect(harmless.first?.severity == .warning && harmless.first?.what.contains("compression.type=zstd") == true)
+    #expect(DoctorSummary(harmless).status == .success)
+  }
+
+  @Test("a broker that is down is a failure")
+  func reducedReplicas() throws {
+    let present = fixture.catalog.topics.map { topic in
+      TopicDescription(
+        name: topic.topic, partitionCount: topic.lanes, replicationFactor: topic.replication, settings: topic.settings,
+        partitions: Array(
+          repeating: PartitionReplicas(
+            hasLeader: true, replicas: topic.replication, inSync: topic.replication - 1), count: topic.lanes))
+    }
+    let survey = TopicsSurvey(
+      catalog: fixture.catalog, present: present,
+      cluster: ClusterDescription(clusterID: "c", brokerCount: 2, absentBrokers: [3]), durability: .strict)
+    let found = ClusterChecks.topics(survey) + ClusterChecks.replicas(survey)
+    #expect(found.map(\.severity) == [.good, .failure])
+    #expect(found.last?.what.contains("not in sync") == true && found.last?.remedy?.hasPrefix("start broker 3") == true)
+    #expect(!DoctorSummary(found).sentence.contains("No problems"))
+  }
+
+  @Test("a cluster as declared has no findings")
   func good() { #expect(findings(present()).map(\.severity) == [.good, .good]) }
 
-  @Test("a missing topic is told once, by the topics")
+  @Test("a missing topic is reported once, by the topics check")
   func missing() {
     let found = findings(present().filter { $0.topic != NotificationFamily.refunds.topic })
     #expect(found.map(\.severity) == [.failure, .good] && found[0].what == "the topic is missing")
     #expect(found[0].subject == NotificationFamily.refunds.topic && found[0].remedy == "run millrace topics apply")
   }
 
-  @Test("whatever is weaker than declared has its finding and its remedy")
+  @Test("every weaker setting has a finding and a remedy")
   func weaker() {
     let table: [(String, (inout TopicState) -> Void)] = [
       ("partitions", { $0.partitions = 7 }), ("replicas", { $0.replication = 1 }),
@@ -151,7 +189,7 @@ struct DoctorClusterTests {
     }
   }
 
-  @Test("relaxed durability compares nothing, and says so")
+  @Test("relaxed durability skips the comparison and reports that")
   func relaxed() {
     let found = ClusterChecks.durability(fixture.catalog, [], .relaxed)
     #expect(found.map(\.severity) == [.skipped] && found[0].remedy != nil)
@@ -163,7 +201,7 @@ struct DoctorClusterTests {
     return log
   }
 
-  @Test("a record comes back, and harms nobody who reads the topic")
+  @Test("the probe record is read back, and readers of the topic ignore it")
   func probe() async throws {
     let log = try log()
     let found = await ClusterChecks.probe(log, prefix: "", clock: .system, limit: .seconds(30))
@@ -172,7 +210,7 @@ struct DoctorClusterTests {
     #expect(try JSONObject(parsing: try #require(record.value)) == ["kind": "probe"])
   }
 
-  @Test("a record that is not taken")
+  @Test("a probe record that is not accepted is a failure")
   func unwritten() async throws {
     let log = try log()
     log.fail(.send, with: [KafkaError(code: .messageTooLarge, operation: "send", reason: "too large")])
@@ -180,14 +218,14 @@ struct DoctorClusterTests {
     #expect(found.severity == .failure && found.what.contains("too large") && found.remedy != nil)
   }
 
-  @Test("a record that does not come back")
+  @Test("a probe record that is not read back is a failure")
   func unread() async throws {
     let found = await ClusterChecks.probe(
       BlindLog(log: try log()), prefix: "", clock: .system, limit: .milliseconds(20))
-    #expect(found.severity == .failure && found.what.contains("did not come back") && found.remedy != nil)
+    #expect(found.severity == .failure && found.what.contains("could not be read back") && found.remedy != nil)
   }
 
-  @Test("a cluster that does not answer leaves the rest not looked at")
+  @Test("if the cluster does not respond, the other checks are skipped")
   func unreachable() async throws {
     var configuration = fixture.configuration()
     configuration.kafka.bootstrapServers = "127.0.0.1:1"
@@ -197,11 +235,11 @@ struct DoctorClusterTests {
     let cluster = try #require(summary.findings.first { $0.check == .cluster })
     #expect(cluster.severity == .failure && cluster.remedy?.contains("kafka.bootstrapServers") == true)
     let skipped = summary.findings.filter { $0.severity == .skipped }.map(\.check)
-    #expect(skipped == [.topics, .durability, .probe, .apple, .testNotification])
-    #expect(summary.status == .failure && summary.sentence.contains("not looked at"))
+    #expect(skipped == [.topics, .replicas, .durability, .probe, .apple, .testNotification])
+    #expect(summary.status == .failure && summary.sentence.contains("skipped"))
   }
 
-  @Test("the whole of it, as a process on the embedded cluster")
+  @Test("the doctor runs as a process on the embedded cluster")
   func process() async throws {
     let cluster = try TestCluster(fixture.catalog)
     let arguments = ["doctor", "--skip", "apple", "--json"]
@@ -215,8 +253,8 @@ struct DoctorClusterTests {
       try JSONObject(parsing: Array(line.utf8))["check"].flatMap { String(jsonValue: $0) } ?? ""
     }
     #expect(Set(checks) == Set(DoctorFinding.Check.allCases.map(\.rawValue)))
-    #expect(result.err.contains("The whole way is sound, 3 warnings"))
-    // Another number of lanes than the cluster has.
+    #expect(result.err.contains("No problems found, 3 warnings"))
+    // The cluster has a different number of lanes.
     let wrong = try await CommandProcess.run(
       arguments, environment: environment.merging(["MILLRACE_TOPICS_LANES": "5"]) { $1 })
     #expect(wrong.status == 1 && wrong.out.contains("topics.lanes"))
@@ -225,7 +263,7 @@ struct DoctorClusterTests {
   }
 }
 
-/// A log whose records nobody gets to read.
+/// A log whose records cannot be read.
 private struct BlindLog: ForwardingLog {
   let log: InMemoryLog
 
@@ -233,13 +271,12 @@ private struct BlindLog: ForwardingLog {
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64 {
-    // Until it is cancelled.
     try await MillraceClock.system.sleep(for: .seconds(3_600))
     return 0
   }
 }
 
-@Suite("What the doctor says of Apple", .timeLimit(.minutes(15)))
+@Suite("The doctor's findings on Apple", .timeLimit(.minutes(15)))
 struct DoctorAppleTests {
   private let fixture: APIFixture
   private let history = "POST production /inApps/v1/notifications/history"
@@ -255,14 +292,14 @@ struct DoctorAppleTests {
       clock: fixture.time.clock)
   }
 
-  @Test("an answer with this key is all that is asked")
+  @Test("a response that accepts the key is enough")
   func reached() async throws {
     fixture.store.answer(history, .init(body: ["notificationHistory": [], "hasMore": false]))
     let found = try await checks().reach()
     #expect(found.severity == .good && found.subject?.hasSuffix("in Production") == true && found.time != nil)
   }
 
-  @Test("a key that is refused, an app that is none, an Apple that fails: each says what to do")
+  @Test("a refused key, an unknown app and a failing Apple each have a remedy")
   func unreached() async throws {
     let table: [(FakeAppStore.Answer, DoctorFinding.Severity, String)] = [
       (.init(status: 401), .configuration, "key"), (.error(.invalidAppIdentifier), .configuration, "App Store Connect"),
@@ -295,12 +332,12 @@ struct DoctorAppleTests {
     return .init(body: response.json)
   }
 
-  /// Runs the check while time passes; `arrive` puts the notification into Kafka.
+  /// Runs the check while time advances. If `arrive` is true, the notification is written to Kafka.
   private func arrival(_ result: SendAttemptResult?, arrive: Bool) async throws -> DoctorFinding {
     fixture.store.answer("POST production /\(test)", .init(body: ["testNotificationToken": "t-1"]))
     fixture.store.answer("GET production /\(test)/t-1", try status(result))
     let log = try log()
-    // Whatever was there before is not what is waited for.
+    // A different notification, which the check must ignore.
     let record = try await fixture.fixture.record(v2: try fixture.fixture.sample(.test, seed: 2)).producerRecord
     try log.append(record)
     let (checks, topic) = (try checks(), topic)
@@ -326,19 +363,19 @@ struct DoctorAppleTests {
     }
   }
 
-  @Test("requested, posted, and in Kafka")
+  @Test("the notification was requested, posted and written to Kafka")
   func arrived() async throws {
     let found = try await arrival(.success, arrive: true)
     #expect(found.severity == .good && found.what.contains("in Kafka after") && found.time != nil, "\(found)")
   }
 
-  @Test("answered with success by somebody, and not in Kafka")
+  @Test("the notification was answered with success but is not in Kafka")
   func elsewhere() async throws {
     let found = try await arrival(.success, arrive: false)
     #expect(found.severity == .failure && found.remedy?.contains("URL in App Store Connect") == true, "\(found)")
   }
 
-  @Test("Apple did not get through, or has not tried")
+  @Test("Apple could not deliver the notification, or has not tried")
   func failed() async throws {
     let tls = try await arrival(.tlsIssue, arrive: false)
     #expect(tls.severity == .failure && tls.what.contains("TLS_ISSUE") && tls.remedy?.contains("certificate") == true)
@@ -346,7 +383,7 @@ struct DoctorAppleTests {
     #expect(pending.severity == .failure && pending.what.contains("has not tried within 1m") && pending.remedy != nil)
   }
 
-  @Test("no URL is set, or no topic is there")
+  @Test("no URL is set, or the topic does not exist")
   func missing() async throws {
     fixture.store.answer("POST production /\(test)", .error(.serverNotificationUrlNotFound))
     let url = try await checks().arrival(in: topic, of: try log(), waiting: .seconds(60))

@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Synchronization
 import Testing
@@ -21,7 +21,7 @@ struct ListenerTests {
       cluster.configuration, topics: try topics ?? TopicSelection().names(in: fixture.catalog), start: start)
   }
 
-  @Test("what was there is read from the oldest on, of every topic, until there were enough")
+  @Test("existing records of every topic are read from the oldest, up to the limit")
   func earliest() async throws {
     let records = [
       try await fixture.record(v2: fixture.sample(.refund)), try await fixture.record(v2: fixture.sample(.test)),
@@ -37,7 +37,7 @@ struct ListenerTests {
       try await printer.print($0)
     }
     let found = try #require(reading.withLock { $0 })
-    #expect(found.sentence == "listening on 11 topics, 31 partitions")
+    #expect(found.sentence == "listening on 11 topics, 32 partitions")
     #expect(found.missing.isEmpty)
     let types = collected.lines.compactMap { line in
       ["\"REFUND\"", "\"TEST\"", "\"CANCEL\""].first { line.contains("\"type\":\($0)") }
@@ -45,7 +45,7 @@ struct ListenerTests {
     #expect(types.sorted() == ["\"CANCEL\"", "\"REFUND\"", "\"TEST\""])
   }
 
-  @Test("from the latest on, nothing old is shown and nothing written after `ready` is missed")
+  @Test("from the latest, no old record is shown and no record after `ready` is missed")
   func latest() async throws {
     let old = try await fixture.record(v2: fixture.sample(.test, seed: 1)).producerRecord
     let new = try await (2...6).asyncMap { seed in
@@ -71,7 +71,7 @@ struct ListenerTests {
     #expect(Set(seen.withLock { $0.map(\.value) }) == Set(new.map(\.value)))
   }
 
-  @Test("being cancelled ends it without an error")
+  @Test("cancellation ends it without an error")
   func cancelled() async throws {
     let (ready, signal) = AsyncStream.makeStream(of: Void.self)
     let listener = try listener(from: .latest)
@@ -87,7 +87,7 @@ struct ListenerTests {
     try await listening.value
   }
 
-  @Test("a cluster that goes away is told, and waited for")
+  @Test("a lost cluster is reported, and the listener waits for it")
   func trouble() async throws {
     let (troubles, source) = AsyncStream.makeStream(of: String.self)
     let listener = try listener(from: .latest)
@@ -113,7 +113,7 @@ struct ListenerTests {
     try await listening.value
   }
 
-  @Test("an error of whoever takes the records ends it with that error")
+  @Test("an error of the consuming closure ends the listener with that error")
   func closedOutput() async throws {
     try await cluster.write([fixture.record(v2: fixture.sample(.test)).producerRecord])
     let printer = RecordPrinter(CollectedOutput.closed, asJSON: true, limit: nil)
@@ -127,7 +127,7 @@ struct ListenerTests {
     #expect(error?.kind == .outputClosed)
   }
 
-  @Test("topics that do not exist are told, and none at all is an error")
+  @Test("missing topics are reported, and it is an error if all are missing")
   func missing() async throws {
     try await cluster.write([fixture.record(v2: fixture.sample(.test)).producerRecord])
     let reading = Mutex<Listener.Reading?>(nil)

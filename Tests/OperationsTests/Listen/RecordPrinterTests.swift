@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
@@ -14,7 +14,7 @@ struct RecordPrinterTests {
       value: nil)
   }
 
-  @Test("the limit is exact, whatever comes in one batch")
+  @Test("the limit is exact, regardless of batches")
   func limit() async throws {
     let collected = CollectedOutput()
     let printer = RecordPrinter(collected.output(), asJSON: true, limit: 3)
@@ -24,7 +24,7 @@ struct RecordPrinterTests {
     #expect(collected.lines.count == 3)
   }
 
-  @Test("without a limit there is always more, one JSON object a line")
+  @Test("without a limit it prints one JSON object per line")
   func json() async throws {
     let collected = CollectedOutput()
     let printer = RecordPrinter(collected.output(), asJSON: true, limit: nil)
@@ -44,7 +44,7 @@ struct RecordPrinterTests {
     #expect(collected.lines.last?.hasSuffix("tests[0]@4") == true)
   }
 
-  @Test("a narrow terminal gets every field, on more lines")
+  @Test("a narrow terminal shows every field, on more lines")
   func narrow() async throws {
     let fixture = try Fixture()
     let record = try await fixture.record(v2: fixture.sample(.didRenew)).producerRecord.read()
@@ -56,7 +56,7 @@ struct RecordPrinterTests {
     for cell in RecordView(record).row { #expect(text.contains(cell.text)) }
   }
 
-  @Test("a reader that is gone ends the printing")
+  @Test("a closed output ends the printing")
   func closed() async throws {
     let printer = RecordPrinter(CollectedOutput.closed, asJSON: true, limit: nil)
     await #expect(throws: OperationError.self) { try await printer.print(records) }

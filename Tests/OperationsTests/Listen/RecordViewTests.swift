@@ -1,18 +1,18 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("A record as a person sees it")
+@Suite("Records as text")
 struct RecordViewTests {
   private let fixture: Fixture
 
   init() throws { fixture = try Fixture() }
 
-  @Test("every type and subtype shows what it is, for whom, and where")
+  @Test("every type and subtype shows its name, its key and its position")
   func everyKind() async throws {
     var samples = SampleNotifications(chain: fixture.chain, app: fixture.app, seed: 3)
     for sample in try samples.everyKind(from: Fixture.signedDate) {
@@ -30,7 +30,7 @@ struct RecordViewTests {
       #expect(view.topic == record.topic && view.partition == 2 && view.offset == 41, comment)
       #expect(view.problems.isEmpty && view.notes.isEmpty, comment)
       #expect(view.row.count == RecordView.columns.count, comment)
-      #expect(view.jsonLine.utf8.count < 8_000, "tokens inside are left out of \(sample.kind)")
+      #expect(view.jsonLine.utf8.count < 8_000, "the inner tokens of \(sample.kind) are omitted")
     }
   }
 
@@ -47,7 +47,7 @@ struct RecordViewTests {
     #expect(try JSONObject(parsing: Array(view.jsonLine.utf8)) == json)
   }
 
-  @Test("a version 1 notification shows its newest transaction, and no receipt")
+  @Test("a version 1 notification shows its newest transaction, without the receipt")
   func version1() throws {
     let record = try fixture.record(v1: fixture.sampleV1(.didRecover))
     let view = RecordView(record.producerRecord.read())
@@ -60,7 +60,7 @@ struct RecordViewTests {
     #expect(view.json.object("payload")?.object("unified_receipt")?["latest_receipt"] == nil)
   }
 
-  @Test("a password that somebody wrote into a topic is not shown")
+  @Test("a password in a record is not shown")
   func password() {
     let body = #"{"notification_type":"CANCEL","password":"secret-secret"}"#
     let view = RecordView(ProducerRecord(topic: "t", value: Array(body.utf8)).read())
@@ -68,7 +68,7 @@ struct RecordViewTests {
     #expect(!view.jsonLine.contains("secret-secret"))
   }
 
-  @Test("a refused body shows why, and what it would have been")
+  @Test("a refused body shows the reason and its notification")
   func quarantined() throws {
     let sample = try fixture.sample(.refund)
     let record = QuarantineRecord(
@@ -80,19 +80,19 @@ struct RecordViewTests {
     #expect(view.notes.first?.text.contains("app-not-configured") == true)
   }
 
-  @Test("odd records are shown as far as they go")
+  @Test("malformed records are shown as far as possible")
   func odd() {
     let table: [(ProducerRecord, RecordView.Content, String)] = [
       (ProducerRecord(topic: "t", key: Array("k".utf8), value: nil), .tombstone, "(tombstone)"),
-      (ProducerRecord(topic: "t", value: []), .foreign, "(0 B of something else)"),
-      (ProducerRecord(topic: "t", value: Array("hello".utf8)), .foreign, "(5 B of something else)"),
-      (ProducerRecord(topic: "t", value: [0xFF, 0x00, 0x1B]), .foreign, "(3 B of something else)"),
-      (ProducerRecord(topic: "t", value: Array("{}".utf8)), .foreign, "(2 B of something else)"),
+      (ProducerRecord(topic: "t", value: []), .foreign, "(0 B, not a notification)"),
+      (ProducerRecord(topic: "t", value: Array("hello".utf8)), .foreign, "(5 B, not a notification)"),
+      (ProducerRecord(topic: "t", value: [0xFF, 0x00, 0x1B]), .foreign, "(3 B, not a notification)"),
+      (ProducerRecord(topic: "t", value: Array("{}".utf8)), .foreign, "(2 B, not a notification)"),
       (
         ProducerRecord(
           topic: "t", value: Array("x".utf8),
           headers: [RecordHeader(name: "ce_type", value: [0xFF]), RecordHeader(name: "ce_id", value: nil)]),
-        .foreign, "(1 B of something else)"
+        .foreign, "(1 B, not a notification)"
       ),
     ]
     for (record, content, event) in table {
@@ -106,7 +106,7 @@ struct RecordViewTests {
     #expect(view.problems.contains("the key is not UTF-8"))
   }
 
-  @Test("nothing in a record steers the terminal or breaks the JSON")
+  @Test("a record cannot control the terminal or break the JSON")
   func hostile() throws {
     let escape = "\u{1B}]0;owned\u{07}\u{202E}"
     let record = ProducerRecord(
@@ -117,7 +117,7 @@ struct RecordViewTests {
     #expect(try JSONObject(parsing: Array(view.jsonLine.utf8)).string("key") == escape)
   }
 
-  @Test("no damage to a record makes it unreadable to us")
+  @Test("a damaged record can still be shown")
   func damaged() async throws {
     let seed: UInt64 = 42
     var generator = SeededGenerator(seed: seed)

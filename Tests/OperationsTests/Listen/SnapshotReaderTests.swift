@@ -1,17 +1,17 @@
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("Reading what a topic holds now", .timeLimit(.minutes(15)))
+@Suite("Reading the current contents of a topic", .timeLimit(.minutes(15)))
 struct SnapshotReaderTests {
   private static let topic = "appstore.notifications.tests"
   private let cluster: TestCluster
 
   init() throws { cluster = try TestCluster(try Fixture().catalog) }
 
-  @Test("all records of all partitions come, each partition in order, and the reading ends")
+  @Test("it reads all records of all partitions, each partition in order, and ends")
   func whole() async throws {
     let records = (0..<250).map { index in
       ProducerRecord(topic: Self.topic, partition: Int32(index % 3), value: Array("\(index)".utf8))
@@ -25,18 +25,18 @@ struct SnapshotReaderTests {
     }
   }
 
-  @Test("an empty topic is read at once")
+  @Test("an empty topic ends at once")
   func empty() async throws {
     #expect(try await cluster.read(Self.topic).isEmpty)
   }
 
-  @Test("a topic that does not exist is an error that says how to make it")
+  @Test("a missing topic is an error with a remedy")
   func missing() async throws {
     let error = await #expect(throws: OperationError.self) { try await cluster.read("nobody.made.it") }
     #expect(error?.remedy.contains("topics apply") == true)
   }
 
-  @Test("what the taker throws ends the reading with that error")
+  @Test("an error of the closure ends the reading with that error")
   func thrown() async throws {
     try await cluster.write([ProducerRecord(topic: Self.topic, value: [1])])
     await #expect(throws: CancellationError.self) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Which topics are listened to")
+@Suite("The topics of millrace listen")
 struct TopicSelectionTests {
   private let catalog: TopicCatalog
 
@@ -12,7 +12,7 @@ struct TopicSelectionTests {
       directory: topicsDirectory, prefix: "x.", lanes: 3)
   }
 
-  @Test("everything by default: all notification topics and the quarantine")
+  @Test("the default is all notification topics and the quarantine")
   func everything() throws {
     let names = try TopicSelection().names(in: catalog)
     #expect(names.count == catalog.notificationTopics.count + 1)
@@ -20,7 +20,7 @@ struct TopicSelectionTests {
     #expect(names == names.sorted())
   }
 
-  @Test("a family is a topic of this deployment, a topic is what Kafka calls it")
+  @Test("a family is a topic of this deployment, a topic is a name in Kafka")
   func named() throws {
     let selection = TopicSelection(topics: ["other", "other"], families: ["refunds"])
     #expect(selection.needsCatalog)
@@ -29,7 +29,7 @@ struct TopicSelectionTests {
     #expect(try TopicSelection(topics: ["other"]).names(in: nil) == ["other"])
   }
 
-  @Test("a family that does not exist is told with those that do")
+  @Test("the error for an unknown family lists the known ones")
   func unknownFamily() throws {
     let error = try #require(throws: OperationError.self) {
       try TopicSelection(families: ["refund"]).names(in: catalog)

@@ -9,18 +9,18 @@ import Testing
     let package = ConsumerPackage(try ConsumerName("winback"), dependency: .path("../.."))
     for file in package.files {
       let text = try String(contentsOf: example.appendingPathComponent(file.path), encoding: .utf8)
-      #expect(text == file.text, "examples/winback/\(file.path): write it anew with millrace new consumer")
+      #expect(text == file.text, "examples/winback/\(file.path) is out of date; run millrace new consumer again")
     }
   }
 
-  @Test func `names become types, and what is no name is refused`() throws {
+  @Test func `names become types, and invalid names are refused`() throws {
     #expect(try ConsumerName("win-back-2").type == "WinBack2")
     for text in ["", "Winback", "-a", "a-", "a--b", "2a", "a_b", String(repeating: "a", count: 41)] {
       #expect(throws: OperationError.self, "\(text)") { try ConsumerName(text) }
     }
   }
 
-  @Test func `a package goes into a new directory and never over anything`() throws {
+  @Test func `a package is written to a new directory and overwrites nothing`() throws {
     let fixture = try Fixture()
     let directory = fixture.directory.appendingPathComponent("deep/new").path
     let package = ConsumerPackage(
@@ -32,11 +32,11 @@ import Testing
     let manifest = try #require(package.files.first { $0.path == "Package.swift" })
     #expect(manifest.text.contains(".package(url: \"https://example.com/millrace\", from: \"1.2.3\")"))
     #expect(throws: OperationError.self) { try package.write(to: directory) }
-    // A file in the way is no empty directory.
+    // A file is in the way.
     let file = fixture.directory.appendingPathComponent("file").path
     try "mine".write(toFile: file, atomically: true, encoding: .utf8)
     let error = #expect(throws: OperationError.self) { try package.write(to: file) }
-    #expect(error?.place == file && error?.what.contains("no directory") == true)
+    #expect(error?.place == file && error?.what.contains("not a directory") == true)
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
   }
 }

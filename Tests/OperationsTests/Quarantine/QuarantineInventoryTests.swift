@@ -1,12 +1,12 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("What the quarantine holds")
+@Suite("The contents of the quarantine")
 struct QuarantineInventoryTests {
   private let fixture: Fixture
 
@@ -38,7 +38,7 @@ struct QuarantineInventoryTests {
     #expect(entry.id.utf8.count == 64)
   }
 
-  @Test("ids may be shortened as long as they mean one body")
+  @Test("ids can be shortened while they are unambiguous")
   func selected() throws {
     var inventory = QuarantineInventory()
     for index in 0..<20 { inventory.add(record(Array("\(index)".utf8), at: Int64(index))) }
@@ -52,7 +52,7 @@ struct QuarantineInventoryTests {
     }
   }
 
-  @Test("a table shows what a person decides by, JSON lines everything")
+  @Test("a table shows what an operator needs to decide, JSON lines show everything")
   func shown() throws {
     var inventory = QuarantineInventory()
     let empty = QuarantineTable.lines(inventory, lineWidth: nil, usesColor: false)

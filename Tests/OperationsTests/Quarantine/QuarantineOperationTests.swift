@@ -1,7 +1,7 @@
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
@@ -17,7 +17,7 @@ struct QuarantineOperationTests {
     cluster = try TestCluster(fixture.catalog)
   }
 
-  /// Refuses a body as the ingress does while the app is not configured, and keeps it.
+  /// Refuses a body for an app that is not configured, as the ingress does, and returns its quarantine record.
   private func quarantined(_ sample: SampleNotification) async throws -> ProducerRecord {
     let admission = try NotificationAdmission(fixture.configuration(withApp: false), clock: .system)
     let refusal = try #require(
@@ -39,7 +39,7 @@ struct QuarantineOperationTests {
     return (summary, outcomes)
   }
 
-  @Test("a body that is admitted now becomes the record the ingress would have written, once")
+  @Test("an admitted body becomes the record that the ingress would have written, once")
   func roundTrip() async throws {
     let sample = try fixture.sample(.refund)
     let refused = try await quarantined(sample)
@@ -65,10 +65,10 @@ struct QuarantineOperationTests {
     #expect(records.map(\.value) == [expected.value])
     #expect(records.first?.key == expected.key)
     #expect(records.first?.headers == expected.headers)
-    #expect(try await operation.inventory().entries.count == 2, "the quarantine stays as it is")
+    #expect(try await operation.inventory().entries.count == 2, "a resubmission leaves the quarantine unchanged")
   }
 
-  @Test("a version 1 body is written if any of its posts came with a secret of its app")
+  @Test("a version 1 body is written if one of its posts had a secret of its app")
   func severalSecrets() async throws {
     let value = try ResponseBodyV1.Envelope(parsing: fixture.sampleV1(.refund)).bytes
     func kept(secretOf: String) -> ProducerRecord {
@@ -87,7 +87,7 @@ struct QuarantineOperationTests {
     #expect(try await cluster.read("appstore.notifications.refunds").map(\.value) == [value])
   }
 
-  @Test("a catalog without a quarantine is an error that names the file to have")
+  @Test("a catalog without a quarantine is an error that names the missing file")
   func undeclared() throws {
     let catalog = try TopicCatalog(fixture.catalog.topics.filter { $0.name != QuarantineRecord.topic })
     let error = try #require(throws: MillraceError.self) {

@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSigning
 import Foundation
@@ -7,7 +7,7 @@ import Testing
 
 @testable import Operations
 
-@Suite("Judging a quarantined body again")
+@Suite("Verifying a quarantined body again")
 struct ReadmissionTests {
   private let fixture: Fixture
 
@@ -32,7 +32,7 @@ struct ReadmissionTests {
     }?.reason
   }
 
-  @Test("a version 2 body is verified anew, whatever the record says about it")
+  @Test("a version 2 body is verified again, regardless of the record's headers")
   func version2() async throws {
     let sample = try fixture.sample(.refund)
     for reason in Refusal.Reason.allCases.map(Optional.some) + [nil] {
@@ -43,7 +43,7 @@ struct ReadmissionTests {
     #expect(await refusal(Array("x.y.z".utf8), .v2, reason: .chain) == .malformed)
   }
 
-  @Test("a version 1 body is admitted where the ingress found the secret right and the app is configured now")
+  @Test("a version 1 body is admitted if its secret was correct and its app is now configured")
   func version1() async throws {
     let value = try ResponseBodyV1.Envelope(parsing: fixture.sampleV1(.refund)).bytes
     for reason in [Refusal.Reason.appNotConfigured, .environmentNotConfigured] {
@@ -53,7 +53,7 @@ struct ReadmissionTests {
     #expect(await refusal(Array("{".utf8), .v1, reason: .appNotConfigured) == .malformed)
   }
 
-  @Test("a version 1 body that nobody vouched for stays out")
+  @Test("a version 1 body without a correct secret stays in quarantine")
   func unvouched() async throws {
     let value = try ResponseBodyV1.Envelope(parsing: fixture.sampleV1(.refund)).bytes
     for reason in [Refusal.Reason.wrongSecret, .chain, nil] {
@@ -63,9 +63,9 @@ struct ReadmissionTests {
     #expect(await refusal(value, .v1, reason: .appNotConfigured, secretOf: ["com.example.gone"]) == .wrongSecret)
   }
 
-  @Test("a version 1 body speaks for an app configured later only if that has the secret it came with")
+  @Test("a version 1 body is admitted to a later configured app only if that app has its secret")
   func anotherAppsSecret() async throws {
-    // As the ingress keeps it: the secret is the other app's, and the app it names is not configured.
+    // The ingress keeps such a body: it has the other app's secret, and names an app that is not configured.
     var configuration = fixture.configuration(withApp: false)
     let body = fixture.sampleV1(.refund)
     let refused = #expect(throws: Refusal.self) {
@@ -97,7 +97,7 @@ struct ReadmissionTests {
     }
   }
 
-  @Test("an environment that is still not configured stays out")
+  @Test("a body for an environment that is still not configured stays in quarantine")
   func environment() async throws {
     var configuration = fixture.configuration()
     configuration.apps[0].environments = [.sandbox]

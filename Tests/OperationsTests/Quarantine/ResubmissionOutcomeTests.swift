@@ -2,10 +2,10 @@ import AppStore
 import Millrace
 import Testing
 
-@testable import Kafka
+@testable import KafkaClient
 @testable import Operations
 
-@Suite("What became of resubmitted bodies")
+@Suite("Results of a resubmission")
 struct ResubmissionOutcomeTests {
   private static let id = String(repeating: "ab", count: 32)
   private static let outcomes: [(ResubmissionOutcome.Result, String, String)] = [
@@ -15,7 +15,7 @@ struct ResubmissionOutcomeTests {
     (.failed(KafkaError(code: .timedOut, operation: "send to t", reason: "timed out")), "not written", "failed"),
   ]
 
-  @Test("each outcome has its words for people and its member for scripts")
+  @Test("each result has a text for people and a member for scripts")
   func words() throws {
     for (result, word, member) in Self.outcomes {
       let outcome = ResubmissionOutcome(id: Self.id, topic: "t", notificationID: "n", result: result)
@@ -26,16 +26,18 @@ struct ResubmissionOutcomeTests {
     }
   }
 
-  @Test("the summary counts, and decides how the command ends")
+  @Test("the summary counts the results and determines the exit status")
   func summary() {
     var summary = ResubmissionSummary()
     for (result, _, _) in Self.outcomes { summary.add(ResubmissionOutcome(id: Self.id, result: result)) }
-    #expect(summary.sentence(isDryRun: false) == "2 written, 1 still refused, 1 not taken by Kafka: run it again.")
+    #expect(
+      summary.sentence(isDryRun: false)
+        == "2 written, 1 still refused, 1 not written to Kafka: run the command again.")
     #expect(summary.status(named: false) == .failure)
     #expect(ResubmissionSummary().status(named: true) == .success)
   }
 
-  @Test("rows line up, one after the other")
+  @Test("the columns of consecutive rows are aligned")
   func reported() throws {
     let collected = CollectedOutput()
     let reporter = Reporter<ResubmissionOutcome>(collected.output(), asJSON: false)

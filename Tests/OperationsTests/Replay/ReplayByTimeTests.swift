@@ -1,23 +1,25 @@
-// Runs by time, on a cluster that can look times up: killed in the middle and gone on with, and by two operators at once.
+// Replays by time on a cluster that supports time lookups: killed halfway and continued, and run by two operators at
+// once.
 
 import AppStore
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
+import SharedCluster
 import Testing
 
 @testable import Operations
 
 @Suite(
-  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(15)))
+  .enabled(if: RealCluster.isNamed, "needs a Kafka cluster in KAFKA_BOOTSTRAP_SERVERS"), .timeLimit(.minutes(15)))
 struct ReplayByTimeTests {
-  private let prefix = "r\(UUID().uuidString.prefix(8).lowercased())."
+  private let prefix = "\(SharedCluster.uniqueName())."
   private let now = MillraceClock.system.wallTime
   private var source: String { prefix + "appstore.notifications.refunds" }
   private var target: String { prefix + "appstore.notifications.unrecognized" }
 
-  /// A record a minute for the last three hours.
+  /// Writes a record a minute for the last three hours.
   private func written(by log: KafkaLog) async throws -> [String: Timestamp] {
     let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: prefix, lanes: 2)
     let topics = TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
@@ -46,7 +48,7 @@ struct ReplayByTimeTests {
     return ReplayRequest(selection, to: .topic(target), rate: rate)
   }
 
-  @Test func `what was written between two times is copied once, whoever dies and whoever is at it`() async throws {
+  @Test func `a time range is copied once, despite a crash and two operators`() async throws {
     let log = try await KafkaLog.connect(RealCluster.configuration, timeout: .seconds(30))
     let times = try await written(by: log)
     let (ann, bob) = (
@@ -67,7 +69,7 @@ struct ReplayByTimeTests {
     }
     first.cancel()
     _ = await first.result
-    #expect(try await bob.book()[run.id]?.isOver == false, "it was over before it was killed")
+    #expect(try await bob.book()[run.id]?.isOver == false, "the run ended before it was killed")
     try await bob.carryOut(run.id)
     let copied = try await copies()
     #expect(copied.count == chosen(early, middle).count && Set(copied) == chosen(early, middle))
@@ -75,7 +77,7 @@ struct ReplayByTimeTests {
     let second = try #require(try await ann.begin(try await ann.plan(request(middle, late))))
     async let one = Task { try await ann.carryOut(second.id) }.result
     async let two = Task { try await bob.carryOut(second.id) }.result
-    // One of them may be fenced by the other.
+    // One of them may fence the other.
     _ = await (one, two)
     try await bob.carryOut(second.id)
     let all = try await copies()

@@ -1,8 +1,9 @@
-// Runs against the real runtime over a log in memory: to a worker, and what is refused before anything is asked.
+// Replays to a worker, with the real runtime on an in-memory log, and requests that are refused before anything is
+// written.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -10,14 +11,14 @@ import Testing
 
 @testable import Operations
 
-/// Publishes whether it was asked to reapply.
+/// Publishes whether the record was reapplied.
 private struct Teller: NotificationWorker {
   static let name = "teller"
   static let families: Set<NotificationFamily> = [.subscriptions]
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     try .emit(Told(isReapplied: context.isReapplied))
   }
 
@@ -40,7 +41,41 @@ private struct Teller: NotificationWorker {
     return ReplayRequest(selection, to: target)
   }
 
-  @Test func `a plain run does nothing twice; one that reapplies publishes what differs; both are in the audit trail`()
+  @Test func `in a rehearsal, times are rehearsal times, and the copies carry them`() async throws {
+    let time = ManualClock()
+    let clock = MillraceClock(
+      wallTime: { time.clock.wallTime - .seconds(200 * 86_400) }, elapsed: { time.clock.now.elapsed },
+      isSimulated: true, sleepUntil: { try await time.clock.sleep(until: .init(elapsed: $0)) })
+    let log = InMemoryLog(clock: time.clock)
+    for topic in [Self.topic, "target", "millrace.operations", "millrace.audit"] {
+      try log.createTopic(topic, partitions: 1)
+    }
+    let begin = clock.wallTime
+    for number in 0..<5 as Range<UInt8> {
+      try log.append(ProducerRecord(topic: Self.topic, partition: 0, value: [number]).timed(by: clock))
+      time.advance(by: .seconds(60))
+    }
+    let replay = ReplayOperation(on: log, prefix: "", author: "ann", clock: time.clock, recordClock: clock)
+    #expect(replay.wallTime == clock.wallTime)
+    let request = Self.request(to: .topic("target")) {
+      ($0.since, $0.until) = (begin + .seconds(60), begin + .seconds(180))
+    }
+    let plan = try await replay.plan(request)
+    #expect(try await replay.survey(plan).chosen == 2)
+    var limited = request
+    limited.limit = 1
+    #expect(try await replay.survey(try await replay.plan(limited)).chosen == 1)
+    let run = try #require(try await replay.begin(plan))
+    try await replay.carryOut(run.id)
+    let copies = log.records(in: "target")
+    #expect(copies.map(\.value) == [[1], [2]])
+    for copy in copies {
+      #expect(copy.headers.filter { $0.name == "millrace-time" }.count == 1)
+      #expect(copy.time(by: clock) == clock.wallTime)
+    }
+  }
+
+  @Test func `a plain run repeats nothing, a reapplied one publishes differences, and both are audited`()
     async throws
   {
     try await WorkerHarness.run(Teller.self) { harness in
@@ -51,7 +86,7 @@ private struct Teller: NotificationWorker {
       let survey = try await replay.survey(try await replay.plan(request))
       #expect(survey.chosen == 1 && survey.read == 2 && survey.types == ["EXPIRED/VOLUNTARY": 1])
       #expect(survey.sentence == "1 of 2 records would be sent." && survey.samples.count == 1)
-      #expect(harness.log.records(in: harness.topics.operations).isEmpty, "a dry run asks for nothing")
+      #expect(harness.log.records(in: harness.topics.operations).isEmpty, "a dry run writes no commands")
 
       let plain = try #require(try await replay.begin(try await replay.plan(request)))
       let end = try #require(try await replay.follow(plain.id, patience: Self.patience) { _ in })
@@ -78,7 +113,7 @@ private struct Teller: NotificationWorker {
     }
   }
 
-  @Test func `a limit takes the first, and a run is steered from elsewhere`() async throws {
+  @Test func `a limit selects the first records, and another operator can control the run`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       for _ in 0..<30 { try await harness.receive(.didRenew) }
       let replay = ReplayOperation(on: harness.log, prefix: "", author: "ann")
@@ -89,7 +124,7 @@ private struct Teller: NotificationWorker {
       #expect(end.sent == 7)
 
       request.limit = nil
-      // The harness's time stands still: a run at a rate sends its first batch and waits.
+      // The harness's time does not advance, so a run with a rate sends its first batch and waits.
       request.rate = 2
       let slow = try #require(try await replay.begin(try await replay.plan(request)))
       let bob = ReplayOperation(on: harness.log, prefix: "", author: "bob")
@@ -100,13 +135,13 @@ private struct Teller: NotificationWorker {
       let stopped = try #require(try await replay.follow(slow.id, patience: Self.patience) { _ in })
       #expect(stopped.state == .stopped && stopped.sent < 30 && stopped.status == .success)
       let error = await #expect(throws: OperationError.self) { try await bob.control(slow.id, .resume) }
-      #expect(error?.what == "the run is stopped")
+      #expect(error?.what == "the run is already stopped")
       let steps = try await AuditLog(on: harness.log, prefix: "").trail().entries.filter { $0.by == "bob" }
       #expect(steps.map(\.action) == [.pause, .resume, .stop] && steps.allSatisfy(\.isOver))
     }
   }
 
-  @Test func `by time, where the log can look it up`() async throws {
+  @Test func `a time range is selected if the log supports time lookups`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       try await harness.receive(.didRenew)
       try await harness.advance(by: .seconds(3_600))
@@ -121,11 +156,11 @@ private struct Teller: NotificationWorker {
       }
       let later = Self.request { $0.since = noon + .seconds(10) }
       #expect(try await replay.plan(later).parts.isEmpty)
-      #expect(try await replay.begin(try await replay.plan(later)) == nil, "nothing chosen is no run")
+      #expect(try await replay.begin(try await replay.plan(later)) == nil, "an empty selection starts no run")
     }
   }
 
-  @Test func `what cannot be is refused before anything is asked, and the flag is named`() async throws {
+  @Test func `an impossible request is refused before any write, and the error names the flag`() async throws {
     let log = InMemoryLog(clock: ManualClock().clock)
     for name in ["millrace.teller.dead-letters", "millrace.teller.replay", Self.topic] {
       try log.createTopic(name, partitions: 2)
@@ -160,7 +195,7 @@ private struct Teller: NotificationWorker {
     #expect(unknown?.remedy == "copy an id from millrace replay list")
   }
 
-  @Test func `the embedded cluster cannot look up times, and says so instead of guessing`() async throws {
+  @Test func `the embedded cluster cannot look up times, and the command reports that`() async throws {
     let cluster = try EmbeddedCluster(brokers: 1)
     for name in [Self.topic, "millrace.teller.replay", "millrace.teller.dead-letters"] {
       try cluster.createTopic(name, partitions: 1)

@@ -1,8 +1,8 @@
-// Runs as they are folded and shown. No log, no time.
+// Tests how runs are folded from records and shown, without a log or a clock.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import Testing
 
@@ -31,7 +31,7 @@ import Testing
     return book
   }
 
-  @Test func `a run is as far as its parts, and what an operator said of it`() throws {
+  @Test func `the state of a run follows from its parts and from control commands`() throws {
     let (one, two) = (Self.command("1", lane: 0), Self.command("2", lane: 1))
     func result(_ command: OperationCommand, _ outcome: OperationResult.Outcome, sent: Int64) -> OperationsRecord {
       .result(OperationResult(command, outcome, sent: sent, at: Self.moment(10)))
@@ -62,7 +62,7 @@ import Testing
     #expect(failed.sentence.contains("t[0]: gone"))
   }
 
-  @Test func `a run whose parts were not all asked for is not done, and ends when an operator closes it`() throws {
+  @Test func `a run with missing parts is incomplete until an operator stops it`() throws {
     func part(_ id: String, lane: Int32) -> OperationCommand {
       var command = Self.command(id, lane: lane)
       if case .replay(var part) = command.action {
@@ -79,12 +79,12 @@ import Testing
     #expect(Self.book(parts).runs.map(\.state) == [.running])
     let run = try #require(Self.book(parts + [done(two)]).runs.first)
     #expect(run.state == .incomplete && run.missing == 1 && !run.isOver && run.status == .failure)
-    #expect(run.sentence.contains("1 of 3 partitions were never asked for"), "\(run.sentence)")
+    #expect(run.sentence.contains("1 of 3 partitions were not started"), "\(run.sentence)")
     #expect(run.sentence.contains("millrace replay stop run-1"), "\(run.sentence)")
     let json = try JSONObject(parsing: Array(run.jsonLine.utf8))
     #expect(json.string("state") == "incomplete" && json["missingParts"] == 1)
     #expect(run.row.map(\.text).contains("incomplete"))
-    // What comes late is a part all the same.
+    // A late command still counts as a part.
     let late = Self.book(parts + [done(two), .command(part("3", lane: 2))])
     #expect(late.runs.map(\.state) == [.running])
     let stop = OperationsRecord.control(RunControl(run: "run-1", .stop, by: "b", at: Self.moment(20)))
@@ -92,7 +92,7 @@ import Testing
     #expect(closed.state == .stopped && closed.isOver)
   }
 
-  @Test func `the estimate is the pace of so far, and the bar says it`() throws {
+  @Test func `the estimate uses the rate so far, and the bar shows it`() throws {
     let one = Self.command("1", lane: 0)
     let records: [OperationsRecord] = [
       .command(one), .result(OperationResult(one, .progress(next: 25), sent: 3, at: Self.moment(100))),
@@ -104,7 +104,7 @@ import Testing
     #expect(try #require(Self.book([.command(one)]).runs.first).estimate(now: Self.moment(100)) == nil)
   }
 
-  @Test func `a run is found by what only its id begins with`() throws {
+  @Test func `a run is found by a prefix of its id`() throws {
     let book = Self.book([
       .command(Self.command("1", lane: 0, run: "abc")), .command(Self.command("2", lane: 0, run: "abd")),
     ])
@@ -112,7 +112,7 @@ import Testing
     for name in ["ab", "x", ""] { #expect(throws: OperationError.self, "\(name)") { try book.run(named: name) } }
   }
 
-  @Test func `progress is one line that changes on a terminal, and objects elsewhere`() throws {
+  @Test func `progress is one updated line on a terminal, and JSON objects elsewhere`() throws {
     let clock = ManualClock()
     let one = Self.command("1", lane: 0)
     let run = try #require(Self.book([.command(one)]).runs.first)
@@ -121,7 +121,7 @@ import Testing
       let progress = RunProgress(output.output(isTerminal: isTerminal), asJSON: !isTerminal, clock: clock.clock)
       try progress.report(run)
       try progress.report(run)
-      #expect(output.lines.count == 1, "nobody reads that fast")
+      #expect(output.lines.count == 1, "progress is reported at most once a second")
       clock.advance(by: .seconds(2))
       try progress.report(run)
       try progress.end(run)

@@ -1,8 +1,8 @@
-// Copies to a topic through crashes at every point, and two programs at once.
+// Replays to a topic with a crash at every possible point, and by two processes at once.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -10,8 +10,7 @@ import Testing
 
 @testable import Operations
 
-/// A log whose process dies when something was asked of its writers for the n-th time: right before it is done, or right
-/// after and before anybody is told.
+/// A log whose process crashes at its n-th write: before the write, or after it and before the caller gets the result.
 private struct DyingLog: ForwardingLog {
   struct Fuse: Sendable {
     private final class Count: Sendable {
@@ -55,7 +54,7 @@ private struct DyingLog: ForwardingLog {
     _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
     _ body: @Sendable ([ConsumerRecord]) async throws -> Void
   ) async throws -> Int64 {
-    // Small pages: many points to die at.
+    // Small pages result in many points to crash at.
     try await log.scan(partition, from: start, to: end, upTo: min(limit, 5), body)
   }
 
@@ -135,7 +134,7 @@ private struct DyingLog: ForwardingLog {
 
   private static let chosen = Set((0..<count).filter { !$0.isMultiple(of: 3) }.map { "n\($0)" })
 
-  @Test func `copies are what they are copies of, marked, and the end is in the audit trail`() async throws {
+  @Test func `copies equal their originals and are marked, and the end is in the audit trail`() async throws {
     let (log, replay, run) = try await stage()
     #expect(run.state == .running && run.target == .topic(Self.target))
     try await replay.carryOut(run.id)
@@ -149,13 +148,13 @@ private struct DyingLog: ForwardingLog {
     #expect(try await replay.book()[run.id]?.state == .done)
     let entry = try #require(try await AuditLog(on: log, prefix: "").trail().entries.first)
     #expect(entry.isOver && entry.counts == [.init("sent", Int64(Self.chosen.count))] && entry.target == Self.target)
-    // Carried out once more, nothing is left to do.
+    // Running it again copies nothing.
     try await replay.carryOut(run.id)
     #expect(ids(log).count == Self.chosen.count)
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `whoever dies, at any point, no record is copied twice and none is left out`(
+  func `after a crash at any point, every record is copied exactly once`(
     hasTransactions: Bool, isBefore: Bool
   ) async throws {
     var (calls, survived) = (1, false)
@@ -180,11 +179,11 @@ private struct DyingLog: ForwardingLog {
       #expect(try await second.book()[run.id]?.state == .done, "call \(calls)")
       calls += 1
     }
-    #expect(calls > 10, "it died at too few points to say anything")
+    #expect(calls > 10, "there were too few crash points")
   }
 
   @Test(arguments: [true, false])
-  func `whoever dies while a run begins, at any point, leaves nothing in the trail that has no end`(
+  func `after a crash at any point of a start, every audit entry gets an end`(
     isBefore: Bool
   ) async throws {
     var (calls, survived, silent) = (1, false, 0)
@@ -199,7 +198,7 @@ private struct DyingLog: ForwardingLog {
       } catch {
         #expect(process.isCrashed, "\(calls): \(error)")
       }
-      // Long after that: the system's time is not the log's.
+      // The log's clock is far behind the system clock, so the run is silent.
       let bob = ReplayOperation(on: log.process("second"), prefix: "", author: "bob")
       func open() async throws -> [AuditSurvey.Line] {
         try await AuditLog(on: log, prefix: "").survey(at: MillraceClock.system.wallTime).lines(isOpenOnly: true)
@@ -213,17 +212,17 @@ private struct DyingLog: ForwardingLog {
         let run = try await bob.control(line.entry.run, .stop)
         if let run { try await bob.concludeStop(of: run, patience: .milliseconds(1)) }
       }
-      // Where some of its parts were given: these have ended, and a second stop ends what was to have more.
+      // The parts that were started have ended. A second stop ends a run that lacks parts.
       for line in try await open() { #expect(try await bob.control(line.entry.run, .stop) == nil, "call \(calls)") }
       #expect(try await open().isEmpty, "call \(calls)")
       #expect(try await bob.book().runs.allSatisfy(\.isOver) && ids(log).isEmpty, "call \(calls)")
       calls += 1
     }
-    #expect(silent > 1, "it died at too few points to say anything")
+    #expect(silent > 1, "there were too few crash points")
   }
 
   @Test(arguments: [true, false])
-  func `with transactions a run whose beginning dies at any point is there with all its parts, or not at all`(
+  func `with transactions, a crash during the start leaves all parts of a run or none`(
     isBefore: Bool
   ) async throws {
     var (calls, survived) = (1, false)
@@ -239,7 +238,7 @@ private struct DyingLog: ForwardingLog {
       } catch {
         #expect(process.isCrashed, "\(calls): \(error)")
       }
-      // What was left open is aborted meanwhile.
+      // Lets the open transaction time out.
       time.advance(by: .seconds(11))
       let runs = try await ReplayOperation(on: log, prefix: "", author: "bob").book().runs
       let entries = try await AuditLog(on: log, prefix: "").trail().entries
@@ -248,10 +247,10 @@ private struct DyingLog: ForwardingLog {
       parts.insert(runs.count)
       calls += 1
     }
-    #expect(parts == [0, 1] && calls > 5, "it died at too few points to say anything")
+    #expect(parts == [0, 1] && calls > 5, "there were too few crash points")
   }
 
-  @Test func `what is no command among the commands is passed over and told of`() async throws {
+  @Test func `an unreadable record among the commands is skipped and reported`() async throws {
     let (log, _, run) = try await stage()
     for value in ["not JSON", #"{"text": "for people"}"#] {
       try log.append(
@@ -265,16 +264,16 @@ private struct DyingLog: ForwardingLog {
     #expect(try await replay.book()[run.id]?.state == .done)
     _ = try await replay.follow(run.id, patience: .seconds(60)) { _ in }
     let first = try #require(notes.withLock { $0 }.first)
-    #expect(first.hasPrefix("2 records that cannot be read were passed over; the first: millrace.operations[0]@"))
+    #expect(first.hasPrefix("Skipped 2 unreadable records; the first: millrace.operations[0]@"))
     #expect(notes.withLock { $0 } == [first, first, first])
     #expect(Set(ids(log)) == Self.chosen)
   }
 
-  @Test func `a stop that comes first ends the run before anything is sent`() async throws {
+  @Test func `a stop before the first part ends the run before anything is sent`() async throws {
     let (log, replay, run) = try await stage()
     _ = try await ReplayOperation(on: log, prefix: "", author: "bob").control(run.id, .stop)
     #expect(try await replay.book()[run.id]?.state == .stopping)
-    // Nobody carries it out: whoever stops it ends it.
+    // No process runs it, so the operator who stops it also ends it.
     let bob = ReplayOperation(on: log, prefix: "", author: "bob")
     try await bob.concludeStop(of: run, patience: .milliseconds(1))
     #expect(ids(log).isEmpty)

@@ -2,13 +2,13 @@ import Foundation
 import Operations
 import Testing
 
-@Suite("Files that appear whole or not at all")
+@Suite("Atomic file writes")
 struct AtomicFileTests {
   private let directory = FileManager.default.temporaryDirectory.appendingPathComponent("atomic-\(UUID().uuidString)")
 
   init() throws { try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true) }
 
-  @Test("a file replaces what was there and leaves nothing beside it")
+  @Test("a file replaces the previous one and leaves no other files")
   func replaces() throws {
     let path = directory.appendingPathComponent("bootstrap").path
     try AtomicFile.write("old\n", to: path)
@@ -17,7 +17,7 @@ struct AtomicFileTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["bootstrap"])
   }
 
-  @Test("a place where nothing can be written is named, with the reason")
+  @Test("the error for an unwritable path contains the path and the reason")
   func refused() throws {
     let path = directory.appendingPathComponent("missing/bootstrap").path
     let error = try #require(throws: OperationError.self) { try AtomicFile.write("x", to: path) }

@@ -1,22 +1,22 @@
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("The address of a cluster")
+@Suite("Cluster addresses in messages")
 struct ClusterAddressTests {
-  // Nothing listens on port 1, and the time limit is all that the question waits for.
+  // Nothing listens on port 1, so each command waits for its time limit.
   private let configuration = KafkaConfiguration(bootstrapServers: "127.0.0.1:1", clientID: "test")
   private let timeout = Duration.milliseconds(100)
 
-  @Test("it is said before the first question, and cannot steer a terminal")
+  @Test("the address is shown before the first request, without control characters")
   func connecting() {
     #expect(configuration.connecting == "connecting to 127.0.0.1:1 …")
     #expect(KafkaConfiguration(bootstrapServers: "a\u{1B}[2J").connecting == #"connecting to a\u{1B}[2J …"#)
   }
 
-  @Test("every command that asks a cluster nobody runs names it in its error", .timeLimit(.minutes(15)))
+  @Test("the error of every command for an unreachable cluster contains its address", .timeLimit(.minutes(15)))
   func unreachable() async throws {
     let catalog = try Fixture().catalog
     let topics = TopicsOperation(configuration, catalog: catalog, durability: .relaxed, timeout: timeout)

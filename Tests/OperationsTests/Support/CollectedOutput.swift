@@ -1,4 +1,4 @@
-// An output whose lines a test can look at.
+// An output that collects its lines.
 
 import Operations
 import Synchronization
@@ -6,7 +6,7 @@ import Synchronization
 final class CollectedOutput: Sendable {
   private let bytes = Mutex<[UInt8]>([])
 
-  /// Everything written, by line.
+  /// The written lines.
   var lines: [String] {
     bytes.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
   }
@@ -17,7 +17,7 @@ final class CollectedOutput: Sendable {
     }
   }
 
-  /// An output whose reader is gone.
+  /// An output that the reader has closed.
   static let closed = Output { _ throws(OperationError) in
     throw OperationError(.outputClosed, "the reader is gone", remedy: "nothing to do")
   }

@@ -1,4 +1,4 @@
-// The built `millrace` as a process, for what only a process shows: exit codes, signals, which stream gets what.
+// Runs the built `millrace` as a process, to test exit codes, signals, and the split between output and error.
 
 import Foundation
 
@@ -6,7 +6,7 @@ import Foundation
   import Glibc
 #endif
 
-/// One run of the command line.
+/// A process of the command line.
 struct CommandProcess {
   struct Result {
     var status: Int32
@@ -14,11 +14,11 @@ struct CommandProcess {
     var err: String
   }
 
-  /// Where SwiftPM puts executables: beside the test bundle.
+  /// The folder of SwiftPM's executables, which is the test bundle's.
   static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("millrace")
 
-  /// Runs to the end.
+  /// Runs a command until it exits.
   static func run(_ arguments: [String], input: [UInt8] = [], environment: [String: String] = [:]) async throws
     -> Result
   {
@@ -32,10 +32,12 @@ struct CommandProcess {
   private let out = Pipe()
   private let err = Pipe()
 
-  init(_ arguments: [String], environment: [String: String] = [:]) throws {
-    process.executableURL = Self.executable
+  /// - Parameter program: The name of another executable of the package.
+  init(_ arguments: [String], environment: [String: String] = [:], program: String? = nil) throws {
+    process.executableURL =
+      program.map { Self.executable.deletingLastPathComponent().appendingPathComponent($0) } ?? Self.executable
     process.arguments = arguments
-    // Nothing of the machine that tests run on: a MILLRACE_ variable there must not decide a test.
+    // Removes the environment of the machine: a MILLRACE_ variable there must not affect a test.
     process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
     process.currentDirectoryURL = packageRoot
     process.standardInput = input
@@ -44,7 +46,7 @@ struct CommandProcess {
     try process.run()
   }
 
-  /// The next line of standard output: what a script waits for.
+  /// The next line of standard output.
   func nextLine() async -> String { await Self.line(of: out) }
 
   /// The next line of standard error.
@@ -52,7 +54,7 @@ struct CommandProcess {
 
   func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-  /// Waits for the end; what was not read yet is in the result.
+  /// Waits for the process to exit. The result contains the output that has not been read yet.
   func finish() async throws -> Result {
     try input.fileHandleForWriting.close()
     async let out = Self.rest(of: self.out)
@@ -66,7 +68,7 @@ struct CommandProcess {
     return Result(status: status, out: text, err: errors)
   }
 
-  /// Byte by byte, so that nothing behind the line is taken from the pipe.
+  /// Reads byte by byte, so that the rest of the pipe stays unread.
   private static func line(of pipe: Pipe) async -> String {
     let descriptor = pipe.fileHandleForReading.fileDescriptor
     return await blocking {
@@ -82,7 +84,7 @@ struct CommandProcess {
     return await blocking { String(decoding: handle.readDataToEndOfFile(), as: UTF8.self) }
   }
 
-  /// Waiting for another process must not hold a thread that tests share.
+  /// Runs a blocking wait outside of the threads that tests share.
   private static func blocking<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: work()) }

@@ -1,11 +1,11 @@
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 import Testing
 
-@Suite("The configuration of a command")
+@Suite("The effective configuration of a command")
 struct EffectiveConfigurationTests {
-  @Test("--config beats MILLRACE_CONFIG, and neither is needed")
+  @Test("--config takes precedence over MILLRACE_CONFIG, and neither is required")
   func file() {
     let variable = [EffectiveConfiguration.fileVariable: "b.yaml"]
     #expect(EffectiveConfiguration.file(option: "a.yaml", environment: variable) == "a.yaml")
@@ -21,7 +21,7 @@ struct EffectiveConfigurationTests {
     #expect(try loaded.configuration.kafka.outsideClient().bootstrapServers == "kafka:9092")
   }
 
-  @Test("a cluster inside another process cannot be reached, and the error says what can")
+  @Test("another process's embedded cluster is unreachable, and the error suggests alternatives")
   func embedded() throws {
     var settings = KafkaSettings()
     settings.bootstrapServers = KafkaSettings.embedded

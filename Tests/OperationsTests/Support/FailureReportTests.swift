@@ -1,11 +1,11 @@
-import Kafka
+import KafkaClient
 import Millrace
 import Operations
 import Testing
 
-@Suite("How a command ends")
+@Suite("Error reports and exit statuses")
 struct FailureReportTests {
-  @Test("each kind of error has its status, and a line that says what to do")
+  @Test("each kind of error has an exit status and a line with a remedy")
   func statuses() {
     let table: [(any Error, CommandStatus)] = [
       (OperationError(.usage, "what", at: "--flag", remedy: "remedy"), .usage),
@@ -24,7 +24,22 @@ struct FailureReportTests {
     }
   }
 
-  @Test("every problem of a configuration is told, one a line")
+  @Test("the remedy of a Kafka error depends on the error code")
+  func kafka() {
+    let table: [(BrokerProblem.Kind, String)] = [
+      (.connection, "that the brokers run"), (.name, "the names in kafka.bootstrapServers"),
+      (.securityProtocol, "check security.protocol"), (.tls, "ssl.*"), (.authentication, "sasl.password"),
+    ]
+    for (kind, words) in table {
+      var error = KafkaError(code: .timedOut, operation: "read", reason: "timed out", isRetriable: true)
+      error.problems = [BrokerProblem(broker: "k:1", kind: kind, words: "no")]
+      let report = FailureReport(error)
+      #expect(report.lines.count == 1 && report.lines[0].contains(words), "\(report.lines)")
+      #expect(report.lines[0].contains("that the brokers run") == (kind == .connection))
+    }
+  }
+
+  @Test("every problem of a configuration is reported on a line of its own")
   func several() {
     let error = MillraceError(
       .configuration,
@@ -32,7 +47,7 @@ struct FailureReportTests {
     #expect(FailureReport(error).lines == ["a.yaml:1: unknown key; x", "a.yaml:2: no number; y"])
   }
 
-  @Test("a reader that is gone is no failure")
+  @Test("a closed output is not a failure")
   func outputClosed() {
     let report = FailureReport(OperationError(.outputClosed, "gone", remedy: "nothing"))
     #expect(report.status == .success)

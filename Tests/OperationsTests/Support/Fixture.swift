@@ -1,11 +1,10 @@
-// What most tests here start from: an app, a chain to sign with, the deployment's topics, and records as the ingress
-// writes them.
+// The common fixture: an app, a certificate chain, the deployment's topics, and records as the ingress writes them.
 
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSigning
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
 
 @testable import Operations
@@ -17,7 +16,7 @@ struct Fixture {
   let app = SampleApp()
   let chain: SigningChain
   let catalog: TopicCatalog
-  /// Files of this test alone; they go when the last copy of the fixture does.
+  /// The files of this test, which are deleted with the last copy of the fixture.
   private let files: TestFiles
   var directory: URL { files.directory }
 
@@ -32,7 +31,7 @@ struct Fixture {
 
   var rootPath: String { directory.appendingPathComponent("root.der").path }
 
-  /// A configuration that trusts ``chain``, with the app configured or not.
+  /// A configuration that trusts ``chain``, with or without the app.
   func configuration(withApp: Bool = true) -> MillraceConfiguration {
     var configuration = MillraceConfiguration()
     configuration.trust.roots = [rootPath]
@@ -71,7 +70,7 @@ struct Fixture {
 }
 
 extension ProducerRecord {
-  /// The same record as a reader gets it.
+  /// This record as a consumer reads it.
   func read(partition: Int32 = 0, offset: Int64 = 0, timestamp: Int64? = 1_767_225_601_000) -> ConsumerRecord {
     ConsumerRecord(
       topic: topic, partition: partition, offset: offset, timestamp: timestamp, key: key, value: value,
@@ -79,7 +78,7 @@ extension ProducerRecord {
   }
 }
 
-/// A directory that lives as long as somebody needs it.
+/// A temporary directory, deleted on deinit.
 private final class TestFiles: Sendable {
   let directory: URL
 

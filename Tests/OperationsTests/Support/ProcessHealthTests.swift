@@ -5,7 +5,7 @@ import Testing
 
 @testable import Operations
 
-/// Answers what it is told, and notes what it was asked.
+/// Returns a fixed answer and records the requests.
 private final class FakeAdmin: HTTPExchange {
   let asked = Mutex<[String]>([])
   private let answer: Result<ExchangeAnswer, TransportFailure>
@@ -23,7 +23,7 @@ private final class FakeAdmin: HTTPExchange {
     ("0.0.0.0", "http://127.0.0.1:9090"), ("", "http://127.0.0.1:9090"), ("::", "http://[::1]:9090"),
     ("10.0.0.7", "http://10.0.0.7:9090"), ("fe80::1", "http://[fe80::1]:9090"),
   ])
-  func `it asks on this machine where the process listens`(host: String, origin: String) async throws {
+  func `it asks the local address on which the process listens`(host: String, origin: String) async throws {
     let admin = FakeAdmin(.success(ExchangeAnswer(status: 200, body: Array("{\"status\":\"alive\"}\n".utf8))))
     var settings = AdminSettings()
     settings.host = host
@@ -32,14 +32,14 @@ private final class FakeAdmin: HTTPExchange {
     #expect(admin.asked.withLock { $0 } == ["\(origin)/livez"])
   }
 
-  @Test func `a process that is not ready is not healthy, and its report says why`() async throws {
+  @Test func `a process that is not ready is unhealthy, and its report contains the reason`() async throws {
     let admin = FakeAdmin(.success(ExchangeAnswer(status: 503, body: Array(#"{"status":"not ready"}"#.utf8))))
     let answer = try await ProcessHealth(AdminSettings(), exchange: admin).ask(.readyz)
     #expect(!answer.isHealthy)
     #expect(answer.report == #"{"status":"not ready"}"#)
   }
 
-  @Test func `where nobody answers the error names the address`() async throws {
+  @Test func `the error names the address if nothing responds`() async throws {
     let admin = FakeAdmin(.failure(TransportFailure("connection refused", .notSent)))
     let error = await #expect(throws: OperationError.self) {
       try await ProcessHealth(AdminSettings(), exchange: admin).ask(.livez)

@@ -1,9 +1,9 @@
-// The corpus and the vectors that lie beside the repository, for tests that read them where they exist.
+// The corpus and the test vectors next to the repository, for tests that use them if they exist.
 
 import AppStore
 import Foundation
 
-/// The package's root: the folder above this file that holds its manifest.
+/// The package's root: the closest parent folder with a manifest.
 let packageRoot: URL = {
   var folder = URL(fileURLWithPath: #filePath)
   while folder.path != "/" {
@@ -16,10 +16,10 @@ let packageRoot: URL = {
 /// The project's own topic files.
 let topicsDirectory = packageRoot.appendingPathComponent("topics").path
 
-/// `../shared` next to the package; suites that need it are disabled, visibly, where it is absent.
+/// `../shared` next to the package. Suites that need it are disabled, visibly, if it is absent.
 enum SharedMaterial {
   static let isPresent = FileManager.default.fileExists(atPath: path("vectors/vectors.json"))
-  static let absence = "needs ../shared/corpus and ../shared/vectors beside the package, which are not here"
+  static let absence = "needs ../shared/corpus and ../shared/vectors next to the package"
 
   static func path(_ name: String) -> String {
     packageRoot.deletingLastPathComponent().appendingPathComponent("shared").appendingPathComponent(name).path

@@ -1,13 +1,13 @@
-// The simulated App Store Server API without sockets, and what a test does to its answers.
+// The simulated App Store Server API without sockets. Tests can change its responses.
 
 import AppStoreServerAPI
 import AppStoreSimulator
 import Synchronization
 import TestSupport
 
-/// Answers calls of the client as the simulator does, but for what a test does before and after.
+/// Responds to the client's calls as the simulator does, with the test's interference before and after each call.
 final class SimulatedAppStore: HTTPExchange {
-  /// What a test does before a call and to its answer.
+  /// A test's actions before a call and on its response.
   struct Interference: Sendable {
     var before: @Sendable (_ call: Int) async throws(TransportFailure) -> Void = { _ in }
     var after: @Sendable (_ call: Int, ExchangeAnswer) -> ExchangeAnswer = { $1 }
@@ -18,9 +18,9 @@ final class SimulatedAppStore: HTTPExchange {
 
   init(_ services: APIServices) { exchange = SimulatedExchange(services) }
 
-  /// Calls so far.
+  /// The number of calls so far.
   var calls: Int { state.withLock(\.calls) }
-  /// Calls that are being answered.
+  /// The number of calls in progress.
   var inFlight: Int { state.withLock(\.inFlight) }
 
   func interfere(_ change: (inout Interference) -> Void) { state.withLock { change(&$0.interference) } }

@@ -1,6 +1,6 @@
-// A cluster for one test: embedded, with the topics made before any client asks for them.
+// An embedded cluster for one test. Its topics exist before any client requests them.
 
-import Kafka
+import KafkaClient
 import Millrace
 
 @testable import Operations
@@ -28,7 +28,7 @@ struct TestCluster {
     return positions
   }
 
-  /// Everything a topic holds.
+  /// Returns all records of a topic.
   func read(_ topic: String) async throws -> [ConsumerRecord] {
     var records: [ConsumerRecord] = []
     try await SnapshotReader(configuration).read(topic) { records.append($0) }

@@ -1,7 +1,7 @@
 import Operations
 import Testing
 
-@Suite("Quantities in words")
+@Suite("Quantities as text")
 struct HumanTextTests {
   @Test(
     "sizes", arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (17_500, "17.0 KiB"), (2 << 20, "2.0 MiB")])
@@ -19,7 +19,7 @@ struct HumanTextTests {
     #expect(HumanText.price(thousandths: thousandths, currency: currency) == expected)
   }
 
-  @Test("one of a thing is singular")
+  @Test("a count of one uses the singular")
   func count() {
     #expect(HumanText.count(1, "topic") == "1 topic")
     #expect(HumanText.count(0, "topic") == "0 topics")

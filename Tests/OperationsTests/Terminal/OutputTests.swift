@@ -4,7 +4,7 @@ import Testing
 @Suite("Output")
 struct OutputTests {
   @Test(
-    "colour is for terminals that know it and people who have not said no",
+    "colour needs a capable terminal and a user who has not disabled it",
     arguments: [
       (true, [:], true),
       (false, [:], false),
@@ -17,7 +17,7 @@ struct OutputTests {
     #expect(Output.wantsColor(isTerminal: isTerminal, environment: environment) == expected)
   }
 
-  @Test("lines go out in one piece, each with its line feed")
+  @Test("lines are written in one piece, each with its line feed")
   func lines() throws {
     let collected = CollectedOutput()
     try collected.output().lines(["one", "two"])
@@ -25,13 +25,13 @@ struct OutputTests {
     #expect(collected.lines == ["one", "two"])
   }
 
-  @Test("a reader that is gone ends a result, not a remark")
+  @Test("a closed output is an error for a result, but not for a remark")
   func closed() {
     #expect(throws: OperationError.self) { try CollectedOutput.closed.line("result") }
     CollectedOutput.closed.note("remark")
   }
 
-  @Test("styles leave text alone where colour is not wanted")
+  @Test("styles have no effect without colour")
   func styles() {
     for style in TextStyle.allCases {
       #expect(style.applied(to: "text", usesColor: false) == "text")

@@ -2,13 +2,13 @@ import AppStoreSigning
 import Operations
 import Testing
 
-@Suite("A table whose end is not known")
+@Suite("Tables that are printed row by row")
 struct StreamingTableTests {
   private let columns = [
     TextColumn("WHEN", minimumWidth: 5), TextColumn("PRICE", minimumWidth: 6, alignment: .right), TextColumn("WHAT"),
   ]
 
-  @Test("fields stand under their headings, numbers to the right, without spaces at the end")
+  @Test("fields are aligned under their headings, numbers to the right, without trailing spaces")
   func aligned() {
     var table = StreamingTable(columns, lineWidth: nil, usesColor: false)
     #expect(table.header() == ["WHEN    PRICE  WHAT"])
@@ -16,14 +16,14 @@ struct StreamingTableTests {
     #expect(table.lines(["09:01", "", ""]) == ["09:01"])
   }
 
-  @Test("a column widens and stays wide")
+  @Test("a column that widens stays wide")
   func widens() {
     var table = StreamingTable(columns, lineWidth: nil, usesColor: false)
     _ = table.lines(["yesterday", "1", "a"])
     #expect(table.lines(["now", "1", "b"]) == ["now             1  b"])
   }
 
-  @Test("what does not fit the terminal goes on below, and nothing is left out")
+  @Test("columns that do not fit the terminal continue on the next lines, without losing fields")
   func wraps() {
     var table = StreamingTable(columns, lineWidth: 16, usesColor: false)
     #expect(table.lines(["09:00", "9.99", "renewed"]) == ["09:00    9.99", "    renewed"])
@@ -36,13 +36,13 @@ struct StreamingTableTests {
     #expect(table.lines([]).isEmpty)
   }
 
-  @Test("styles do not count as width")
+  @Test("styles do not count towards the width")
   func styled() {
     var table = StreamingTable([TextColumn("A", minimumWidth: 3), TextColumn("B")], lineWidth: nil, usesColor: true)
     #expect(table.lines([TextCell("x", .red), "y"]) == ["\u{1B}[31mx\u{1B}[0m    y"])
   }
 
-  @Test("no line is wider than the terminal, whatever the fields hold")
+  @Test("no line is wider than the terminal, whatever the fields contain")
   func fits() {
     let seed: UInt64 = 20_260_101
     var generator = SeededGenerator(seed: seed)
@@ -64,7 +64,7 @@ struct StreamingTableTests {
     }
   }
 
-  @Test("a whole table is as wide as its widest fields")
+  @Test("a buffered table is as wide as its widest fields")
   func whole() {
     let lines = TextTable.lines(
       [TextColumn("ID"), TextColumn("N", alignment: .right)], rows: [["a", "1"], ["abcdef", "1000"]], lineWidth: nil,

@@ -1,10 +1,10 @@
 import Operations
 import Testing
 
-@Suite("Foreign text in a terminal")
+@Suite("Untrusted text in a terminal")
 struct TerminalTextTests {
   @Test(
-    "what would steer a terminal is spelled out",
+    "control characters are escaped",
     arguments: [
       ("DID_RENEW", "DID_RENEW"),
       ("\u{1B}[31mred\u{07}", "\\u{1B}[31mred\\u{7}"),
@@ -27,7 +27,7 @@ struct TerminalTextTests {
   }
 
   @Test(
-    "cut text says that it was cut and fits its columns",
+    "truncated text is marked and fits its columns",
     arguments: [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("東京都", 4, "東…"), ("abc", 1, "…"), ("abc", 0, "")])
   func cut(text: String, columns: Int, expected: String) {
     let cut = TerminalText.cut(text, to: columns)

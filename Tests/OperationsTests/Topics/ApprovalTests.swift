@@ -1,10 +1,10 @@
 import Operations
 import Testing
 
-@Suite("Asking before a change")
+@Suite("Confirmation before a change")
 struct ApprovalTests {
   @Test(
-    "only a clear yes grants",
+    "only an explicit yes confirms",
     arguments: [
       ("y", .granted), ("YES", .granted), (" yes ", .granted), ("n", .declined), ("", .declined), ("yeah", .declined),
       (nil, .declined),
@@ -17,7 +17,7 @@ struct ApprovalTests {
     #expect(approval == expected)
   }
 
-  @Test("--yes asks nobody")
+  @Test("--yes skips the prompt")
   func given() throws {
     let approval = try Approval.of(isGiven: true, canAsk: false, question: "?") { _ in
       Issue.record("asked")
@@ -26,7 +26,7 @@ struct ApprovalTests {
     #expect(approval == .granted)
   }
 
-  @Test("without a terminal it refuses to ask and names --yes")
+  @Test("without a terminal it refuses to prompt and names --yes")
   func nobody() throws {
     let error = try #require(throws: OperationError.self) {
       try Approval.of(isGiven: false, canAsk: false, question: "?") { _ in "yes" }

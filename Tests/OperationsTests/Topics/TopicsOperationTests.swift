@@ -1,13 +1,14 @@
 import Foundation
-import Kafka
+import KafkaClient
 import Millrace
+import SharedCluster
 import Testing
 
 @testable import Operations
 
 @Suite("Topics of an embedded cluster", .timeLimit(.minutes(15)))
 struct EmbeddedTopicsTests {
-  @Test("they are compared; applying does nothing where nothing differs, else it is refused with what to do instead")
+  @Test("topics as declared need no changes, and other topics are refused with a remedy")
   func refused() async throws {
     let catalog = try Fixture().catalog
     let cluster = try TestCluster(catalog)
@@ -23,10 +24,10 @@ struct EmbeddedTopicsTests {
   }
 }
 
-// Creating topics needs an administration, which the embedded cluster has not.
+// Creating topics needs the admin API, which the embedded cluster does not have.
 @Suite(
   "Topics of a real cluster",
-  .enabled(if: RealCluster.isNamed, "needs a Kafka that KAFKA_BOOTSTRAP_SERVERS names"), .timeLimit(.minutes(15)))
+  .enabled(if: RealCluster.isNamed, "needs a Kafka cluster in KAFKA_BOOTSTRAP_SERVERS"), .timeLimit(.minutes(15)))
 struct TopicsOperationTests {
   private func operation(_ prefix: String, lanes: Int = 3) throws -> TopicsOperation {
     let catalog = try TopicCatalog.load(
@@ -34,9 +35,9 @@ struct TopicsOperationTests {
     return TopicsOperation(RealCluster.configuration, catalog: catalog, durability: .relaxed)
   }
 
-  @Test("what was applied is as declared, a second time there is nothing to do")
+  @Test("applied topics are as declared, and a second run changes nothing")
   func applied() async throws {
-    let operation = try operation("t\(UUID().uuidString.prefix(8).lowercased()).")
+    let operation = try operation("\(SharedCluster.uniqueName()).")
     let before = try await operation.survey()
     #expect(before.changes.count == before.plan.steps.count)
     #expect(try await operation.apply(before) { _ in } == [])
@@ -44,9 +45,43 @@ struct TopicsOperationTests {
     #expect(after.plan.isUpToDate, "\(after.plan.table())")
   }
 
-  @Test("more lanes are refused for topics with keys once they exist")
+  @Test("concurrent runs both succeed, also if the topics already exist")
+  func concurrent() async throws {
+    let prefix = "\(SharedCluster.uniqueName())."
+    let (one, other) = (try operation(prefix), try operation(prefix))
+    let (first, second) = (try await one.survey(), try await other.survey())
+    async let left = one.apply(first) { _ in }
+    async let right = other.apply(second) { _ in }
+    #expect(try await left == [])
+    #expect(try await right == [])
+    let after = try await one.survey()
+    #expect(after.plan.isUpToDate, "\(after.plan.table())")
+    // With an older survey: every topic now exists, and one is not as declared.
+    try await KafkaAdmin(RealCluster.configuration).alterTopic(
+      prefix + "appstore.notifications.refunds", settings: ["retention.ms": "1000"], timeout: .seconds(30))
+    let notes = CollectedOutput()
+    let output = notes.output()
+    #expect(try await one.apply(first) { output.note($0) } == [])
+    #expect(notes.lines.count == first.changes.count && notes.lines.allSatisfy { $0.contains("another process") })
+    #expect(try await one.survey().plan.isUpToDate)
+  }
+
+  @Test("a topic's own setting that no file declares is found")
+  func undeclared() async throws {
+    let prefix = "\(SharedCluster.uniqueName())."
+    let operation = try operation(prefix)
+    #expect(try await operation.apply(try await operation.survey()) { _ in } == [])
+    let topic = prefix + "appstore.notifications.refunds"
+    try await KafkaAdmin(RealCluster.configuration).alterTopic(
+      topic, settings: ["retention.bytes": "1000"], timeout: .seconds(30))
+    let survey = try await operation.survey()
+    #expect(survey.plan.steps.contains(.undeclared(topic: topic, settings: ["retention.bytes": "1000"])))
+    #expect(survey.replicas.problems.isEmpty)
+  }
+
+  @Test("topics with keys cannot get more lanes once they exist")
   func lanes() async throws {
-    let prefix = "t\(UUID().uuidString.prefix(8).lowercased())."
+    let prefix = "\(SharedCluster.uniqueName())."
     let first = try operation(prefix)
     #expect(try await first.apply(try await first.survey()) { _ in } == [])
     let survey = try await operation(prefix, lanes: 6).survey()
@@ -54,9 +89,9 @@ struct TopicsOperationTests {
     #expect(survey.changes.isEmpty, "\(survey.plan.table())")
   }
 
-  @Test("an altered setting is mended, and other overrides stay")
+  @Test("a changed setting is restored, and other overrides stay")
   func altered() async throws {
-    let prefix = "t\(UUID().uuidString.prefix(8).lowercased())."
+    let prefix = "\(SharedCluster.uniqueName())."
     let operation = try operation(prefix)
     #expect(try await operation.apply(try await operation.survey()) { _ in } == [])
     let admin = KafkaAdmin(RealCluster.configuration)
@@ -65,6 +100,7 @@ struct TopicsOperationTests {
       topic, settings: ["retention.ms": "1000", "compression.type": "zstd"], timeout: .seconds(30))
     let survey = try await operation.survey()
     #expect(survey.changes.count == 1)
+    #expect(survey.plan.steps.contains(.undeclared(topic: topic, settings: ["compression.type": "zstd"])))
     #expect(try await operation.apply(survey) { _ in } == [])
     let settings = try await admin.describeTopics([topic], timeout: .seconds(30)).first?.settings
     #expect(settings?["retention.ms"] == "2592000000" && settings?["compression.type"] == "zstd")
@@ -72,7 +108,7 @@ struct TopicsOperationTests {
 }
 
 enum RealCluster {
-  static let servers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"] ?? ""
+  static let servers = SharedCluster.servers ?? ""
   static var isNamed: Bool { !servers.isEmpty }
   static var configuration: KafkaConfiguration { KafkaConfiguration(bootstrapServers: servers, clientID: "test") }
 }

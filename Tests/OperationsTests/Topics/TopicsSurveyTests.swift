@@ -1,11 +1,11 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Millrace
 import Testing
 
 @testable import Operations
 
-@Suite("Declared topics beside a cluster's")
+@Suite("Comparing declared topics with a cluster")
 struct TopicsSurveyTests {
   private let catalog: TopicCatalog
   private let cluster = ClusterDescription(clusterID: "abc", brokerCount: 3)
@@ -34,14 +34,14 @@ struct TopicsSurveyTests {
     #expect(first.string("action") == "create" && first.integer("replication") == 3)
   }
 
-  @Test("a cluster as declared has nothing to do")
+  @Test("a cluster as declared needs no changes")
   func upToDate() {
     let survey = survey(asDeclared())
     #expect(survey.changes.isEmpty && survey.status == .success)
     #expect(survey.plan.isUpToDate)
   }
 
-  @Test("the partition count of a topic with keys is never changed: the step is refused and the command fails")
+  @Test("the partition count of a topic with keys never changes: the plan refuses the step and the command fails")
   func keyed() throws {
     var present = asDeclared()
     let index = try #require(present.firstIndex { $0.name == "appstore.notifications.refunds" })
@@ -52,7 +52,7 @@ struct TopicsSurveyTests {
     #expect(survey.plan.table().contains("keys would change partition"))
   }
 
-  @Test("a setting that differs is altered, and the plan says from what to what")
+  @Test("a different setting is altered, and the plan shows the old and the new value")
   func setting() throws {
     var present = asDeclared()
     let index = try #require(present.firstIndex { $0.name == "appstore.notifications.refunds" })
@@ -64,7 +64,25 @@ struct TopicsSurveyTests {
     #expect(change?.string("from") == "1" && change?.string("to") == "2592000000")
   }
 
-  @Test("an embedded cluster cannot be changed, and need not be where it is as declared")
+  @Test("the plan shows undeclared settings, and refuses them if they weaken a guarantee")
+  func undeclared() throws {
+    var present = asDeclared()
+    let index = try #require(present.firstIndex { $0.name == "appstore.notifications.refunds" })
+    present[index].settings?["retention.bytes"] = "1000"
+    present[index].overrides = ["retention.bytes", "retention.ms"]
+    let refused = survey(present)
+    #expect(refused.status == .failure && refused.changes.isEmpty)
+    #expect(refused.plan.table().contains("retention.bytes=1000"))
+    present[index].settings?["retention.bytes"] = "-1"
+    let shown = survey(present)
+    #expect(shown.status == .success && shown.changes.isEmpty && !shown.plan.isUpToDate)
+    #expect(shown.plan.summary.hasSuffix("1 with settings that no file declares."))
+    let line = try #require(shown.jsonLines.first { $0.contains("\"undeclared\"") })
+    #expect(
+      try JSONObject(parsing: Array(line.utf8)).object("settings")?.string("retention.bytes") == "-1")
+  }
+
+  @Test("an embedded cluster cannot be changed, which is an error only if topics differ")
   func embedded() {
     let cluster = ClusterDescription(clusterID: "mockCluster1", brokerCount: 3)
     #expect(survey([], on: cluster).objection?.remedy.contains("embedded-cluster") == true)

@@ -1,13 +1,13 @@
-// What Apple really signed, what others did, and signed data under a foreign chain, as `millrace verify` judges them.
+// Runs `millrace verify` on notifications that Apple signed, on forgeries, and on data signed by a foreign chain.
 
-import Clocks
+import MillraceTime
 import AppStore
 import Millrace
 import Testing
 
 @testable import Operations
 
-// The material is not part of the project; where a clone stands alone these tests say that they were skipped.
+// The material is not part of the project. Without it these tests are reported as skipped.
 @Suite("verify on shared material", .enabled(if: SharedMaterial.isPresent, Comment(rawValue: SharedMaterial.absence)))
 struct SharedMaterialTests {
   private func report(
@@ -23,7 +23,7 @@ struct SharedMaterialTests {
     ).report(on: input)
   }
 
-  @Test("every vector gets its verdict")
+  @Test("every vector has the expected result")
   func vectors() async throws {
     guard case .array(let vectors)? = try SharedMaterial.object("vectors/vectors.json")["vectors"] else {
       Issue.record("vectors.json holds no vectors")
@@ -48,7 +48,7 @@ struct SharedMaterialTests {
     }
   }
 
-  @Test("every signed item of the corpus gets its verdict, and shows type, subtype, UUID and date")
+  @Test("every signed item of the corpus has the expected result, type, subtype, UUID and date")
   func corpus() async throws {
     var counts = [true: 0, false: 0]
     for name in try SharedMaterial.names(in: "corpus") {

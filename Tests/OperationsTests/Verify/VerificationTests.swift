@@ -1,4 +1,4 @@
-import Clocks
+import MillraceTime
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -26,7 +26,7 @@ struct VerificationTests {
     ).report(on: input)
   }
 
-  @Test("a genuine notification shows its payload and what is inside")
+  @Test("a genuine notification shows its payload and its inner tokens")
   func genuine() async throws {
     let sample = try fixture.sample(.didRenew)
     for input in [sample.jws, sample.body, sample.body + [UInt8(ascii: "\n")]] {
@@ -44,7 +44,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("every kind of token is judged as what it claims to be")
+  @Test("every kind of token is verified as the kind it claims to be")
   func kinds() async throws {
     let sample = try fixture.sample(.didRenew)
     let data = try ResponseBodyV2DecodedPayload(json: UnverifiedToken(parsing: sample.jws).payload).data
@@ -55,7 +55,7 @@ struct VerificationTests {
     #expect(try await report(on: renewalInfo, kind: .renewalInfo).json["inner"] == nil)
   }
 
-  @Test("every forgery is refused in its class, or reported as one inside")
+  @Test("every forgery is refused with its reason, or reported as an inner forgery")
   func forgeries() async throws {
     let forgeries = try Forgeries(chain: fixture.chain, app: fixture.app, signedDate: Fixture.signedDate, seed: 7).all()
     #expect(!forgeries.isEmpty)
@@ -80,7 +80,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("no token speaks about its own validity")
+  @Test("a payload cannot override the report's own members")
   func ownMembersWin() async throws {
     let payload: JSONObject = [
       "valid": false, "inner": "forged", "innerMessage": "x", "transaction": "y", "notificationType": "TEST",
@@ -94,7 +94,7 @@ struct VerificationTests {
     #expect(report.json["innerMessage"] == nil)
   }
 
-  @Test("another root, another app and another environment are told apart")
+  @Test("the reason distinguishes another root, another app and another environment")
   func refusals() async throws {
     let sample = try fixture.sample(.test)
     let reasons = [
@@ -106,7 +106,7 @@ struct VerificationTests {
     #expect(reasons == ["chain", "app-identifier", "environment", "format"])
   }
 
-  @Test("flags beat the configuration, and the configuration beats nothing")
+  @Test("flags take precedence over the configuration, and without both any identity is accepted")
   func identity() {
     let configuration = fixture.configuration()
     var request = VerifyRequest()
@@ -117,7 +117,41 @@ struct VerificationTests {
     #expect(request.identity(configuration) == IdentityPolicy(bundleId: "com.example.other"))
   }
 
-  @Test("an environment is one of Apple's, as Apple spells it", arguments: ["production", "SANDBOX", "Xcode", ""])
+  @Test("only the configuration enables revocation checks, also with --root")
+  func revocation() async throws {
+    let now = SignedDataVerifier.systemTime()
+    var responder = OCSPResponder(chain: fixture.chain)
+    responder.leaf = .revoked(at: Fixture.signedDate + .seconds(60))
+    let transport = Responder(responder: responder, thisUpdate: now + .seconds(-60), nextUpdate: now + .seconds(3600))
+    var configuration = fixture.configuration()
+    let token = try fixture.sample(.test).jws
+    func reason(_ request: VerifyRequest, _ configuration: MillraceConfiguration?) async throws -> String? {
+      let verifier = try request.verifier(configuration, clock: .system, transport: transport)
+      return await Verification(verifier: verifier, identity: .any, kind: .notification).report(on: token)
+        .json.string("reason")
+    }
+    var withRoot = VerifyRequest()
+    withRoot.roots = [fixture.rootPath]
+    #expect(try await reason(withRoot, nil) == nil)
+    #expect(try await reason(VerifyRequest(), configuration) == nil)
+    configuration.trust.revocation.enabled = true
+    // Long enough for a busy machine.
+    configuration.trust.revocation.timeout = .seconds(300)
+    #expect(try await reason(VerifyRequest(), configuration) == "revoked")
+    #expect(try await reason(withRoot, configuration) == "revoked")
+  }
+
+  private struct Responder: OCSPTransport {
+    var responder: OCSPResponder
+    var thisUpdate: Timestamp
+    var nextUpdate: Timestamp
+
+    func query(_ request: [UInt8], url: String) async throws -> [UInt8] {
+      try responder.respond(to: request, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
+    }
+  }
+
+  @Test("environments are spelled as Apple spells them", arguments: ["production", "SANDBOX", "Xcode", ""])
   func environment(name: String) throws {
     func request(_ environment: String?) throws(OperationError) -> VerifyRequest {
       try VerifyRequest(
@@ -130,7 +164,7 @@ struct VerificationTests {
     #expect(try request(nil).environment == nil)
   }
 
-  @Test("a root that is no certificate is a mistake in --root", arguments: ["no certificate", "0 looks like DER"])
+  @Test("an invalid root certificate is an error of --root", arguments: ["no certificate", "0 looks like DER"])
   func badRoot(content: String) throws {
     let path = fixture.directory.appendingPathComponent("root.txt").path
     try Data(content.utf8).write(to: URL(fileURLWithPath: path))
@@ -142,7 +176,7 @@ struct VerificationTests {
     #expect(error.what.contains(path) && !error.what.contains("trust.roots"), "\(error)")
   }
 
-  @Test("a file that is not there is a mistake in the command line")
+  @Test("a missing file is an error of the command line")
   func missingFile() throws {
     let error = try #require(throws: OperationError.self) { try VerifySource.read("/nonexistent/token.jws") }
     #expect(error.kind == .usage)

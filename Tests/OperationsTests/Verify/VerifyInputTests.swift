@@ -1,12 +1,12 @@
 import Operations
 import Testing
 
-@Suite("What people hand to verify")
+@Suite("The input of millrace verify")
 struct VerifyInputTests {
   private static let token = "aaa.bbb.ccc"
 
   @Test(
-    "a token is found bare or in the body that carries its kind",
+    "a token is found on its own or in the body that contains it",
     arguments: [
       (token, .notification),
       ("\n \t\(token)\r\n", .notification),
@@ -24,9 +24,9 @@ struct VerifyInputTests {
   }
 
   @Test(
-    "what holds no token is refused with a sentence",
+    "input without a token is refused with an explanation",
     arguments: [
-      ("", "empty"), (" \n", "empty"), ("{", "none"), ("{}", "signedPayload"),
+      ("", "empty"), (" \n", "empty"), ("{", "invalid JSON"), ("{}", "signedPayload"),
       (#"{"signedPayload":1}"#, "signedPayload"),
       (#"{"notification_type":"CANCEL"}"#, "version 1"),
     ])

@@ -1,5 +1,5 @@
 import AppStore
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Operations
@@ -15,7 +15,7 @@ import Testing
       (.accepted, "accepted", "lane 3"),
       (.done, "done", "sent again"), (.failed("gone"), "failed", "gone"),
       (.lost(by: "ann", at: at, why: "w", standing: "sent again"), "lost", "ann asked first, 2026-01-01T00:00:00Z"),
-      (.unanswered, "unanswered", "stands"),
+      (.unanswered, "unanswered", "pending"),
     ]
     for (event, name, part) in table {
       let object = try JSONObject(parsing: Array(report(event).jsonLine.utf8))
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `only a summary without a rest is a success`() {
+  @Test func `a summary is a success only if nothing is left`() {
     var summary = OperationSummary()
     summary.done = 2
     #expect(summary.status == .success)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `records that were passed over are told of, and change nothing else`() {
+  @Test func `skipped records are reported and change nothing else`() {
     var summary = OperationSummary()
     summary.done = 1
     func text(at offset: Int64) -> ConsumerRecord {
@@ -45,14 +45,14 @@ import Testing
     #expect(summary.passedOver.read(text(at: 4)) == nil)
     #expect(
       summary.sentence
-        .hasPrefix("1 sent again. A record that cannot be read was passed over: millrace.operations[0]@4: no JSON"))
-    // Read once more, it is the same one.
+        .hasPrefix("1 sent again. Skipped an unreadable record: millrace.operations[0]@4: the value is not valid JSON"))
+    // The same records, read again, count once.
     for offset in [4, 9] { #expect(summary.passedOver.read(text(at: Int64(offset))) == nil) }
-    #expect(summary.sentence.contains("2 records that cannot be read were passed over; the first: "))
+    #expect(summary.sentence.contains("Skipped 2 unreadable records; the first: "))
     #expect(summary.status == .success)
   }
 
-  @Test func `a report goes to a terminal as a row and to a pipe as JSON`() throws {
+  @Test func `a report is a row on a terminal and JSON in a pipe`() throws {
     for asJSON in [true, false] {
       let output = CollectedOutput()
       try Reporter<OperationReport>(output.output(), asJSON: asJSON).report(report(.done))

@@ -1,8 +1,8 @@
-// A requeue whose process dies: what the audit trail says of it, and how it gets an end.
+// A process dies during a requeue. Checks its audit entry and how an operator closes it.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -15,7 +15,7 @@ import Testing
   private let log: InMemoryLog
   private let letters = (0..<3).map { DeadLetterID(lane: 1, offset: Int64($0)) }
 
-  /// Three dead letters of a worker that does not run.
+  /// Writes three dead letters of a worker that does not run.
   init() throws {
     log = InMemoryLog(clock: time.clock)
     for name in ["millrace.moody.dead-letters", "millrace.moody.replay"] { try log.createTopic(name, partitions: 2) }
@@ -38,7 +38,7 @@ import Testing
     return try #require(survey.lines().first { $0.entry.action == .requeue })
   }
 
-  /// Asks for all of them, and waits without end for the worker.
+  /// Requeues all of them, and waits for the worker practically without a limit.
   private func requeue(
     _ operations: WorkerOperations, begun: @escaping @Sendable (String) throws -> Void = { _ in },
     accepted: @escaping @Sendable () -> Void
@@ -62,10 +62,9 @@ import Testing
     }
   }
 
-  /// When the process is killed: before it asks for anything, or when it has asked.
+  /// The time of the crash: before the first command is written, or after the last.
   @Test(arguments: [false, true])
-  func `a process that is killed leaves an entry that says since when, and a stop ends it`(hasAsked: Bool) async throws
-  {
+  func `a killed process leaves a silent entry, and a stop closes it`(hasAsked: Bool) async throws {
     let process = log.process("ann")
     let ann = try operations(process, by: "ann")
     await #expect(throws: (any Error).self) {
@@ -80,7 +79,7 @@ import Testing
     #expect(try await line().standing == .goingOn)
     let bob = try operations("bob")
     let run = try await line().entry.run
-    // It may be well: the word is said, and nothing else.
+    // The process may still be alive, so the stop only asks it.
     #expect(try await bob.control(String(run.prefix(8)), .stop) == false)
     #expect(try await line().standing == .goingOn)
 
@@ -89,7 +88,7 @@ import Testing
     #expect(try await bob.control(String(run.prefix(8)), .stop))
     let ended = try await line()
     #expect(ended.standing == .over(.stopped))
-    // What it had asked for stands: the worker does it when it runs.
+    // Written commands remain valid: the worker executes them when it runs.
     #expect(ended.entry.counts.first { $0.name == "unanswered" }?.count == (hasAsked ? 3 : 0))
     let error = await #expect(throws: OperationError.self) { try await bob.control(run, .stop) }
     #expect(error?.what == "the run is over")
@@ -97,7 +96,7 @@ import Testing
     #expect(stops.map(\.by) == ["bob", "bob"])
   }
 
-  @Test func `a process that is interrupted says so itself, with how far it came`() async throws {
+  @Test func `an interrupted process closes its entry with its counts`() async throws {
     let (told, tell) = AsyncStream<Void>.makeStream()
     let ann = try operations("ann")
     let task = Task {

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreServerAPI
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
@@ -22,7 +22,7 @@ import Testing
     RefundCustomer("\(id)", bundleId: RefundStage.bundleId, environment: .production)
   }
 
-  /// A customer with so many refunded purchases, of which Apple sent no notification that we got.
+  /// Creates a customer with refunded purchases, whose notifications did not arrive.
   private func refunded(_ count: Int, on stage: RefundStage) throws -> [Int64] {
     try stage.simulator.world.withState { state in
       let realm = try #require(state.realm(bundleId: RefundStage.bundleId, environment: .production))
@@ -33,11 +33,11 @@ import Testing
     }
   }
 
-  @Test func `what no notification told is found, published, and acted on`() async throws {
+  @Test func `refunds without a notification are found, published and acted on`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(25, on: stage)
     try await stage.running {
-      // Some were told.
+      // Some notifications did arrive.
       for record in stage.told().prefix(5) { try stage.log.append(stage.v2(record)) }
       try await stage.settle()
       let reports = Reports()
@@ -53,7 +53,7 @@ import Testing
     try EventSchemas.check(stage)
   }
 
-  @Test func `a second run begins where the first one ended`() async throws {
+  @Test func `a second run starts where the first one ended`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(45, on: stage)
     _ = try await stage.check().run([customer(ids[0])], report: { _ in })
@@ -62,19 +62,19 @@ import Testing
     try stage.happens { try $0.reverseRefund(ids[44], at: stage.clock.wallTime) }
     let again = try await stage.check().run([customer(ids[0])], report: { _ in })
     try stage.tearDown()
-    // One call, with the revision; it brings nothing that was there before.
+    // One call with the revision, which returns no earlier refunds.
     #expect(again == .init(asked: 1))
     #expect(stage.appStore.asked.count == before + 1 && stage.appStore.asked.last?.contains("revision=") == true)
   }
 
-  @Test func `a run that ends half-way goes on where it ended, and a refund published twice is one`() async throws {
+  @Test func `an interrupted run continues, and a refund that is published twice counts once`() async throws {
     struct Interrupted: Error {}
     let stage = try RefundStage()
     let ids = try refunded(45, on: stage)
     let count = Mutex(0)
     await #expect(throws: (any Error).self) {
       try await stage.check().run([customer(ids[0])]) { _ in
-        // In the middle of the second page.
+        // Halfway through the second page.
         if count.withLock({
           $0 += 1; return $0 == 30
         }) {
@@ -91,7 +91,7 @@ import Testing
     #expect(try stage.table().count == 45)
   }
 
-  @Test func `a customer whom Apple does not know is told of, and the others are asked about`() async throws {
+  @Test func `a customer unknown to Apple is reported, and the others are checked`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(1, on: stage)
     let reports = Reports()
@@ -105,7 +105,7 @@ import Testing
     #expect(customer.transactionId == "12345" && words.contains("404"))
   }
 
-  @Test func `a revision that Apple does not take any more begins anew`() async throws {
+  @Test func `if Apple rejects a revision, the check starts again`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(2, on: stage)
     try stage.log.append(
@@ -115,7 +115,7 @@ import Testing
     #expect(summary == .init(asked: 1, refunds: 2, published: 2))
   }
 
-  @Test func `recently seen customers are each named once, of this app and environment only`() async throws {
+  @Test func `recently seen customers are listed once, for this app and environment only`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(3, on: stage) + refunded(2, on: stage)
     for record in stage.told() { try stage.log.append(stage.v2(record)) }
@@ -136,13 +136,13 @@ import Testing
     try stage.tearDown()
   }
 
-  @Test func `the summary of a mass extension is no customer`() async throws {
+  @Test func `the summary of a mass extension is not a customer`() async throws {
     let stage = try RefundStage()
     let ids = try refunded(1, on: stage)
     for record in stage.told() { try stage.log.append(stage.v2(record)) }
     let topic = NotificationFamily.renewalExtensions.topic
     try stage.log.createTopic(topic, partitions: 4)
-    // As the ingress writes it: the key is the request, the id the notification's.
+    // As the ingress writes it: the key is the request's, and the id is the notification's.
     try stage.log.append(
       ProducerRecord(
         topic: topic, key: Array("758883e8-151b-47b7-abd0-60c4d804c2f5".utf8), value: Array("a.b.c".utf8),
@@ -157,22 +157,22 @@ import Testing
     #expect(customers.map(\.transactionId) == ids.map { "\($0)" })
   }
 
-  /// What the command takes of Apple's limit: ten a second, of which 0.8 are the team's, of which it has a quarter.
+  /// The command's part of Apple's ten calls per second: a quarter of the configured share of 0.8.
   private static func budget(_ clock: MillraceClock) -> APIBudget { APIBudget(share: 0.8, part: 0.25, clock: clock) }
 
-  /// Runs a check in a time that passes only while nothing else can happen.
+  /// Runs a check while virtual time advances only when nothing else can happen.
   private func run(
     _ customers: [RefundCustomer], on stage: RefundStage, _ time: ManualClock, _ budget: APIBudget
   ) async throws -> RefundCheck.Summary {
     let key = BudgetKey(bundleId: RefundStage.bundleId, environment: .production, endpoint: .getRefundHistory)
     return try await run(customers, on: stage, time, budget) { next in
-      // In line, or asleep until what a 429 said is over. A time limit of thirty seconds is not what anybody waits for:
-      // a call under way ends by itself, and a timer that is not set yet will be.
+      // The caller waits for a slot or for the end of a 429. A step is at most fifteen seconds, so that it does not
+      // skip to a call's time limit of thirty. A call in progress ends by itself, and a pending timer will be set.
       next <= .seconds(15) && (budget.isAtRest(callers: 1) || budget.pause(of: key) != nil)
     }
   }
 
-  /// Runs a check in a time that passes where it may: asked how long it is until somebody's sleep is over.
+  /// Runs a check. `mayPass` decides whether time may advance by the given duration to the next timer.
   private func run(
     _ customers: [RefundCustomer], on stage: RefundStage, _ time: ManualClock, _ budget: APIBudget,
     mayPass: @escaping @Sendable (Duration) -> Bool
@@ -197,12 +197,12 @@ import Testing
     }
   }
 
-  /// When Apple was asked.
+  /// The times of the calls to Apple.
   private func moments(_ stage: RefundStage) -> [Timestamp] {
     stage.simulator.services.journal.filter { $0.endpoint == .getRefundHistory }.map(\.time)
   }
 
-  @Test func `a check keeps to its part of the budget`() async throws {
+  @Test func `a check stays within its part of the budget`() async throws {
     let time = ManualClock()
     let stage = try RefundStage(clock: time.clock)
     let customers = try (0..<7).map { _ in customer(try refunded(1, on: stage)[0]) }
@@ -211,7 +211,7 @@ import Testing
     #expect(summary == .init(asked: 7, refunds: 7, published: 7))
     let asked = moments(stage)
     #expect(asked.count == 7)
-    // Two a second, of which two may come at once.
+    // Two calls per second, with a burst of two.
     for (index, moment) in asked.enumerated() {
       for later in asked.indices.dropFirst(index + 2) {
         #expect(asked[later] - moment >= .milliseconds(500) * (later - index - 1) - .milliseconds(1))
@@ -221,7 +221,7 @@ import Testing
     #expect(stage.simulator.services.report.broken.isEmpty)
   }
 
-  @Test func `a 429 is waited for, and nobody is asked about twice`() async throws {
+  @Test func `the check waits after a 429, and checks no customer twice`() async throws {
     let time = ManualClock()
     let stage = try RefundStage(clock: time.clock)
     let customers = try (0..<5).map { _ in customer(try refunded(1, on: stage)[0]) }
@@ -239,13 +239,13 @@ import Testing
     #expect(stage.simulator.services.report.broken.isEmpty, "\(stage.simulator.services.report.broken)")
   }
 
-  @Test func `customers are named one a line`() {
+  @Test func `customers are read one per line`() {
     let found = RefundCustomer.named(
       in: "2000001\n\n  2000002  # came back\n# nobody\n2000001\n", bundleId: "b", environment: nil)
     #expect(found.map(\.transactionId) == ["2000001", "2000002"])
   }
 
-  @Test func `a time ago and a moment are times, anything else is not`() {
+  @Test func `durations and timestamps are valid times, and other text is not`() {
     let now = Timestamp(millisecondsSince1970: 1_767_225_600_000)
     #expect(RefundCustomer.moment("7d", now: now) == now - .seconds(7 * 86_400))
     #expect(RefundCustomer.moment("36h", now: now) == now - .seconds(36 * 3_600))
@@ -253,7 +253,7 @@ import Testing
     for text in ["", "d", "-1d", "yesterday", "7"] { #expect(RefundCustomer.moment(text, now: now) == nil, "\(text)") }
   }
 
-  @Test func `a missing topic is named before Apple is asked`() async throws {
+  @Test func `a missing topic is reported before any call to Apple`() async throws {
     let stage = try RefundStage()
     let check = RefundCheck(try stage.client(), on: stage.log, prefix: "other.", clock: stage.clock)
     await #expect(throws: MillraceError.self) { try await check.run([customer(1)], report: { _ in }) }

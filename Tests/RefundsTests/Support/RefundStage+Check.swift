@@ -1,8 +1,8 @@
-// The check against the stage's world.
+// The refund check on a stage.
 
 import AppStoreServerAPI
 import AppStoreSignature
-import Clocks
+import MillraceTime
 import Millrace
 import TestSupport
 import Testing
@@ -11,7 +11,7 @@ import Testing
 @testable import Refunds
 
 extension RefundStage {
-  /// A client, whose budget is never in the way unless another one is given.
+  /// A client, by default with a budget that never delays it.
   func client(_ budget: APIBudget? = nil) throws -> AppStoreServerClient {
     let settings = configuration.apps[0]
     return AppStoreServerClient(

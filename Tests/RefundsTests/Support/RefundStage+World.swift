@@ -1,10 +1,10 @@
-// What happens in the world, and the records that the ingress would have written of it.
+// The simulated customers, and the records that the ingress would write.
 
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import MillraceTesting
 import Testing
 
@@ -13,10 +13,10 @@ import Testing
 @testable import Refunds
 
 extension RefundStage {
-  /// Since when there is a world.
+  /// The start of the simulation.
   var origin: Timestamp { simulator.origin }
 
-  /// A new customer who buys that.
+  /// A new customer buys a product.
   func buy(
     _ product: String = coins, quantity: Int64 = 1, ownership: InAppOwnershipType = .purchased,
     at time: Timestamp? = nil
@@ -33,7 +33,7 @@ extension RefundStage {
     try simulator.world.withState { state in try change(&state) }
   }
 
-  /// Everything the world has sent about refunds from that notification on.
+  /// The notifications about refunds, from a sequence number on.
   func told(from sequence: Int64 = 0) -> [AppStoreSimulator.NotificationRecord] {
     simulator.world.withState { state in
       state.realms[0].log.records.filter {
@@ -46,10 +46,10 @@ extension RefundStage {
 
   var nextSequence: Int64 { simulator.world.withState { $0.realms[0].log.nextSequence } }
 
-  /// The version 2 notification on its way to Kafka.
+  /// The version 2 notification as the ingress's record.
   func v2(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord {
     let subject = simulator.world.withState { $0.subject(of: record) }
-    let jws = Array(try simulator.signatory.signedPayload(subject).utf8)
+    let jws = Array(try simulator.signer.signedPayload(subject).utf8)
     let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
     guard case .object(let data)? = payload.json["data"], let token = data["signedTransactionInfo"]?.text else {
       throw Unexpected()
@@ -61,12 +61,12 @@ extension RefundStage {
     ).producerRecord
   }
 
-  /// The same event as version 1 tells it; nil where it tells nothing.
+  /// The same event as a version 1 record; nil if version 1 has none.
   func v1(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord? {
     try simulator.world.withState { $0.bodiesV1(of: record) }.first.map { try v1(body: $0) }
   }
 
-  /// A version 1 body on its way to Kafka.
+  /// A version 1 body as the ingress's record.
   func v1(body bytes: [UInt8]) throws -> ProducerRecord {
     Millrace.NotificationRecord.v1(
       value: bytes, body: try ResponseBodyV1(parsing: bytes), bundleId: Self.bundleId, receivedAt: clock.wallTime,

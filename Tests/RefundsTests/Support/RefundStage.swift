@@ -1,14 +1,14 @@
-// The simulated App Store, a log in memory, and as many refund workers as a test wants: what is delivered is what the
-// world signed, and what comes out is held against the world.
+// The simulated App Store, an in-memory log, and any number of refund workers. Tests deliver what the simulator signed,
+// and compare the results with the simulator's state.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import CoreMetrics
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import MillraceTesting
 import TestSupport
@@ -33,11 +33,11 @@ struct RefundStage: Sendable {
   private let policy: WorkerPolicy
   private let keyFile: URL
 
-  /// A stage whose world began a day ago.
+  /// Creates a stage whose simulation began a day ago.
   ///
   /// - Parameters:
-  ///   - hasCredentials: Whether the worker may ask Apple.
-  ///   - sharing: A stage whose world, and so whose notifications, this one has too; the log is its own.
+  /// - hasCredentials: Whether the worker can call Apple.
+  /// - sharing: A stage whose simulator this one shares, and so its notifications. The log is its own.
   init(
     lanes: Int = 4, hasCredentials: Bool = true, clock: MillraceClock = .system, sharing other: RefundStage? = nil
   ) throws {
@@ -63,16 +63,16 @@ struct RefundStage: Sendable {
         scenario, clock: clock, post: { _, _ in PostOutcome(status: 200) }, logger: Self.quiet)
       appStore = SimulatedExchange(simulator.services)
       var verification = SignedDataVerifier.Configuration()
-      verification.trustedRoots = [simulator.signatory.leaves.rootDER]
+      verification.trustedRoots = [simulator.signer.leaves.rootDER]
       verifier = try SignedDataVerifier(verification)
     }
     var configuration = MillraceConfiguration.calling(
       bundleId: Self.bundleId, key: hasCredentials ? Scenario.madeKey : nil, keyFile: keyFile.path,
       production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
-    // A budget that is never in the way.
+    // A budget that never delays a call.
     configuration.appStore.limitDivisor = 0.001
     self.configuration = configuration
-    // Nobody waits for Apple longer than for a test.
+    // Waits for Apple are short in tests.
     var policy = RefundsWorker.policy
     policy.retryDelays = [.milliseconds(100)]
     policy.maximumAttempts = 10_000
@@ -87,17 +87,17 @@ struct RefundStage: Sendable {
 
   static let quiet = Logger(label: "refunds") { _ in SwiftLogNoOpLogHandler() }
 
-  /// Forgets the key that stands in a file.
+  /// Removes the key's file.
   func tearDown() throws { try FileManager.default.removeItem(at: keyFile) }
 
   // MARK: - Workers
 
-  /// Runs so many workers beside `body`.
+  /// Runs workers concurrently with `body`.
   func running(_ workers: Int = 1, _ body: @escaping @Sendable () async throws -> Void) async throws {
     try await running(HastyRefunds.self, workers, body)
   }
 
-  /// Runs so many workers of any type beside `body`.
+  /// Runs workers of any type concurrently with `body`.
   func running<Worker: NotificationWorker>(
     _ type: Worker.Type, _ workers: Int = 1, _ body: @escaping @Sendable () async throws -> Void
   ) async throws {
@@ -126,10 +126,10 @@ struct RefundStage: Sendable {
     }
   }
 
-  /// Waits until the group has committed everything that stands in its topics.
+  /// Waits until the group has committed all records of its topics.
   func settle() async throws { try await log.waitUntilRead(by: topics.group, topics.sources) }
 
-  /// Waits until every notification was handled once; some may be parked.
+  /// Waits until every notification was handled once. Some may be delayed.
   func settleInputs() async throws { try await log.waitUntilRead(by: topics.group, topics.inputs) }
 
   // MARK: - What came out
@@ -155,7 +155,7 @@ struct RefundStage: Sendable {
     }
   }
 
-  /// The table as a reader has it who read the topic to its end.
+  /// The table as a consumer sees it after reading the whole topic.
   func table() throws -> [String: JSONObject] {
     var rows: [String: JSONObject] = [:]
     for record in log.records(in: RefundsWorker.entitlementsTopic) {
@@ -167,7 +167,7 @@ struct RefundStage: Sendable {
   func deadLetters() -> [DeadLetter] { log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers) } }
 }
 
-/// The worker, asking again soon where Apple's answer may be behind.
+/// The worker with short retry delays for outdated answers.
 struct HastyRefunds: NotificationWorker {
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
@@ -177,12 +177,12 @@ struct HastyRefunds: NotificationWorker {
 
   init(_ setup: WorkerSetup) { worker = RefundsWorker(setup, patience: HintPatience(waits: [.zero])) }
 
-  func handle(_ notification: Millrace.Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     try await worker.handle(notification, in: context)
   }
 }
 
-/// The worker an hour after everything: Apple's answer is never behind.
+/// The worker an hour later, when Apple's answers are up to date.
 struct LateRefunds: NotificationWorker {
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
@@ -192,7 +192,7 @@ struct LateRefunds: NotificationWorker {
 
   init(_ setup: WorkerSetup) { worker = RefundsWorker(setup, patience: HintPatience(time: .zero)) }
 
-  func handle(_ notification: Millrace.Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     try await worker.handle(notification, in: context)
   }
 }

@@ -1,14 +1,14 @@
-// A whole deployment inside a test: the simulated App Store, a log in memory, the worker's own runtime, and time that the
-// test lets pass. Notifications go from the world to the log as the ingress would write them.
+// A deployment inside a test: the simulated App Store, an in-memory log, the real worker runtime, and virtual time.
+// Notifications go from the simulator to the log as the ingress would write them.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import CoreMetrics
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import MillraceTesting
 import TestSupport
@@ -34,21 +34,27 @@ struct Rehearsal: Sendable {
   let topics: WorkerTopics
   let configuration: MillraceConfiguration
   let policy: WorkerPolicy
-  private let signatory: Signatory
+  private let signer: NotificationSigner
   private let verifier: SignedDataVerifier
   private let router: NotificationRouter
 
   var clock: MillraceClock { time.clock }
   var now: Timestamp { time.clock.wallTime }
 
-  init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout SimulatorSettings) -> Void = { _ in }) throws {
+  /// - Parameters:
+  /// - missing: A topic that the cluster does not have.
+  /// - workers: Additional workers next to the default one, with their entries in the configuration.
+  init(
+    lanes: Int = 2, seed: UInt64 = 1, without missing: String? = nil, workers: [WorkerSettings] = [],
+    limitDivisor: Double = 1, _ change: (inout SimulatorSettings) -> Void = { _ in }
+  ) throws {
     var settings = SimulatorSettings()
     settings.requestMemory = .successes
     settings.seed = seed
     change(&settings)
     let store = try StagedAppStore(
       bundleId: Self.bundleId, products: [Product(productId: Self.monthly)], settings: settings, clock: time.clock)
-    (world, services, signatory) = (store.world, store.services, store.signatory)
+    (world, services, signer) = (store.world, store.services, store.signer)
     exchange = SimulatedExchange(services)
     world.withState { $0.hasPostman = true }
     verifier = try store.verifier()
@@ -58,16 +64,32 @@ struct Rehearsal: Sendable {
         notifications: .init(v2: [.renewalExtended, .renewalExtension])),
       TopicDefinition(name: NotificationFamily.unrecognized.topic, notifications: .init(unrecognized: true)),
     ])
-    configuration = try Self.configuration(key: store.privateKey)
+    var configuration = try Self.configuration(key: store.privateKey)
+    configuration.workers = workers
+    configuration.appStore.limitDivisor = limitDivisor
+    self.configuration = configuration
     var policy = RenewalExtensionsWorker.policy
     policy.commitInterval = .zero
     self.policy = policy
     topics = WorkerTopics(RenewalExtensionsWorker.self, configuration, policy)
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
-    for name in topics.others + topics.tables {
+    for name in topics.others + topics.tables where name != missing {
       try log.createTopic(name, partitions: 1)
     }
+    for worker in workers.compactMap(\.name) where worker != RenewalExtensionsWorker.name {
+      let own = WorkerTopics(
+        RenewalExtensionsWorker.self, as: Self.identity(worker, policy), configuration, policy)
+      for name in own.laneTopics where !topics.laneTopics.contains(name) {
+        try log.createTopic(name, partitions: lanes)
+      }
+      try log.createTopic(own.events, partitions: 1)
+    }
+  }
+
+  /// The same worker with another name, which also receives every failure.
+  private static func identity(_ name: String, _ policy: WorkerPolicy) -> WorkerIdentity {
+    WorkerIdentity(name: name, families: RenewalExtensionsWorker.families, policy: policy)
   }
 
   private static func configuration(key: String) throws -> MillraceConfiguration {
@@ -81,14 +103,14 @@ struct Rehearsal: Sendable {
 
 // Time and notifications.
 extension Rehearsal {
-  /// Lets time pass: what is due in the world happens, and what Apple tells of it is in the log.
+  /// Advances time. Runs due events of the simulation and writes their notifications to the log.
   func pass(_ duration: Duration, duplicates: Int = 0) throws {
     time.advance(by: duration)
     try world.run(until: now)
     try deliver(duplicates: duplicates)
   }
 
-  /// Puts what the world has to say into the log; every so-many-th notification twice.
+  /// Writes pending notifications to the log. Every n-th is written twice if `duplicates` is n.
   func deliver(duplicates: Int = 0) throws {
     let subjects = world.withState { state in
       let subjects = state.outbox.compactMap { id in
@@ -99,15 +121,15 @@ extension Rehearsal {
     }
     for (number, subject) in subjects.enumerated() {
       guard [.renewalExtended, .renewalExtension].contains(subject.facts.kind.type) else { continue }
-      let record = try StagedAppStore.received(Array(try signatory.signedPayload(subject).utf8), router: router)
+      let record = try StagedAppStore.received(Array(try signer.signedPayload(subject).utf8), router: router)
         .producerRecord
       try log.append(record)
       if duplicates > 0, number % duplicates == 0 { try log.append(record) }
     }
   }
 
-  /// Customers who pay for the monthly plan; their subscriptions.
-  /// - Parameter sharing: Family members whom each of them shares it with; not among what is returned.
+  /// Creates customers with the monthly plan, and returns their subscriptions.
+  /// - Parameter sharing: The number of family members per subscription, whose transactions are not returned.
   func settle(_ count: Int, family: Bool = false, sharing: Int = 0) throws -> [Int64] {
     let now = now
     return try world.withState { state throws(WorldError) in
@@ -122,12 +144,15 @@ extension Rehearsal {
     }
   }
 
-  /// How often a subscription was extended since then.
+  /// The number of extensions of a subscription since a time.
   func extensions(of id: Int64, since time: Timestamp = Timestamp(millisecondsSince1970: 0)) -> Int {
     world.withState { $0.subscriptions[id]?.extensions.count { $0 >= time } ?? 0 }
   }
 
-  /// Calls to Extend a Subscription Renewal Date so far.
+  /// The number of status requests for mass extensions so far.
+  var statusCalls: Int { services.report.asked.first { $0.endpoint == .getMassExtendStatus }?.count ?? 0 }
+
+  /// The number of calls of Extend a Subscription Renewal Date so far.
   var extensionCalls: Int { exchange.calls(to: "PUT /inApps/v1/subscriptions/extend") }
 
   func inject(_ fault: Fault) { services.inject(fault) }
@@ -137,7 +162,7 @@ extension Rehearsal {
 extension Rehearsal {
   var campaigns: CampaignLog { CampaignLog(on: log, prefix: "") }
 
-  /// A client as the command line has one, with a budget of its own.
+  /// A client with its own budget, like the command line's.
   func client() throws -> AppStoreServerClient {
     let app = try APIApp(app: nil, environment: nil, in: configuration)
     return APIAccess.client(
@@ -161,7 +186,7 @@ extension Rehearsal {
 
   struct NotAccepted: Error {}
 
-  /// What the worker's lanes know of a campaign.
+  /// The progress of a campaign from the worker's lanes.
   func progress(of campaign: Campaign) async throws -> CampaignProgress {
     CampaignProgress(
       try await LedgerTally.read(topics, in: log, prefixes: CampaignProgress.prefixes(of: campaign.id)),
@@ -171,21 +196,21 @@ extension Rehearsal {
 
 // Workers.
 extension Rehearsal {
-  /// One process of the worker.
+  /// A process of the worker.
   struct Worker: Sendable {
     let log: InMemoryLog
     let runtime: WorkerRuntime
     let task: Task<(any Error)?, Never>
 
-    /// Callers that wait for their turn at the endpoint for one subscription.
+    /// The number of callers that wait for a slot to extend a subscription.
     var callersInLine: Int { Int(metric("millrace_api_callers_waiting")) }
-    /// Whether a 429 keeps them there.
+    /// Whether a 429 delays them.
     var isPaused: Bool { metric("millrace_api_paused") > 0 }
-    /// Turns that it has taken. A call follows each of them, a moment later.
+    /// The number of slots taken. A call follows each of them shortly after.
     var turns: Double { metric("millrace_api_turns_total") }
-    /// Turns a second that it has by its lanes.
+    /// The slots per second for the process's lanes.
     var turnsPerSecond: Double { metric("millrace_api_budget_per_second") }
-    /// Whether somebody's turn has come who is still in line: a task that time has woken is about to serve it.
+    /// Whether a slot is free for a waiting caller, whose task is about to take it.
     var isTurnOpen: Bool {
       guard let budget = runtime.budget else { return false }
       let callers = budget.use().reduce(0) { $0 + $1.waiting }
@@ -198,7 +223,7 @@ extension Rehearsal {
         .reduce(0) { $0 + $1.value }
     }
 
-    /// Whether it has read what there is, and nothing is with a handler or on its way to Kafka.
+    /// Whether it has read all records, and none is in a handler or on its way to Kafka.
     var isAtRest: Bool {
       get async {
         guard let rest = await runtime.rest(), rest.isQuiet else { return false }
@@ -212,8 +237,9 @@ extension Rehearsal {
 
   func startWorker(_ name: String) async throws -> Worker {
     let log = log.process(name)
+    let identity = configuration.workers.contains { $0.name == name } ? Self.identity(name, policy) : nil
     let runtime = try await WorkerProcess.runtime(
-      RenewalExtensionsWorker.self, configuration, policy, log: log, exchange: exchange,
+      RenewalExtensionsWorker.self, as: identity, configuration, policy, log: log, exchange: exchange,
       metrics: NOOPMetricsHandler.instance, verifier: verifier, instance: name, clock: clock, logger: Self.logger)
     let task = Task<(any Error)?, Never> {
       do {
@@ -226,7 +252,7 @@ extension Rehearsal {
     return Worker(log: log, runtime: runtime, task: task)
   }
 
-  /// Runs `body` beside workers and ends them.
+  /// Runs workers concurrently with `body`, and ends them.
   func running(
     _ names: String..., body: (inout [Worker]) async throws -> Void
   ) async throws {
@@ -245,7 +271,7 @@ extension Rehearsal {
     try result.get()
   }
 
-  /// Ends processes; what they wait for at their end comes with time.
+  /// Ends processes. Time has to advance for that.
   private func end(_ workers: [Worker]) async {
     for worker in workers { worker.task.cancel() }
     await withTaskGroup(of: Void.self) { group in
@@ -261,7 +287,7 @@ extension Rehearsal {
     }
   }
 
-  /// Lets time pass in small steps until something holds.
+  /// Advances time in small steps until a condition holds.
   func until(
     within limit: Duration = .seconds(600), step: Duration = .milliseconds(50), _ holds: () async -> Bool
   ) async throws {
@@ -275,11 +301,11 @@ extension Rehearsal {
 
   struct NeverHeld: Error {}
 
-  /// Waits, in real time, until every turn that has come is taken and every worker has a caller in line or nothing to do:
-  /// whatever time passes then, no turn of the budget is lost to the machine's slowness.
+  /// Waits in real time until the workers have taken all free slots, and each has a waiting caller or nothing to do.
+  /// Advancing time then wastes no slots of the budget because of a slow machine.
   func waitForWorkers(_ workers: [Worker], patience: Duration = .milliseconds(300)) async {
     let end = ContinuousClock.now + patience
-    // A turn that has come is taken by a task that time has woken: it goes first.
+    // A task that time has woken takes a free slot, so it has to run first.
     for _ in 0..<50 { await Task.yield() }
     for worker in workers {
       while ContinuousClock.now < end {
@@ -292,20 +318,20 @@ extension Rehearsal {
     }
   }
 
-  /// Everything was read and nothing is under way.
+  /// Waits until all records are read and no work is in progress.
   func settle(_ workers: [Worker]) async throws {
     let end = ContinuousClock.now + .seconds(120)
     for worker in workers {
       while await !worker.isAtRest {
         guard ContinuousClock.now < end else { throw NeverHeld() }
-        // Turns come with time.
+        // Slots need time to pass.
         if worker.callersInLine > 0 { try pass(.milliseconds(50)) }
         await Task.yield()
       }
     }
   }
 
-  /// Name and content of every event.
+  /// The name, id and data of every event.
   func events() throws -> [(name: String, id: String, data: JSONObject)] {
     try log.records(in: topics.events).map { record in
       func text(_ name: String) -> String {
@@ -318,7 +344,7 @@ extension Rehearsal {
     }
   }
 
-  /// Code of every dead letter.
+  /// The reason code of every dead letter.
   func deadLetters() -> [String] {
     log.records(in: topics.deadLetters).compactMap { DeadLetter($0.headers)?.reason }
   }

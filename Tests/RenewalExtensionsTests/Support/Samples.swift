@@ -1,7 +1,7 @@
-// Campaigns and subjects that fit each other.
+// Sample campaigns and subjects that match.
 
 import AppStore
-import Kafka
+import KafkaClient
 
 @testable import RenewalExtensions
 
@@ -23,7 +23,7 @@ extension Campaign {
 }
 
 extension ExtensionSubject {
-  /// A subscriber of the sample's product, signed a minute after it was asked for.
+  /// A subscriber of the sample's product. The failure is signed a minute after the campaign's request.
   static func sample(
     storefront: String? = "USA", at time: Timestamp = Campaign.origin + .seconds(60)
   ) -> ExtensionSubject {
@@ -42,7 +42,7 @@ extension CampaignTable {
 }
 
 extension CampaignRecord {
-  /// The record as a reader gets it.
+  /// This record as a consumer reads it.
   func consumed(offset: Int64 = 0) -> ConsumerRecord {
     ConsumerRecord(
       topic: Self.topic, partition: 0, offset: offset, timestamp: 0, key: Array(key.utf8), value: json.serialized(),

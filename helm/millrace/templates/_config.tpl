@@ -1,10 +1,9 @@
 {{/*
-The file that a process reads. It is the project's millrace.yaml, taken from `config`, with three differences:
-references to Secrets and ConfigMaps become the paths where they are mounted, every worker that runs has its entry under
-`workers`, and credentials that a process has no use for are not in its file.
+Renders a process's millrace.yaml from `config`. References to Secrets and ConfigMaps become mount paths, each running
+worker gets an entry under `workers`, and the file omits credentials that the process does not use.
 */}}
 
-{{/* Every worker this release runs, by name: those of processes, of receivers, and of consumers. JSON list. */}}
+{{/* The names of all workers in this release: built-in workers, receivers and consumers. JSON list. */}}
 {{- define "millrace.workerNames" -}}
 {{- $names := list -}}
 {{- range $process := (include "millrace.processes" . | fromJson).processes -}}
@@ -13,7 +12,7 @@ references to Secrets and ConfigMaps become the paths where they are mounted, ev
 {{- if $names -}}{{- $names | uniq | toJson -}}{{- else -}}[]{{- end -}}
 {{- end -}}
 
-{{/* `workers` as it will stand in the file. JSON list. */}}
+{{/* The rendered value of `workers`. JSON list. */}}
 {{- define "millrace.workerEntries" -}}
 {{- $entries := default (list) .Values.config.workers -}}
 {{- $present := list -}}
@@ -28,20 +27,24 @@ references to Secrets and ConfigMaps become the paths where they are mounted, ev
 {{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
 {{- end -}}
 
-{{/* The same as one process sees it: its own workers first, so that their places in the list do not depend on others.
-With `own` it gets no others: what its pods are restarted for. JSON list. */}}
+{{/* The value of `workers` for one process. Its own workers come first, so that their positions do not depend on others.
+With `own`, only its own workers: the part whose changes restart its pods. JSON list. */}}
 {{- define "millrace.processWorkers" -}}
 {{- $own := list -}}
 {{- $others := list -}}
 {{- $names := default (list) .process.workers -}}
 {{- range $entry := include "millrace.workerEntries" .root | fromJsonArray -}}
+{{- /* A pod removed by autoscaling does not return, so it releases its lanes when it stops. */ -}}
+{{- if and (has $entry.name $names) (not $entry.onStop) (include "millrace.isScaled" (dict "settings" (default (dict) $.process.settings))) -}}
+{{- $_ := set $entry "onStop" "leave" -}}
+{{- end -}}
 {{- if has $entry.name $names -}}{{- $own = append $own $entry -}}{{- else -}}{{- $others = append $others $entry -}}{{- end -}}
 {{- end -}}
 {{- $entries := ternary $own (concat $own $others) (default false .own) -}}
 {{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
 {{- end -}}
 
-{{/* A value with each reference replaced by the path of what it refers to. Gives {"value": …} as JSON. */}}
+{{/* A value in which mount paths replace references. Returns {"value": …} as JSON. */}}
 {{- define "millrace.resolved" -}}
 {{- $value := . -}}
 {{- if kindIs "map" $value -}}
@@ -67,7 +70,7 @@ With `own` it gets no others: what its pods are restarted for. JSON list. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Every reference inside a value, one after the other. Gives {"references": […]} as JSON. */}}
+{{/* All references in a value. Returns {"references": […]} as JSON. */}}
 {{- define "millrace.references" -}}
 {{- $value := . -}}
 {{- $found := list -}}
@@ -87,7 +90,7 @@ With `own` it gets no others: what its pods are restarted for. JSON list. */}}
 {{- dict "references" $found | toJson -}}
 {{- end -}}
 
-{{/* `config` for one process: what it has no use for is left out, references are still references. JSON. */}}
+{{/* `config` for one process, without the keys that the process does not use. References are not resolved. JSON. */}}
 {{- define "millrace.processConfig" -}}
 {{- $grants := .process.grants -}}
 {{- $config := deepCopy .root.Values.config -}}
@@ -116,17 +119,18 @@ With `own` it gets no others: what its pods are restarted for. JSON list. */}}
 {{- $config | toJson -}}
 {{- end -}}
 
-{{/* The text of one process's millrace.yaml. */}}
+{{/* The millrace.yaml of one process. */}}
 {{- define "millrace.configFile" -}}
 {{- (include "millrace.resolved" (include "millrace.processConfig" . | fromJson) | fromJson).value | toYaml -}}
 {{- end -}}
 
-{{/* A volume's name from the name of a Secret or ConfigMap: both may be longer than a volume's and have dots. */}}
+{{/* A volume name for a Secret or ConfigMap, whose name may be longer than a volume's and may contain dots. */}}
 {{- define "millrace.volumeName" -}}
 {{- printf "%s-%s-%s" .kind (.name | replace "." "-" | trunc 40 | trimSuffix "-") (.name | sha256sum | trunc 6) -}}
 {{- end -}}
 
-{{/* What one process's file refers to: {"volumes": […], "mounts": […]} as JSON; of each Secret only the named keys. */}}
+{{/* The volumes and mounts of one process, with only the named keys of each Secret.
+Returns {"volumes": […], "mounts": […]} as JSON. */}}
 {{- define "millrace.mounts" -}}
 {{- $secrets := dict -}}
 {{- $configMaps := dict -}}

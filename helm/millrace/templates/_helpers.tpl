@@ -1,5 +1,3 @@
-{{/* Names, labels and units. */}}
-
 {{- define "millrace.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
@@ -29,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
-{{/* The image of one process: its own or the common one; a digest beats a tag. */}}
+{{/* An image reference. A digest takes precedence over a tag. */}}
 {{- define "millrace.image" -}}
 {{- $image := .image -}}
 {{- if $image.digest -}}
@@ -39,11 +37,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* A duration as the configuration writes it (500ms, 10s, 5m, 1h, 8d), in whole seconds, rounded up. */}}
+{{/* Converts a configured duration (500ms, 10s, 5m, 1h, 8d) to whole seconds, rounded up. */}}
 {{- define "millrace.seconds" -}}
 {{- $text := toString .text -}}
 {{- if not (regexMatch "^[0-9]+(ms|s|m|h|d)$" $text) -}}
-{{- fail (printf "%s is %q; write a whole number with a unit: 500ms, 10s, 5m, 1h or 8d" .key $text) -}}
+{{- fail (printf "%s is %q: write a whole number with a unit, for example 500ms, 10s, 5m, 1h or 8d" .key $text) -}}
 {{- end -}}
 {{- $unit := regexFind "[a-z]+$" $text -}}
 {{- $number := trimSuffix $unit $text | int64 -}}
@@ -62,7 +60,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* What the restricted Pod Security Standard asks of a pod and of a container. */}}
+{{/* The security contexts that the restricted Pod Security Standard requires. */}}
 {{- define "millrace.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 65532

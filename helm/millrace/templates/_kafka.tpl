@@ -1,5 +1,3 @@
-{{/* What other templates want to know of `config.kafka` and `config.topics`. */}}
-
 {{- define "millrace.prefix" -}}
 {{- dig "topics" "prefix" "" .Values.config -}}
 {{- end -}}
@@ -8,7 +6,7 @@
 {{- int (dig "topics" "lanes" 12 .Values.config) -}}
 {{- end -}}
 
-{{/* Whether the value of a librdkafka property is a secret, as the programs judge it: "yes" or nothing. */}}
+{{/* Whether a librdkafka property is secret, by the same rule as in the programs. Returns "yes" or nothing. */}}
 {{- define "millrace.isSecretProperty" -}}
 {{- $name := lower . -}}
 {{- if has $name (list "ssl.key.pem" "sasl.oauthbearer.config" "sasl.jaas.config") -}}yes
@@ -16,7 +14,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The brokers' ports, each once. JSON list. Brokers may name others of their own: networkPolicy.kafka.ports. */}}
+{{/* The brokers' distinct ports, from bootstrapServers and networkPolicy.kafka.ports. JSON list. */}}
 {{- define "millrace.brokerPorts" -}}
 {{- $ports := list -}}
 {{- range $server := splitList "," .Values.config.kafka.bootstrapServers -}}
@@ -26,14 +24,13 @@
 {{- $ports | uniq | toJson -}}
 {{- end -}}
 
-{{/* The port of a URL. */}}
 {{- define "millrace.urlPort" -}}
 {{- $parts := urlParse . -}}
 {{- $explicit := regexFind ":[0-9]+$" $parts.host | trimPrefix ":" -}}
 {{- if $explicit -}}{{- $explicit -}}{{- else if eq $parts.scheme "http" -}}80{{- else -}}443{{- end -}}
 {{- end -}}
 
-{{/* How KEDA logs in to Kafka, from config.kafka: {"sasl", "tls", "secrets": […], "configMaps": […]} as JSON. */}}
+{{/* KEDA's Kafka authentication, from config.kafka. Returns {"sasl", "tls", "secrets": […], "configMaps": […]} as JSON. */}}
 {{- define "millrace.kedaAuth" -}}
 {{- $kafka := .Values.config.kafka -}}
 {{- $protocol := get (default (dict) $kafka.properties) "security.protocol" | default "plaintext" | lower -}}
@@ -44,13 +41,13 @@
 {{- $mechanism := get $kafka.properties "sasl.mechanism" | default (get $kafka.properties "sasl.mechanisms") | default "PLAIN" | upper -}}
 {{- $known := dict "PLAIN" "plaintext" "SCRAM-SHA-256" "scram_sha256" "SCRAM-SHA-512" "scram_sha512" -}}
 {{- if not (hasKey $known $mechanism) -}}
-{{- fail (printf "autoscaling of workers by KEDA cannot log in with sasl.mechanism %s: use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 in config.kafka.properties, or set autoscaling.enabled to false" $mechanism) -}}
+{{- fail (printf "KEDA does not support sasl.mechanism %s: use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512 in config.kafka.properties, or set autoscaling.enabled to false" $mechanism) -}}
 {{- end -}}
 {{- $_ := set $auth "sasl" (get $known $mechanism) -}}
 {{- range $pair := list (list "username" "sasl.username") (list "password" "sasl.password") -}}
 {{- $reference := get (default (dict) $kafka.propertyFiles) (last $pair) -}}
 {{- if not $reference -}}
-{{- fail (printf "KEDA takes %s from a Secret only: move it to config.kafka.propertyFiles as {secret: …, key: …}, or set autoscaling.enabled to false" (last $pair)) -}}
+{{- fail (printf "KEDA reads %s only from a Secret: move it to config.kafka.propertyFiles as {secret: …, key: …}, or set autoscaling.enabled to false" (last $pair)) -}}
 {{- end -}}
 {{- $secrets = append $secrets (dict "parameter" (first $pair) "name" $reference.secret "key" $reference.key) -}}
 {{- end -}}

@@ -1,4 +1,4 @@
-{{/* The pod of one process: called with root and process. All processes have this one shape. */}}
+{{/* The pod template of every process. Takes root and process. */}}
 {{- define "millrace.pod" -}}
 {{- $root := .root -}}
 {{- $process := .process -}}
@@ -12,7 +12,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
   annotations:
-    # Of what this process reads of its file: another worker's settings restart nobody else.
+    # The checksum of the settings that this process uses, so that other workers' settings do not restart it.
     checksum/config: {{ include "millrace.configFile" (dict "root" $root "process" $process "own" true) | sha256sum }}
     {{- with mergeOverwrite (dict) (default (dict) $common.annotations) (default (dict) $settings.podAnnotations) }}
     {{- toYaml . | nindent 4 }}
@@ -45,21 +45,16 @@ spec:
         - name: MILLRACE_CONFIG
           value: /etc/millrace/config/millrace.yaml
         {{- if eq $process.name "console" }}
-        # Not the loopback address: its NetworkPolicy says who reaches it, and a request without the proxy's header is refused.
+        # All interfaces: the NetworkPolicy restricts clients, and the console rejects requests without the proxy's header.
         - name: MILLRACE_CONSOLE_HOST
           value: 0.0.0.0
         {{- end }}
-        {{- if $settings.staticMembership }}
-        - name: POD_NAME
+        {{- if and $process.workers $settings.staticMembership }}
+        # The static member id. A StatefulSet's pod keeps its name, so the group recognizes it after a restart.
+        - name: MILLRACE_KAFKA_INSTANCE
           valueFrom:
             fieldRef:
               fieldPath: metadata.name
-        {{- range $index, $entry := include "millrace.processWorkers" . | fromJsonArray }}
-        {{- if has $entry.name $process.workers }}
-        - name: MILLRACE_WORKERS_{{ $index }}_STATIC_MEMBER
-          value: $(POD_NAME)
-        {{- end }}
-        {{- end }}
         {{- end }}
         {{- range $name, $value := $settings.env }}
         - name: {{ $name }}
@@ -90,11 +85,11 @@ spec:
           path: /readyz
           port: admin
         periodSeconds: 5
-        # Longer than admin.checkTimeout: a slow cluster shows as not ready, not as a probe without an answer.
+        # Longer than admin.checkTimeout, so that a slow cluster makes /readyz fail with a reason instead of a timeout.
         timeoutSeconds: {{ add (include "millrace.seconds" (dict "text" (dig "admin" "checkTimeout" "3s" $root.Values.config) "key" "config.admin.checkTimeout") | int) 2 }}
         failureThreshold: 2
       {{- if $settings.preStopSeconds }}
-      # Meanwhile the load balancer learns that this pod leaves; whom it still sends here is answered.
+      # The pod keeps serving until the load balancer has removed it.
       lifecycle:
         preStop:
           sleep:

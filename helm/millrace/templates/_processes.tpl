@@ -1,16 +1,16 @@
 {{/*
-The processes of this release, each as one value that all templates go by: {"processes": […]} as JSON.
+The processes of this release. Returns {"processes": […]} as JSON. Each process has these keys:
 
-  name       what is appended to the release's name, and the component's label
-  place      where its values stand, for messages
+  name       the suffix of resource names, and the component label
+  place      the path of its values, for error messages
   kind       Deployment or StatefulSet
-  command    the program and its first arguments; --config is in the environment
-  workers    names of the workers it runs: their groups, topics and ledgers
-  families   notification families it reads, by worker
-  grants     credentials it gets: tls, sharedSecrets, api, receivers, provider, console
-  port       the port it serves besides the admin port; 0: none
-  settings   its own values
-  image      where its program is
+  command    the program and its arguments; the configuration file is in MILLRACE_CONFIG
+  workers    the names of the workers it runs
+  families   the notification families it reads, by worker
+  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, provider, console
+  port       its port besides the admin port; 0: none
+  settings   its values
+  image      its image
 */}}
 {{- define "millrace.processes" -}}
 {{- $root := . -}}
@@ -66,7 +66,7 @@ The processes of this release, each as one value that all templates go by: {"pro
 {{- end -}}
 {{- range $name, $given := $values.consumers -}}
 {{- if $given.enabled -}}
-{{- $standard := dict "autoscaling" (dict "enabled" false "minReplicas" 1 "maxReplicas" 2 "lagThreshold" 1000) -}}
+{{- $standard := dict "staticMembership" true "autoscaling" (dict "enabled" false "minReplicas" 1 "maxReplicas" 2 "lagThreshold" 1000) -}}
 {{- $consumer := mergeOverwrite $standard (deepCopy $given) -}}
 {{- $grants := list -}}
 {{- if $consumer.appStoreAPI -}}{{- $grants = append $grants "api" -}}{{- end -}}
@@ -78,7 +78,7 @@ The processes of this release, each as one value that all templates go by: {"pro
 {{- dict "processes" $all | toJson -}}
 {{- end -}}
 
-{{/* Every family the project ships, from its topic files. JSON list. */}}
+{{/* All notification families, from the topic files. JSON list. */}}
 {{- define "millrace.families" -}}
 {{- $families := list -}}
 {{- range $path, $_ := .Files.Glob "files/topics/appstore.notifications.*.yaml" -}}
@@ -87,20 +87,19 @@ The processes of this release, each as one value that all templates go by: {"pro
 {{- $families | toJson -}}
 {{- end -}}
 
-{{/* The topic of a family. */}}
 {{- define "millrace.familyTopic" -}}
 {{- if eq . "found-refunds" -}}appstore.transactions.refunds{{- else -}}appstore.notifications.{{ . }}{{- end -}}
 {{- end -}}
 
-{{/* How long a pod may take to leave: its wait for the load balancer, the process's grace, and 15 s on top: 5 after which
-the process ends itself by force, and 10 that a busy node may take. */}}
+{{/* A pod's termination grace period: preStopSeconds, shutdown.grace, and 15 s. The process exits by force 5 s after its
+grace period; the other 10 s are for a busy node. */}}
 {{- define "millrace.terminationGrace" -}}
 {{- $grace := include "millrace.seconds" (dict "text" (dig "shutdown" "grace" "25s" .root.Values.config) "key" "config.shutdown.grace") | int -}}
 {{- $least := add $grace 5 (int (default 0 .process.settings.preStopSeconds)) -}}
 {{- $asked := .process.settings.terminationGracePeriodSeconds -}}
 {{- if $asked -}}
 {{- if le (int $asked) (int $least) -}}
-{{- fail (printf "%s.terminationGracePeriodSeconds is %d, and the process takes up to %d s to leave (preStopSeconds, config.shutdown.grace and 5 s): raise it above that, or leave it out" .process.place (int $asked) (int $least)) -}}
+{{- fail (printf "%s.terminationGracePeriodSeconds is %d, but the process takes up to %d s to stop (preStopSeconds, config.shutdown.grace and 5 s): raise it above that, or remove the key" .process.place (int $asked) (int $least)) -}}
 {{- end -}}
 {{- int $asked -}}
 {{- else -}}
@@ -108,7 +107,7 @@ the process ends itself by force, and 10 that a busy node may take. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Whether something else than these values decides how many replicas a process has: "yes" or nothing. */}}
+{{/* Whether an autoscaler sets the number of replicas. Returns "yes" or nothing. */}}
 {{- define "millrace.isScaled" -}}
 {{- if dig "autoscaling" "enabled" false .settings -}}yes{{- end -}}
 {{- end -}}

@@ -7,13 +7,13 @@
 
 typedef struct consume_loop consume_loop;
 
-/// A consumer of all `partitions` of `topic`, from their oldest record on.
+/// Creates a consumer of all `partitions` of `topic` that starts at their oldest record.
 /// Returns NULL with a reason in `error` (room for `error_size`).
 consume_loop *consume_loop_new(const char *bootstrap_servers, const char *topic, int partitions, char *error,
                                size_t error_size);
 
-/// Takes `count` records and looks at the last byte of each. Writes the nanoseconds from the record numbered `warm_up` to
-/// the last one to `elapsed`. Returns 0, or -1 with a reason in `error`.
+/// Reads `count` records and the last byte of each. Writes the nanoseconds from record `warm_up` to the last record to
+/// `elapsed`. Returns 0, or -1 with a reason in `error`.
 int consume_loop_run(consume_loop *loop, size_t count, size_t warm_up, uint64_t *elapsed, char *error,
                      size_t error_size);
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Produces `count` messages of `size` bytes to `topic`, keys in turn, at most `in_flight` unacknowledged at a time.
+/// Produces `count` messages of `size` bytes to `topic`, with keys in turn and at most `in_flight` unacknowledged.
 ///
 /// Writes the nanoseconds from the produce call to the delivery report of each message to `latencies` (room for
 /// `count`) and the whole loop's to `elapsed`. Returns 0, or -1 with a reason in `error` (room for `error_size`).

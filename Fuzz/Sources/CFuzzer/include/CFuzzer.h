@@ -1,4 +1,4 @@
-// libFuzzer as a library: the function that the archive without a `main` exports (LLVM's "Using libFuzzer as a library").
+// libFuzzer without a `main`: the function that its archive exports (LLVM's "Using libFuzzer as a library").
 #ifndef MILLRACE_CFUZZER_H
 #define MILLRACE_CFUZZER_H
 

@@ -1,14 +1,14 @@
-// What Apple demands of an answer to a CONSUMPTION_REQUEST.
+// Apple's constraints on the response to a CONSUMPTION_REQUEST.
 
 extension ConsumptionRequest {
-  /// The documented constraints that this request does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this request violates; empty if it can be sent.
   ///
-  /// Apple's pages differ on whether `GRANT_PRORATED` needs a percentage (`consumptionPercentage`) or may have one
-  /// (`refundPreference`); here it does, once the product is known not to be an auto-renewable subscription. The same
-  /// holds for the 0 of what was not delivered: always writing it is right by every page.
+  /// Apple's pages disagree on whether `GRANT_PRORATED` requires a percentage (`consumptionPercentage`) or only allows
+  /// one (`refundPreference`). Here it is required once the product is known not to be an auto-renewable subscription.
+  /// The same holds for the percentage 0 of an undelivered purchase: stating it is correct according to every page.
   ///
-  /// - Parameter productType: the `type` of the transaction; nil when it is not known, and then the rules that hang on
-  ///   it are not checked.
+  /// - Parameter productType: the `type` of the transaction; nil if unknown. The rules that depend on it are then not
+  ///   checked.
   public func violations(productType: ProductType?) -> [RequestViolation] {
     var violations = violations(
       required: ["customerConsented", "deliveryStatus", "sampleContentProvided"], topic: "ConsumptionRequest")
@@ -52,8 +52,8 @@ extension ConsumptionRequest {
 }
 
 extension ConsumptionRequestV1 {
-  /// The documented constraints that this request does not keep; empty when it may be sent. Every field but the
-  /// refund preference, which is younger than the rest, is demanded.
+  /// Returns the documented constraints that this request violates; empty if it can be sent. Every field is required
+  /// except the refund preference, which Apple added later.
   public func violations() -> [RequestViolation] {
     let topic = "ConsumptionRequestV1"
     var violations = violations(

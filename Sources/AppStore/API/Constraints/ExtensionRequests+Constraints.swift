@@ -1,14 +1,16 @@
-// What Apple demands of a request to extend renewal dates, and of one to name an account.
+// Apple's constraints on requests that extend renewal dates or set an app account token.
 
 extension ExtendRenewalDateRequest {
-  /// The documented constraints that this request does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this request violates; empty if it can be sent.
   ///
-  /// The reason code is demanded although Apple marks nothing as required: without it the App Store answers 500.
+  /// The reason code is required, although Apple does not mark any field as required: without it, the App Store
+  /// responds with 500.
   public func violations() -> [RequestViolation] {
     var violations = violations(
       required: ["extendByDays", "extendReasonCode", "requestIdentifier"], topic: "ExtendRenewalDateRequest")
     violations += ExtendReasonCode.violations(days: extendByDays, reason: extendReasonCode)
-    // Apple counts characters without saying which; UTF-16 units are what its servers count, and never fewer than ours.
+    // Apple limits characters without defining them. Its servers count UTF-16 units, which are never fewer than Swift
+    // characters.
     if let requestIdentifier, !(1...128).contains(requestIdentifier.utf16.count) {
       violations.append(
         RequestViolation(
@@ -19,7 +21,7 @@ extension ExtendRenewalDateRequest {
 }
 
 extension MassExtendRenewalDateRequest {
-  /// The documented constraints that this request does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this request violates; empty if it can be sent.
   public func violations() -> [RequestViolation] {
     var violations = violations(
       required: ["extendByDays", "extendReasonCode", "requestIdentifier", "productId"],
@@ -29,12 +31,12 @@ extension MassExtendRenewalDateRequest {
       violations.append(RequestViolation(.uuid, "requestIdentifier", found: shape(of: requestIdentifier)))
     }
     if let productId, productId.isEmpty {
-      violations.append(RequestViolation(.notEmpty, "productId", found: "an empty string found"))
+      violations.append(RequestViolation(.notEmpty, "productId", found: "found an empty string"))
     }
     if let storefrontCountryCodes {
       if storefrontCountryCodes.isEmpty, json["storefrontCountryCodes"] == .array([]) {
         violations.append(
-          RequestViolation(.storefrontsNotEmpty, "storefrontCountryCodes", found: "an empty list found"))
+          RequestViolation(.storefrontsNotEmpty, "storefrontCountryCodes", found: "found an empty list"))
       }
       for code in storefrontCountryCodes where !code.isAlpha3 {
         violations.append(
@@ -47,7 +49,7 @@ extension MassExtendRenewalDateRequest {
 }
 
 extension UpdateAppAccountTokenRequest {
-  /// The documented constraints that this request does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this request violates; empty if it can be sent.
   public func violations() -> [RequestViolation] {
     var violations = violations(required: ["appAccountToken"], topic: "UpdateAppAccountTokenRequest")
     if let appAccountToken, !appAccountToken.isUUID {

@@ -1,17 +1,17 @@
-// The checks that several requests share, each on one field.
+// Checks of single fields that several requests share.
 
 extension AppStoreObject {
-  /// Fields that are of another JSON type than Apple documents, and fields that Apple demands and that are absent.
+  /// Returns the fields whose JSON type is not the documented one, and the required fields that are absent.
   func violations(required: [String], topic: String) -> [RequestViolation] {
     oddFields.map { odd in
       RequestViolation(
-        .documentedType, odd.path, found: "\(odd.expected.rawValue) expected, \(odd.found.rawValue) found", topic: topic
+        .documentedType, odd.path, found: "expected \(odd.expected.rawValue), found \(odd.found.rawValue)", topic: topic
       )
     }
       + required.filter { json[$0] == nil }.map { RequestViolation(.required, $0, found: "absent", topic: topic) }
   }
 
-  /// A field whose value is not on Apple's list; absent is fine here.
+  /// Returns a violation if the value is not documented. An absent value is valid here.
   func undocumented<Value: OpenEnum>(
     _ field: String, _ property: KeyPath<Self, Value?>, topic: String? = nil
   ) -> RequestViolation? {
@@ -20,16 +20,16 @@ extension AppStoreObject {
   }
 }
 
-/// A value of the request's author, cut to a length that a log can bear.
+/// Shortens a value from the request for logs.
 func shown(_ text: String) -> String { text.count > 40 ? "\(text.prefix(40))…" : text }
 
-/// The shape of an identifier, without the identifier.
+/// Describes the shape of an identifier without revealing it.
 func shape(of text: String) -> String {
-  text.isEmpty ? "an empty string found" : "found \(text.count) characters of another shape"
+  text.isEmpty ? "found an empty string" : "found \(text.count) characters in another format"
 }
 
 extension ExtendReasonCode {
-  /// The two fields that both extension requests share.
+  /// Checks the two fields that both extension requests share.
   static func violations(days: Int?, reason: ExtendReasonCode?) -> [RequestViolation] {
     var violations: [RequestViolation] = []
     if let days, !(1...90).contains(days) {
@@ -43,7 +43,7 @@ extension ExtendReasonCode {
 }
 
 extension String {
-  /// Whether this is a UUID in its text form (RFC 9562): 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+  /// Whether this is a UUID in text form (RFC 9562): 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
   package var isUUID: Bool {
     guard utf8.count == 36 else { return false }
     for (index, byte) in utf8.enumerated() {
@@ -64,11 +64,11 @@ extension String {
     }
   }
 
-  /// Whether this is one or more ASCII digits, as transaction identifiers are.
+  /// Whether this consists of one or more ASCII digits, like transaction identifiers.
   var isDigits: Bool { !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
 
-  /// Whether this can stand as one segment of a path. Servers and proxies decode `%2F` before they route, and `..` climbs
-  /// even when encoded; control characters are in no identifier.
+  /// Whether this can be one segment of a path. Servers and proxies decode `%2F` before routing, and `..` leads to the
+  /// parent even if encoded. No identifier contains control characters.
   var isPathSegment: Bool {
     guard !isEmpty, self != ".", self != ".." else { return false }
     return utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }

@@ -1,11 +1,11 @@
-// What Apple demands of a request for the past: of notifications, of transactions, of states.
+// Apple's constraints on requests for past notifications, transactions and subscription statuses.
 
 extension NotificationHistoryRequest {
-  /// The documented constraints that this request does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this request violates; empty if it can be sent.
   ///
   /// - Parameters:
-  ///   - environment: where it is sent; the sandbox keeps notifications for 30 days, production for 180.
-  ///   - now: the present. A request that lies exactly at the edge of the window may be refused when it arrives.
+  ///   - environment: the environment. The sandbox keeps notifications for 30 days, production for 180.
+  ///   - now: the current time. Apple may reject a request that is exactly at the edge of the window when it arrives.
   public func violations(in environment: AppStoreEnvironment, now: Timestamp) -> [RequestViolation] {
     var violations = violations(required: ["startDate", "endDate"], topic: "NotificationHistoryRequest")
     if let startDate, let endDate, endDate <= startDate {
@@ -18,7 +18,7 @@ extension NotificationHistoryRequest {
     return violations + filterViolations
   }
 
-  /// How long the App Store keeps notifications: 180 days in production, 30 in the sandbox.
+  /// Returns how long the App Store keeps notifications: 180 days in production, 30 days in the sandbox.
   public static func window(of environment: AppStoreEnvironment) -> Duration {
     .seconds((environment == .production ? 180 : 30) * 86_400)
   }
@@ -30,7 +30,7 @@ extension NotificationHistoryRequest {
         RequestViolation(.oneFilter, "notificationType", found: "both found", topic: "MultipleFiltersSuppliedError"))
     }
     if let transactionId { violations += RequestParameter.transactionId.violations(in: transactionId) }
-    // Apple takes a subtype alone: of every type that can have it.
+    // Apple accepts a subtype without a type. It then selects every type that has the subtype.
     guard let notificationType else {
       return violations + [undocumented("notificationSubtype", \.notificationSubtype)].compactMap { $0 }
     }
@@ -45,7 +45,7 @@ extension NotificationHistoryRequest {
 }
 
 extension TransactionHistoryRequest {
-  /// The documented constraints that this query does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this query violates; empty if it can be sent.
   public func violations() -> [RequestViolation] {
     let topic = "Get-Transaction-History"
     var violations: [RequestViolation] = []
@@ -63,14 +63,14 @@ extension TransactionHistoryRequest {
     check("inAppOwnershipType", [inAppOwnershipType].compactMap { $0 })
     for (field, values) in [("productId", productIds), ("subscriptionGroupIdentifier", subscriptionGroupIdentifiers)]
     where values.contains("") {
-      violations.append(RequestViolation(.notEmpty, field, found: "an empty string found", topic: topic))
+      violations.append(RequestViolation(.notEmpty, field, found: "found an empty string", topic: topic))
     }
     return violations
   }
 }
 
 extension SubscriptionStatusesRequest {
-  /// The documented constraints that this query does not keep; empty when it may be sent.
+  /// Returns the documented constraints that this query violates; empty if it can be sent.
   public func violations() -> [RequestViolation] {
     statuses.filter { !$0.isKnown }.map { RequestViolation(.documentedValue, "status", found: "found \($0)") }
   }

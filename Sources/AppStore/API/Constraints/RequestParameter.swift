@@ -1,27 +1,27 @@
-// What Apple demands of the identifiers and tokens that stand in a URL.
+// Apple's constraints on the identifiers and tokens in a URL.
 
-/// A parameter of a path or a query of the App Store Server API. The raw value is Apple's name of it.
+/// A path or query parameter of the App Store Server API. The raw value is Apple's name for it.
 public enum RequestParameter: String, Sendable, Hashable, CaseIterable {
-  /// A transaction, or its original transaction.
+  /// A transaction or an original transaction.
   case transactionId
-  /// The transaction that began a subscription, or any purchase.
+  /// The first transaction of a subscription, or of any other purchase.
   case originalTransactionId
   /// Any transaction of a customer, or the customer's app transaction.
   case anyTransactionId
-  /// An order of a customer's receipt.
+  /// An order identifier from a customer's receipt.
   case orderId
   /// A product of the app.
   case productId
   /// The identifier of a mass extension: a UUID.
   case requestIdentifier
-  /// What Request a Test Notification answered.
+  /// The token from the response to Request a Test Notification.
   case testNotificationToken
-  /// Where a history of transactions or refunds continues.
+  /// The position at which a history of transactions or refunds continues.
   case revision
-  /// Where a history of notifications continues.
+  /// The position at which a notification history continues.
   case paginationToken
 
-  /// What is wrong with a value of this parameter; empty when it may be sent.
+  /// Returns the violations in a value of this parameter; empty if it can be sent.
   public func violations(in value: String) -> [RequestViolation] {
     let rule: RequestRule
     let holds: Bool

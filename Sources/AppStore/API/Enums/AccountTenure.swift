@@ -1,11 +1,9 @@
-// How old the account is.
-
 /// The age of the customer's account (App Store Server API, `accountTenure`; Send Consumption Information V1).
 public struct AccountTenure: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.

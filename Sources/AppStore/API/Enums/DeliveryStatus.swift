@@ -1,20 +1,18 @@
-// Whether the customer got what was bought.
-
 /// Whether a purchase was delivered and works (App Store Server API, `deliveryStatus`; Send Consumption Information).
 public struct DeliveryStatus: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: String
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Delivered, and it works.
+  /// Delivered and working properly.
   public static let delivered = DeliveryStatus(rawValue: "DELIVERED")
-  /// Not delivered: of bad quality.
+  /// Not delivered because of a quality issue.
   public static let undeliveredQualityIssue = DeliveryStatus(rawValue: "UNDELIVERED_QUALITY_ISSUE")
-  /// Not delivered: the wrong item was.
+  /// Not delivered: the customer received the wrong item.
   public static let undeliveredWrongItem = DeliveryStatus(rawValue: "UNDELIVERED_WRONG_ITEM")
-  /// Not delivered: a server was out of order.
+  /// Not delivered because of a server outage.
   public static let undeliveredServerOutage = DeliveryStatus(rawValue: "UNDELIVERED_SERVER_OUTAGE")
   /// Not delivered for another reason.
   public static let undeliveredOther = DeliveryStatus(rawValue: "UNDELIVERED_OTHER")

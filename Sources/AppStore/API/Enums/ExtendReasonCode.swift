@@ -1,20 +1,18 @@
-// Why a renewal date is extended.
-
 /// The reason for an extension of a renewal date (App Store Server API, `extendReasonCode`).
 public struct ExtendReasonCode: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.
   public static let undeclared = ExtendReasonCode(rawValue: 0)
-  /// To satisfy a customer.
+  /// Customer satisfaction.
   public static let customerSatisfaction = ExtendReasonCode(rawValue: 1)
   /// Another reason.
   public static let other = ExtendReasonCode(rawValue: 2)
-  /// The service was out of order.
+  /// A service issue or outage.
   public static let serviceIssueOrOutage = ExtendReasonCode(rawValue: 3)
 
   /// The values that Apple documents.

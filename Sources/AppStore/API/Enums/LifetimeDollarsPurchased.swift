@@ -1,12 +1,10 @@
-// What the customer bought so far.
-
-/// The sum of the customer's purchases in the app on all platforms (App Store Server API, `lifetimeDollarsPurchased`;
+/// The total of the customer's purchases in the app on all platforms (App Store Server API, `lifetimeDollarsPurchased`;
 /// Send Consumption Information V1).
 public struct LifetimeDollarsPurchased: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.

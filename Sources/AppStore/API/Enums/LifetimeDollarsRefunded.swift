@@ -1,12 +1,10 @@
-// What the customer got back so far.
-
-/// The sum of the customer's refunds in the app on all platforms (App Store Server API, `lifetimeDollarsRefunded`; Send
-/// Consumption Information V1).
+/// The total of the customer's refunds in the app on all platforms (App Store Server API, `lifetimeDollarsRefunded`;
+/// Send Consumption Information V1).
 public struct LifetimeDollarsRefunded: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.

@@ -1,11 +1,9 @@
-// How long the customer used the app.
-
-/// The time that the customer used the app (App Store Server API, `playTime`; Send Consumption Information V1).
+/// The time for which the customer used the app (App Store Server API, `playTime`; Send Consumption Information V1).
 public struct PlayTime: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.

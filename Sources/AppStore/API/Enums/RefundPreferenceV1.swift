@@ -1,11 +1,9 @@
-// What the team would like the App Store to decide, in the numbers of version 1.
-
-/// The refund that the team prefers (App Store Server API, `refundPreferenceV1`; Send Consumption Information V1).
+/// The team's preferred refund decision (App Store Server API, `refundPreferenceV1`; Send Consumption Information V1).
 public struct RefundPreferenceV1: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.
@@ -14,7 +12,7 @@ public struct RefundPreferenceV1: OpenEnum {
   public static let preferGrant = RefundPreferenceV1(rawValue: 1)
   /// No refund.
   public static let preferDecline = RefundPreferenceV1(rawValue: 2)
-  /// Either.
+  /// No preference.
   public static let noPreference = RefundPreferenceV1(rawValue: 3)
 
   /// The values that Apple documents.

@@ -1,11 +1,9 @@
-// What became of the account.
-
-/// The state of the customer's account (App Store Server API, `userStatus`; Send Consumption Information V1).
+/// The status of the customer's account (App Store Server API, `userStatus`; Send Consumption Information V1).
 public struct UserStatus: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Not declared.
@@ -16,7 +14,7 @@ public struct UserStatus: OpenEnum {
   public static let suspended = UserStatus(rawValue: 2)
   /// Terminated.
   public static let terminated = UserStatus(rawValue: 3)
-  /// With limited access.
+  /// Limited access.
   public static let limitedAccess = UserStatus(rawValue: 4)
 
   /// The values that Apple documents.

@@ -1,21 +1,21 @@
-// What the App Store Server API says when it refuses.
+// The body of an error response of the App Store Server API.
 
-/// The body of an answer that is an error (App Store Server API, Error codes). Some errors come without it: HTTP 401,
-/// and what edge servers answer.
+/// The body of an error response (App Store Server API, Error codes). Some errors have no such body: HTTP 401, and the
+/// responses of edge servers.
 public struct APIErrorBody: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// What went wrong.
+  /// The error code.
   public var errorCode: APIErrorCode? {
     get { self["errorCode"] }
     set { self["errorCode"] = newValue }
   }
 
-  /// The same in words, for people.
+  /// The error message, for people.
   public var errorMessage: String? {
     get { self["errorMessage"] }
     set { self["errorMessage"] = newValue }

@@ -1,12 +1,12 @@
-// What is known of each error code, and the class that an operator needs. The classes that are not obvious say why.
+// The name, class and meaning of each error code. Classes that are not obvious are explained.
 
 extension APIErrorCode {
-  /// What is known of the codes of the App Store Server API, in numerical order.
+  /// The codes of the App Store Server API, in numerical order.
   ///
-  /// The documented retryable errors are look-ups that failed for now; only an original transaction id may also be too
-  /// new to be found, which takes longer. A plain internal error has lasted ten minutes in production. The status of a
-  /// test notification is not there at once. A transaction that is not found stays so for the same request: whether it
-  /// belongs to the other environment, or is too new, the caller knows better.
+  /// The documented retryable errors are lookups that failed temporarily. For an original transaction identifier, the
+  /// transaction may also be too new, which takes longer. A plain internal error has lasted ten minutes in production.
+  /// The status of a test notification is not available immediately. A transaction that is not found stays so for the
+  /// same request; only the caller knows whether it belongs to the other environment or is too new.
   static let serverAPIFacts: [Facts] = [
     Facts(.generalBadRequest, "GeneralBadRequestError", .never, "request malformed or syntactically wrong"),
     Facts(

@@ -1,61 +1,61 @@
-// The error codes of the endpoints for retention messages, which this project does not call: they are here so that none
-// is a mere number.
+// The error codes of the retention messaging endpoints. This project does not call these endpoints; the codes are here
+// so that every code has a name.
 
 extension APIErrorCode {
-  /// Uploaded image not acceptable.
+  /// The uploaded image is invalid.
   public static let invalidImage = APIErrorCode(rawValue: 4000161)
-  /// Header text over the limit.
+  /// The header text is too long.
   public static let headerTooLong = APIErrorCode(rawValue: 4000162)
-  /// Body text over the limit.
+  /// The body text is too long.
   public static let bodyTooLong = APIErrorCode(rawValue: 4000163)
-  /// Locale not valid.
+  /// The locale is invalid.
   public static let invalidLocale = APIErrorCode(rawValue: 4000164)
-  /// Image alternative text over the limit.
+  /// The alternative text of an image is too long.
   public static let altTextTooLong = APIErrorCode(rawValue: 4000175)
-  /// Performance test request not valid.
+  /// The performance test request is invalid.
   public static let invalidPerformanceTestRequest = APIErrorCode(rawValue: 4000211)
-  /// Performance test id not valid.
+  /// The performance test identifier is invalid.
   public static let invalidRequestId = APIErrorCode(rawValue: 4000212)
-  /// A performance test is already there.
+  /// A performance test is already running.
   public static let existingPerformanceTestRun = APIErrorCode(rawValue: 4000213)
-  /// Realtime URL not valid.
+  /// The realtime URL is invalid.
   public static let badRequestRealtimeUrl = APIErrorCode(rawValue: 4000215)
-  /// `imageSize` not valid.
+  /// `imageSize` is invalid.
   public static let badRequestImageSize = APIErrorCode(rawValue: 4000216)
-  /// Too many bullet points.
+  /// There are too many bullet points.
   public static let badRequestTooManyBulletPoints = APIErrorCode(rawValue: 4000218)
-  /// Bullet point text over the limit.
+  /// The text of a bullet point is too long.
   public static let badRequestBulletPointTextTooLong = APIErrorCode(rawValue: 4000219)
-  /// Header position ABOVE_IMAGE without an image.
+  /// The header position is ABOVE_IMAGE, but there is no image.
   public static let badRequestAboveImageRequiresAnImage = APIErrorCode(rawValue: 4000224)
-  /// Image quota used up.
+  /// The maximum number of images is reached.
   public static let maximumNumberOfImagesReached = APIErrorCode(rawValue: 4030014)
-  /// Message quota used up.
+  /// The maximum number of messages is reached.
   public static let maximumNumberOfMessagesReached = APIErrorCode(rawValue: 4030016)
-  /// Message not approved yet.
+  /// The message is not yet approved.
   public static let messageNotApproved = APIErrorCode(rawValue: 4030017)
-  /// Image not approved yet.
+  /// The image is not yet approved.
   public static let imageNotApproved = APIErrorCode(rawValue: 4030018)
-  /// Image used by a message.
+  /// A message uses the image.
   public static let imageInUse = APIErrorCode(rawValue: 4030019)
-  /// Production realtime URL needs a passed performance test.
+  /// A realtime URL in production requires a passed performance test.
   public static let forbiddenNoPassingTest = APIErrorCode(rawValue: 4030026)
-  /// No such image.
+  /// There is no such image.
   public static let imageNotFound = APIErrorCode(rawValue: 4040014)
-  /// No such message.
+  /// There is no such message.
   public static let messageNotFound = APIErrorCode(rawValue: 4040015)
-  /// No such performance test.
+  /// There is no such performance test.
   public static let performanceTestRunNotFound = APIErrorCode(rawValue: 4040018)
-  /// No default message set.
+  /// There is no default message.
   public static let defaultMessageNotFound = APIErrorCode(rawValue: 4040020)
-  /// No realtime URL set.
+  /// There is no realtime URL.
   public static let realtimeUrlNotFound = APIErrorCode(rawValue: 4040021)
-  /// Image id already used.
+  /// The image identifier is already in use.
   public static let imageAlreadyExists = APIErrorCode(rawValue: 4090000)
-  /// Message id already used.
+  /// The message identifier is already in use.
   public static let messageAlreadyExists = APIErrorCode(rawValue: 4090001)
 
-  /// What is known of these codes, in numerical order.
+  /// The name, class and meaning of these codes, in numerical order.
   static let retentionMessagingFacts: [Facts] = [
     Facts(.invalidImage, "InvalidImageError", .never, "uploaded image not acceptable"),
     Facts(.headerTooLong, "HeaderTooLongError", .never, "header text over the limit"),

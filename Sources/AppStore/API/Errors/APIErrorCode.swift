@@ -1,35 +1,36 @@
-// The number in an error of the App Store Server API.
+// The error code in a response of the App Store Server API.
 
-/// An error code of the App Store Server API (Error codes): the HTTP status, then four digits.
+/// An error code of the App Store Server API (Error codes): the HTTP status followed by four digits.
 ///
-/// ``allKnown`` holds what Apple's documentation and libraries number. Five documented errors have no number anywhere
-/// (`ConsumptionPercentageOutOfRangeError` is one): they arrive as unknown codes, with `errorMessage` to tell them.
+/// ``allKnown`` contains the codes that Apple's documentation and libraries number. Five documented errors have no
+/// published number, for example `ConsumptionPercentageOutOfRangeError`. They arrive as unknown codes; `errorMessage`
+/// identifies them.
 public struct APIErrorCode: OpenEnum {
   /// The value as Apple writes it.
   public let rawValue: Int64
 
-  /// Any value, known or not.
+  /// Creates a value, known or unknown.
   public init(rawValue: Int64) { self.rawValue = rawValue }
 
-  /// The values that Apple documents, or its libraries know, in numerical order.
+  /// The codes that Apple documents or its libraries know, in numerical order.
   public static let allKnown: [APIErrorCode] = factsByCode.keys.sorted { $0.rawValue < $1.rawValue }
 
-  /// The HTTP status that the code begins with; nil when it begins with none.
+  /// The HTTP status that the code begins with; nil if it does not begin with one.
   public var httpStatus: Int? {
     let status = rawValue / 10_000
     return (100...599).contains(status) ? Int(status) : nil
   }
 
-  /// Apple's name of the error, `TransactionIdNotFoundError` for instance; nil for an unknown code.
+  /// Apple's name for the error, for example `TransactionIdNotFoundError`; nil for an unknown code.
   public var name: String? { Self.factsByCode[self]?.name }
 
-  /// What happened, in a few words; nil for an unknown code.
+  /// The meaning of the code, in a few words; nil for an unknown code.
   public var meaning: String? { Self.factsByCode[self]?.meaning }
 
-  /// What has to happen before the same request can succeed.
+  /// The condition under which the same request can succeed.
   ///
-  /// An unknown code is classified by the HTTP status it begins with. There, 403 is ``ErrorClass/never``: all refusals
-  /// that Apple numbers so are about what the request asks for, not about the right to ask.
+  /// An unknown code is classified by the HTTP status that it begins with. A 403 is then ``ErrorClass/never``, because
+  /// all of Apple's numbered 403 errors concern the content of the request, not authorization.
   public var errorClass: ErrorClass {
     if let facts = Self.factsByCode[self] { return facts.errorClass }
     guard let httpStatus, httpStatus != 403 else { return .never }
@@ -38,7 +39,7 @@ public struct APIErrorCode: OpenEnum {
 }
 
 extension APIErrorCode {
-  /// What is known of one code.
+  /// The facts about one code.
   struct Facts: Sendable {
     let code: APIErrorCode
     let name: String

@@ -1,22 +1,23 @@
-// What an operator, and a worker in the operator's place, does about an error of the App Store Server API.
+// How a worker or an operator handles an error of the App Store Server API.
 
-/// The class of an error: what has to happen before the same request can succeed.
+/// The class of an error: the condition under which the same request can succeed.
 public enum ErrorClass: String, Sendable, Hashable, Codable, CaseIterable {
-  /// Time alone, and little of it: the same request again after a short pause, a few times.
+  /// A short wait: retry the same request a few times after a short pause.
   case retryNow
-  /// Time alone, minutes or more: put the request aside. After a 429 the time is in `Retry-After`.
+  /// A longer wait: delay the request for minutes or more. After a 429, `Retry-After` has the time.
   case retryLater
-  /// Nothing: the request asks for what cannot be done. Change the request, or take the answer as final.
+  /// Never: the request cannot be fulfilled. Change it, or accept the result as final.
   case never
-  /// A person: the request is right, but a key, an identifier or a setting in App Store Connect is not.
+  /// A correction by the operator: the request is valid, but a key, an identifier or a setting in App Store Connect is
+  /// wrong.
   case configuration
 
-  /// The class of an answer that carries no error code that we know.
+  /// The class of a response without a known error code.
   ///
-  /// 500 and 503 have lasted for many minutes; 408, 502 and 504 come from one connection or one gateway. 401 and 403
-  /// without a code are about the token, or an app that was never approved.
+  /// 500 and 503 have lasted for many minutes; 408, 502 and 504 concern a single connection or gateway. 401 and 403
+  /// without a code concern the token, or an app that was never approved.
   ///
-  /// - Parameter httpStatus: the status that came, whatever the body is.
+  /// - Parameter httpStatus: the status of the response, whatever its body is.
   public init(httpStatus: Int) {
     self =
       switch httpStatus {

@@ -1,14 +1,14 @@
-// What was consumed of a purchase whose refund the customer asks for.
+// The consumption information about a purchase for which the customer requested a refund.
 
 /// The body of Send Consumption Information (App Store Server API, `ConsumptionRequest`).
 public struct ConsumptionRequest: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// A complete request, not yet checked: see ``violations(productType:)``.
+  /// Creates a complete request. It is not checked yet: see ``violations(productType:)``.
   public init(
     customerConsented: Bool, sampleContentProvided: Bool, deliveryStatus: DeliveryStatus,
     consumptionPercentage: Int? = nil, refundPreference: RefundPreference? = nil
@@ -21,13 +21,13 @@ public struct ConsumptionRequest: AppStoreObject {
     self.refundPreference = refundPreference
   }
 
-  /// Whether the customer agreed that this is sent: true, or nothing may be sent.
+  /// Whether the customer consented to sending this data. It must be true for anything to be sent.
   public var customerConsented: Bool? {
     get { self["customerConsented"] }
     set { self["customerConsented"] = newValue }
   }
 
-  /// Whether the customer could see or try it before the purchase.
+  /// Whether the customer could view or try the content before the purchase.
   public var sampleContentProvided: Bool? {
     get { self["sampleContentProvided"] }
     set { self["sampleContentProvided"] = newValue }
@@ -39,13 +39,13 @@ public struct ConsumptionRequest: AppStoreObject {
     set { self["deliveryStatus"] = newValue }
   }
 
-  /// How much was consumed, in milliunits of a percent: 0 to 100000. Not for auto-renewable subscriptions.
+  /// The consumed share, in thousandths of a percent, from 0 to 100000. Not for auto-renewable subscriptions.
   public var consumptionPercentage: Int? {
     get { self["consumptionPercentage"] }
     set { self["consumptionPercentage"] = newValue }
   }
 
-  /// What the team would like the App Store to decide.
+  /// The team's preferred refund decision.
   public var refundPreference: RefundPreference? {
     get { self["refundPreference"] }
     set { self["refundPreference"] = newValue }

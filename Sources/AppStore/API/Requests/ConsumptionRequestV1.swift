@@ -1,16 +1,16 @@
-// What was consumed of a purchase, in the fields of version 1.
+// The consumption information about a purchase, in version 1.
 
-/// The body of Send Consumption Information V1 (App Store Server API, `ConsumptionRequestV1`). Apple wants every field;
-/// most have a value for "not declared".
+/// The body of Send Consumption Information V1 (App Store Server API, `ConsumptionRequestV1`). Apple requires every
+/// field; most have a value for "not declared".
 public struct ConsumptionRequestV1: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// A request that declares nothing but what must be declared, to be filled: every other field has its value for "not
-  /// declared". Not yet checked: see ``violations()``.
+  /// Creates a request in which every field except these three has its value for "not declared". It is not checked yet:
+  /// see ``violations()``.
   public init(customerConsented: Bool, sampleContentProvided: Bool, deliveryStatus: DeliveryStatusV1) {
     self.init()
     self.customerConsented = customerConsented
@@ -27,25 +27,25 @@ public struct ConsumptionRequestV1: AppStoreObject {
     refundPreference = .undeclared
   }
 
-  /// Whether the customer agreed that this is sent: true, or nothing may be sent.
+  /// Whether the customer consented to sending this data. It must be true for anything to be sent.
   public var customerConsented: Bool? {
     get { self["customerConsented"] }
     set { self["customerConsented"] = newValue }
   }
 
-  /// How much was consumed.
+  /// The consumed part of the purchase.
   public var consumptionStatus: ConsumptionStatus? {
     get { self["consumptionStatus"] }
     set { self["consumptionStatus"] = newValue }
   }
 
-  /// Where it was consumed.
+  /// The platform on which it was consumed.
   public var platform: Platform? {
     get { self["platform"] }
     set { self["platform"] = newValue }
   }
 
-  /// Whether the customer could see or try it before the purchase.
+  /// Whether the customer could view or try the content before the purchase.
   public var sampleContentProvided: Bool? {
     get { self["sampleContentProvided"] }
     set { self["sampleContentProvided"] = newValue }
@@ -57,43 +57,43 @@ public struct ConsumptionRequestV1: AppStoreObject {
     set { self["deliveryStatus"] = newValue }
   }
 
-  /// The account: a UUID, or empty when it is not told.
+  /// The account, a UUID; empty if there is none.
   public var appAccountToken: String? {
     get { self["appAccountToken"] }
     set { self["appAccountToken"] = newValue }
   }
 
-  /// How old the account is.
+  /// The age of the account.
   public var accountTenure: AccountTenure? {
     get { self["accountTenure"] }
     set { self["accountTenure"] = newValue }
   }
 
-  /// How long the customer used the app.
+  /// The time for which the customer used the app.
   public var playTime: PlayTime? {
     get { self["playTime"] }
     set { self["playTime"] = newValue }
   }
 
-  /// What the customer got back so far.
+  /// The total of the customer's refunds.
   public var lifetimeDollarsRefunded: LifetimeDollarsRefunded? {
     get { self["lifetimeDollarsRefunded"] }
     set { self["lifetimeDollarsRefunded"] = newValue }
   }
 
-  /// What the customer bought so far.
+  /// The total of the customer's purchases.
   public var lifetimeDollarsPurchased: LifetimeDollarsPurchased? {
     get { self["lifetimeDollarsPurchased"] }
     set { self["lifetimeDollarsPurchased"] = newValue }
   }
 
-  /// What became of the account.
+  /// The status of the account.
   public var userStatus: UserStatus? {
     get { self["userStatus"] }
     set { self["userStatus"] = newValue }
   }
 
-  /// What the team would like the App Store to decide.
+  /// The team's preferred refund decision.
   public var refundPreference: RefundPreferenceV1? {
     get { self["refundPreference"] }
     set { self["refundPreference"] = newValue }

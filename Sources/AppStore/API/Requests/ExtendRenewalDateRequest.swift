@@ -2,13 +2,13 @@
 
 /// The body of Extend a Subscription Renewal Date (App Store Server API, `ExtendRenewalDateRequest`).
 public struct ExtendRenewalDateRequest: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// A complete request, not yet checked: see ``violations()``.
+  /// Creates a complete request. It is not checked yet: see ``violations()``.
   public init(
     extendByDays: Int, extendReasonCode: ExtendReasonCode, requestIdentifier: String
   ) {
@@ -18,19 +18,19 @@ public struct ExtendRenewalDateRequest: AppStoreObject {
     self.requestIdentifier = requestIdentifier
   }
 
-  /// By how many days, 1 to 90.
+  /// The number of days, from 1 to 90.
   public var extendByDays: Int? {
     get { self["extendByDays"] }
     set { self["extendByDays"] = newValue }
   }
 
-  /// Why.
+  /// The reason for the extension.
   public var extendReasonCode: ExtendReasonCode? {
     get { self["extendReasonCode"] }
     set { self["extendReasonCode"] = newValue }
   }
 
-  /// Names this extension, 1 to 128 characters: the same for every try of the same extension.
+  /// Identifies this extension, 1 to 128 characters. It is the same for every attempt of the same extension.
   public var requestIdentifier: String? {
     get { self["requestIdentifier"] }
     set { self["requestIdentifier"] = newValue }

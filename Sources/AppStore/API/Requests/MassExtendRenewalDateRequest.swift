@@ -1,15 +1,15 @@
-// The extension of every subscription of a product.
+// The extension of all subscriptions to a product.
 
 /// The body of Extend Subscription Renewal Dates for All Active Subscribers (App Store Server API,
 /// `MassExtendRenewalDateRequest`).
 public struct MassExtendRenewalDateRequest: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// A complete request, not yet checked: see ``violations()``.
+  /// Creates a complete request. It is not checked yet: see ``violations()``.
   public init(
     extendByDays: Int, extendReasonCode: ExtendReasonCode, requestIdentifier: String,
     storefrontCountryCodes: [String]? = nil, productId: String
@@ -22,19 +22,19 @@ public struct MassExtendRenewalDateRequest: AppStoreObject {
     self.productId = productId
   }
 
-  /// By how many days, 1 to 90.
+  /// The number of days, from 1 to 90.
   public var extendByDays: Int? {
     get { self["extendByDays"] }
     set { self["extendByDays"] = newValue }
   }
 
-  /// Why.
+  /// The reason for the extension.
   public var extendReasonCode: ExtendReasonCode? {
     get { self["extendReasonCode"] }
     set { self["extendReasonCode"] = newValue }
   }
 
-  /// Names this extension, a UUID: the same for every try of the same extension.
+  /// Identifies this extension, a UUID. It is the same for every attempt of the same extension.
   public var requestIdentifier: String? {
     get { self["requestIdentifier"] }
     set { self["requestIdentifier"] = newValue }
@@ -46,7 +46,7 @@ public struct MassExtendRenewalDateRequest: AppStoreObject {
     set { self["storefrontCountryCodes"] = newValue }
   }
 
-  /// The product whose subscribers are extended.
+  /// The product whose subscriptions are extended.
   public var productId: String? {
     get { self["productId"] }
     set { self["productId"] = newValue }

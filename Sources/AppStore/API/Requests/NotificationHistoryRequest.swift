@@ -1,14 +1,15 @@
-// Which notifications of the past are asked for.
+// A request for past notifications.
 
 /// The body of Get Notification History, the same for every page (App Store Server API, `NotificationHistoryRequest`).
 public struct NotificationHistoryRequest: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// All notifications of that time, to be narrowed down. Not yet checked: see ``violations(in:now:)``.
+  /// Creates a request for all notifications in a time range; set the filters afterwards. It is not checked yet: see
+  /// ``violations(in:now:)``.
   public init(
     startDate: Timestamp, endDate: Timestamp
   ) {
@@ -17,37 +18,37 @@ public struct NotificationHistoryRequest: AppStoreObject {
     self.endDate = endDate
   }
 
-  /// From when on: at most 180 days ago, in the sandbox 30.
+  /// The start of the time range: at most 180 days ago, or 30 days in the sandbox.
   public var startDate: Timestamp? {
     get { self["startDate"] }
     set { self["startDate"] = newValue }
   }
 
-  /// Until when: later than ``startDate``.
+  /// The end of the time range: later than ``startDate``.
   public var endDate: Timestamp? {
     get { self["endDate"] }
     set { self["endDate"] = newValue }
   }
 
-  /// Only this type. Not together with ``transactionId``.
+  /// Selects this type. Cannot be combined with ``transactionId``.
   public var notificationType: NotificationTypeV2? {
     get { self["notificationType"] }
     set { self["notificationType"] = newValue }
   }
 
-  /// Only this subtype, of ``notificationType`` where that is given.
+  /// Selects this subtype, of ``notificationType`` if that is set.
   public var notificationSubtype: Subtype? {
     get { self["notificationSubtype"] }
     set { self["notificationSubtype"] = newValue }
   }
 
-  /// Only the customer of this transaction.
+  /// Selects the customer of this transaction.
   public var transactionId: String? {
     get { self["transactionId"] }
     set { self["transactionId"] = newValue }
   }
 
-  /// Only what did not reach the server, or not yet.
+  /// Selects notifications that have not reached the server.
   public var onlyFailures: Bool? {
     get { self["onlyFailures"] }
     set { self["onlyFailures"] = newValue }

@@ -1,30 +1,30 @@
-// Names and values of a URL's query, and text inside a URL (RFC 3986). Foundation's way of it is not used in libraries.
+// URL queries and percent-encoding (RFC 3986), implemented here because the libraries do not use Foundation for it.
 
-/// One name and value of a URL's query.
+/// A name and value in a URL's query.
 public struct QueryItem: Sendable, Hashable {
-  /// The name, not encoded.
+  /// The name, not percent-encoded.
   public let name: String
-  /// The value, not encoded.
+  /// The value, not percent-encoded.
   public let value: String
 
-  /// A name and its value, not encoded.
+  /// Creates a query item from a name and value that are not percent-encoded.
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
   }
 
-  /// `name=value`, each encoded.
+  /// `name=value`, both percent-encoded.
   public var encoded: String { "\(name.percentEncoded)=\(value.percentEncoded)" }
 }
 
 extension [QueryItem] {
-  /// The query without its question mark, in this order; empty when there is none.
+  /// The percent-encoded query in this order, without the question mark; empty if there are no items.
   public var encodedQuery: String { map(\.encoded).joined(separator: "&") }
 }
 
 extension String {
-  /// The text as it may stand in a segment of a path, or a name or value of a query: every byte of its UTF-8 that is not
-  /// unreserved (RFC 3986, section 2.3) as `%XX`. A `+` or a `/` inside an identifier survives so.
+  /// The text, percent-encoded for a path segment or for a name or value in a query. Every UTF-8 byte that is not
+  /// unreserved (RFC 3986, section 2.3) is written as `%XX`. A `+` or `/` in an identifier is therefore preserved.
   public var percentEncoded: String {
     guard !utf8.allSatisfy(Self.isUnreserved) else { return self }
     let digits = Array("0123456789ABCDEF".utf8)

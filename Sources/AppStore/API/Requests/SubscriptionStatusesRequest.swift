@@ -1,11 +1,11 @@
-// Which of a customer's subscriptions are asked for: a query, not a body.
+// A request for a customer's subscriptions, sent as a query.
 
 /// The query of Get All Subscription Statuses (App Store Server API).
 public struct SubscriptionStatusesRequest: Sendable, Hashable {
-  /// Only subscriptions in one of these states; all when empty.
+  /// Selects subscriptions with one of these statuses; empty for all.
   public var statuses: [Status]
 
-  /// All of a customer's subscriptions, or those in one of these states.
+  /// Creates a request for subscriptions with one of these statuses, or for all.
   public init(statuses: [Status] = []) { self.statuses = statuses }
 
   /// The query, in the order of ``statuses``.

@@ -1,26 +1,26 @@
-// Which of a customer's transactions are asked for: a query, not a body.
+// A request for a customer's transactions, sent as a query.
 
-/// The query of Get Transaction History, V2 and V1 (App Store Server API, `TransactionHistoryRequest`). Every page of one
-/// history takes the same query.
+/// The query of Get Transaction History, V2 and V1 (App Store Server API, `TransactionHistoryRequest`). It is the same
+/// for every page of a history.
 public struct TransactionHistoryRequest: Sendable, Hashable {
-  /// Only transactions from this moment on.
+  /// Selects transactions from this time on.
   public var startDate: Timestamp?
-  /// Only transactions until this moment.
+  /// Selects transactions until this time.
   public var endDate: Timestamp?
-  /// Only these products; all when empty.
+  /// Selects these products; empty for all.
   public var productIds: [String]
-  /// Only these types of product; all when empty.
+  /// Selects these product types; empty for all.
   public var productTypes: [ProductType]
-  /// By the date of the last change; Apple's own order is ascending.
+  /// The order by the date of the last change; Apple's default is ascending.
   public var sort: Order?
-  /// Only subscriptions of these groups; all when empty.
+  /// Selects subscriptions in these groups; empty for all.
   public var subscriptionGroupIdentifiers: [String]
-  /// Only what the customer bought, or only what the family shares.
+  /// Selects purchased or family-shared transactions only.
   public var inAppOwnershipType: InAppOwnershipType?
-  /// True for revoked transactions only, false for the others only.
+  /// True selects revoked transactions only, false all others only.
   public var revoked: Bool?
 
-  /// A customer's whole history, to be narrowed down by the arguments given.
+  /// Creates a request for a customer's whole history, narrowed down by the arguments.
   public init(
     startDate: Timestamp? = nil, endDate: Timestamp? = nil, productIds: [String] = [],
     productTypes: [ProductType] = [], sort: Order? = nil, subscriptionGroupIdentifiers: [String] = [],
@@ -36,9 +36,10 @@ public struct TransactionHistoryRequest: Sendable, Hashable {
     self.revoked = revoked
   }
 
-  /// The query, always in this order.
+  /// Returns the query, always in this order.
   ///
-  /// - Parameter revision: where to continue: ``HistoryResponse/revision`` of the page before; nil for the first page.
+  /// - Parameter revision: the position to continue at: ``HistoryResponse/revision`` of the previous page; nil for the
+  ///   first page.
   public func queryItems(revision: String? = nil) -> [QueryItem] {
     var items: [QueryItem] = []
     func add(_ name: String, _ value: String?) {
@@ -58,12 +59,12 @@ public struct TransactionHistoryRequest: Sendable, Hashable {
 }
 
 extension TransactionHistoryRequest {
-  /// A type of product as this query names it; transactions name it otherwise.
+  /// A product type, as this query names it. Transactions use other names.
   public struct ProductType: OpenEnum {
     /// The value as Apple writes it.
     public let rawValue: String
 
-    /// Any value, known or not.
+    /// Creates a value, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Auto-renewable subscriptions.
@@ -79,17 +80,17 @@ extension TransactionHistoryRequest {
     public static let allKnown: [ProductType] = [.autoRenewable, .nonRenewable, .consumable, .nonConsumable]
   }
 
-  /// The order of a history, by the date of each transaction's last change.
+  /// The order of a history by the date of each transaction's last change.
   public struct Order: OpenEnum {
     /// The value as Apple writes it.
     public let rawValue: String
 
-    /// Any value, known or not.
+    /// Creates a value, known or unknown.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What changed last comes last: the order in which a stored revision can be continued later.
+    /// Oldest change first. A stored revision can be continued later in this order.
     public static let ascending = Order(rawValue: "ASCENDING")
-    /// What changed last comes first.
+    /// Newest change first.
     public static let descending = Order(rawValue: "DESCENDING")
 
     /// The values that Apple documents.

@@ -1,14 +1,14 @@
-// The account that a transaction belongs to.
+// Sets the account of a transaction.
 
 /// The body of Set App Account Token (App Store Server API, `UpdateAppAccountTokenRequest`).
 public struct UpdateAppAccountTokenRequest: AppStoreObject {
-  /// Everything to be sent, in this order.
+  /// The JSON to send, in this order.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// A complete request, not yet checked: see ``violations()``.
+  /// Creates a complete request. It is not checked yet: see ``violations()``.
   public init(
     appAccountToken: String
   ) {
@@ -16,7 +16,7 @@ public struct UpdateAppAccountTokenRequest: AppStoreObject {
     self.appAccountToken = appAccountToken
   }
 
-  /// The team's own name of the account, a UUID.
+  /// The team's own identifier for the account, a UUID.
   public var appAccountToken: String? {
     get { self["appAccountToken"] }
     set { self["appAccountToken"] = newValue }

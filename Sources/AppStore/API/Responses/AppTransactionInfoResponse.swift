@@ -1,11 +1,9 @@
-// The purchase of the app itself.
-
-/// The answer of Get App Transaction Info (App Store Server API, `AppTransactionInfoResponse`).
+/// The response of Get App Transaction Info (App Store Server API, `AppTransactionInfoResponse`).
 public struct AppTransactionInfoResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// A JWS whose payload is an ``AppTransaction``.

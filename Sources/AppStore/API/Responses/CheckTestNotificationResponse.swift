@@ -1,20 +1,18 @@
-// What became of a test notification.
-
-/// The answer of Get Test Notification Status (App Store Server API, `CheckTestNotificationResponse`).
+/// The response of Get Test Notification Status (App Store Server API, `CheckTestNotificationResponse`).
 public struct CheckTestNotificationResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The notification as it was posted: a JWS whose payload is a ``ResponseBodyV2DecodedPayload``.
+  /// The notification as posted: a JWS whose payload is a ``ResponseBodyV2DecodedPayload``.
   public var signedPayload: String? {
     get { self["signedPayload"] }
     set { self["signedPayload"] = newValue }
   }
 
-  /// The attempts to deliver it: the first and at most five retries.
+  /// The delivery attempts: the first and at most five retries.
   public var sendAttempts: [SendAttemptItem]? {
     get { self["sendAttempts"] }
     set { self["sendAttempts"] = newValue }

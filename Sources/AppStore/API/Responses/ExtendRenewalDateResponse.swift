@@ -1,11 +1,9 @@
-// A renewal date was extended, or not.
-
-/// The answer of Extend a Subscription Renewal Date (App Store Server API, `ExtendRenewalDateResponse`).
+/// The response of Extend a Subscription Renewal Date (App Store Server API, `ExtendRenewalDateResponse`).
 public struct ExtendRenewalDateResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The subscription.
@@ -14,7 +12,7 @@ public struct ExtendRenewalDateResponse: AppStoreObject {
     set { self["originalTransactionId"] = newValue }
   }
 
-  /// The purchase of the period that was extended.
+  /// The purchase event of the extended period.
   public var webOrderLineItemId: String? {
     get { self["webOrderLineItemId"] }
     set { self["webOrderLineItemId"] = newValue }

@@ -1,15 +1,14 @@
-// A page of a customer's transactions.
-
-/// The answer of Get Transaction History, V2 and V1: at most 20 transactions (App Store Server API, `HistoryResponse`).
+/// The response of Get Transaction History, V2 and V1, with at most 20 transactions (App Store Server API,
+/// `HistoryResponse`).
 public struct HistoryResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Names the end of this page: the next call continues there, with the same query. That of the last page can be kept
-  /// and used later, when the order was ascending.
+  /// Marks the end of this page. The next request continues there with the same query. In ascending order, the revision
+  /// of the last page can be stored and used later.
   public var revision: String? {
     get { self["revision"] }
     set { self["revision"] = newValue }
@@ -21,25 +20,25 @@ public struct HistoryResponse: AppStoreObject {
     set { self["hasMore"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// The app in the App Store; absent in the sandbox.
+  /// The app's Apple ID; absent in the sandbox.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }
   }
 
-  /// Where the purchases were made.
+  /// The environment of the purchases.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }
   }
 
-  /// Each a JWS whose payload is a ``JWSTransactionDecodedPayload``.
+  /// The transactions. Each is a JWS whose payload is a ``JWSTransactionDecodedPayload``.
   public var signedTransactions: [String]? {
     get { self["signedTransactions"] }
     set { self["signedTransactions"] = newValue }

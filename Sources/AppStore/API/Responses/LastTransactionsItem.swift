@@ -1,15 +1,13 @@
-// The state of one subscription.
-
 /// The latest signed transaction and renewal information of one subscription (App Store Server API,
 /// `lastTransactionsItem`).
 public struct LastTransactionsItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Whether the subscription gives service.
+  /// The status of the subscription.
   public var status: Status? {
     get { self["status"] }
     set { self["status"] = newValue }

@@ -1,12 +1,10 @@
-// The extension for everybody has begun.
-
-/// The answer of Extend Subscription Renewal Dates for All Active Subscribers: Apple has begun, and may take days (App
-/// Store Server API, `MassExtendRenewalDateResponse`).
+/// The response of Extend Subscription Renewal Dates for All Active Subscribers. Apple has started the extension, which
+/// may take days (App Store Server API, `MassExtendRenewalDateResponse`).
 public struct MassExtendRenewalDateResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The identifier of the request, a UUID.

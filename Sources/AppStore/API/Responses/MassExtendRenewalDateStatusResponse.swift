@@ -1,12 +1,10 @@
-// How far the extension for everybody is.
-
-/// The answer of Get Status of Subscription Renewal Date Extensions (App Store Server API,
+/// The response of Get Status of Subscription Renewal Date Extensions (App Store Server API,
 /// `MassExtendRenewalDateStatusResponse`).
 public struct MassExtendRenewalDateStatusResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The identifier of the request, a UUID.
@@ -15,25 +13,25 @@ public struct MassExtendRenewalDateStatusResponse: AppStoreObject {
     set { self["requestIdentifier"] = newValue }
   }
 
-  /// Whether Apple is done.
+  /// Whether the extension is complete.
   public var complete: Bool? {
     get { self["complete"] }
     set { self["complete"] = newValue }
   }
 
-  /// When it was done; absent before.
+  /// The completion time; absent before.
   public var completeDate: Timestamp? {
     get { self["completeDate"] }
     set { self["completeDate"] = newValue }
   }
 
-  /// How many subscriptions were extended; absent before Apple is done.
+  /// The number of subscriptions that were extended; absent until the extension is complete.
   public var succeededCount: Int64? {
     get { self["succeededCount"] }
     set { self["succeededCount"] = newValue }
   }
 
-  /// How many were not; absent before Apple is done.
+  /// The number of subscriptions that were not extended; absent until the extension is complete.
   public var failedCount: Int64? {
     get { self["failedCount"] }
     set { self["failedCount"] = newValue }

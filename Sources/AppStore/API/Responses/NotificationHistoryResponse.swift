@@ -1,15 +1,13 @@
-// A page of the notifications of the past.
-
-/// The answer of Get Notification History: at most 20 notifications (App Store Server API,
+/// The response of Get Notification History with at most 20 notifications (App Store Server API,
 /// `NotificationHistoryResponse`).
 public struct NotificationHistoryResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Names the end of this page: the next call continues there, with the same body.
+  /// Marks the end of this page. The next request continues there with the same body.
   public var paginationToken: String? {
     get { self["paginationToken"] }
     set { self["paginationToken"] = newValue }

@@ -1,20 +1,18 @@
-// One notification of the past.
-
-/// A notification and what became of it (App Store Server API, `notificationHistoryResponseItem`).
+/// A notification and its delivery attempts (App Store Server API, `notificationHistoryResponseItem`).
 public struct NotificationHistoryResponseItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// The notification as it was posted: a JWS whose payload is a ``ResponseBodyV2DecodedPayload``.
+  /// The notification as posted: a JWS whose payload is a ``ResponseBodyV2DecodedPayload``.
   public var signedPayload: String? {
     get { self["signedPayload"] }
     set { self["signedPayload"] = newValue }
   }
 
-  /// The attempts to deliver it, at most six.
+  /// The delivery attempts, at most six.
   public var sendAttempts: [SendAttemptItem]? {
     get { self["sendAttempts"] }
     set { self["sendAttempts"] = newValue }

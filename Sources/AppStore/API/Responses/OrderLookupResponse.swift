@@ -1,20 +1,19 @@
-// What was bought with an order.
-
-/// The answer of Look Up Order ID (App Store Server API, `OrderLookupResponse`).
+/// The response of Look Up Order ID (App Store Server API, `OrderLookupResponse`).
 public struct OrderLookupResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Whether the order id is one of this app.
+  /// Whether the order belongs to this app.
   public var status: OrderLookupStatus? {
     get { self["status"] }
     set { self["status"] = newValue }
   }
 
-  /// Each a JWS whose payload is a ``JWSTransactionDecodedPayload``; absent when the order id is not valid.
+  /// The transactions. Each is a JWS whose payload is a ``JWSTransactionDecodedPayload``. Absent if the order
+  /// identifier is invalid.
   public var signedTransactions: [String]? {
     get { self["signedTransactions"] }
     set { self["signedTransactions"] = newValue }

@@ -1,21 +1,19 @@
-// A page of a customer's refunds.
-
-/// The answer of Get Refund History: at most 20 transactions (App Store Server API, `RefundHistoryResponse`).
+/// The response of Get Refund History with at most 20 transactions (App Store Server API, `RefundHistoryResponse`).
 public struct RefundHistoryResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Each a JWS whose payload is a ``JWSTransactionDecodedPayload``; empty when there was no refund.
+  /// The transactions. Each is a JWS whose payload is a ``JWSTransactionDecodedPayload``. Empty if there was no refund.
   public var signedTransactions: [String]? {
     get { self["signedTransactions"] }
     set { self["signedTransactions"] = newValue }
   }
 
-  /// Names the end of this page: the next call continues there. That of the last page can be kept to get only newer
-  /// refunds later.
+  /// Marks the end of this page. The next request continues there. Store the revision of the last page to request only
+  /// newer refunds later.
   public var revision: String? {
     get { self["revision"] }
     set { self["revision"] = newValue }

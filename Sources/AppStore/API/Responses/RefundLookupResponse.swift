@@ -1,14 +1,13 @@
-// A customer's latest refunds.
-
-/// The answer of Get Refund History V1: at most the 50 latest refunds (App Store Server API, `RefundLookupResponse`).
+/// The response of Get Refund History V1 with at most the 50 latest refunds (App Store Server API,
+/// `RefundLookupResponse`).
 public struct RefundLookupResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Each a JWS whose payload is a ``JWSTransactionDecodedPayload``.
+  /// The transactions. Each is a JWS whose payload is a ``JWSTransactionDecodedPayload``.
   public var signedTransactions: [String]? {
     get { self["signedTransactions"] }
     set { self["signedTransactions"] = newValue }

@@ -1,20 +1,18 @@
-// One attempt to deliver a notification.
-
-/// When the App Store posted a notification, and what came of it (App Store Server API, `sendAttemptItem`).
+/// The time and result of a delivery attempt (App Store Server API, `sendAttemptItem`).
 public struct SendAttemptItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// When.
+  /// The time of the attempt.
   public var attemptDate: Timestamp? {
     get { self["attemptDate"] }
     set { self["attemptDate"] = newValue }
   }
 
-  /// What came of it.
+  /// The result of the attempt.
   public var sendAttemptResult: SendAttemptResult? {
     get { self["sendAttemptResult"] }
     set { self["sendAttemptResult"] = newValue }

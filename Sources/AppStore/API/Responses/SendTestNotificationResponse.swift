@@ -1,14 +1,12 @@
-// A test notification is on its way.
-
-/// The answer of Request a Test Notification (App Store Server API, `SendTestNotificationResponse`).
+/// The response of Request a Test Notification (App Store Server API, `SendTestNotificationResponse`).
 public struct SendTestNotificationResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Names the test notification when its status is asked for, for six months.
+  /// Identifies the test notification in requests for its status, for six months.
   public var testNotificationToken: String? {
     get { self["testNotificationToken"] }
     set { self["testNotificationToken"] = newValue }

@@ -1,26 +1,24 @@
-// The state of a customer's subscriptions.
-
-/// The answer of Get All Subscription Statuses (App Store Server API, `StatusResponse`).
+/// The response of Get All Subscription Statuses (App Store Server API, `StatusResponse`).
 public struct StatusResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
-  /// Where the purchases were made.
+  /// The environment of the purchases.
   public var environment: AppStoreEnvironment? {
     get { self["environment"] }
     set { self["environment"] = newValue }
   }
 
-  /// The app's bundle.
+  /// The app's bundle identifier.
   public var bundleId: String? {
     get { self["bundleId"] }
     set { self["bundleId"] = newValue }
   }
 
-  /// The app in the App Store; absent in the sandbox.
+  /// The app's Apple ID; absent in the sandbox.
   public var appAppleId: Int64? {
     get { self["appAppleId"] }
     set { self["appAppleId"] = newValue }

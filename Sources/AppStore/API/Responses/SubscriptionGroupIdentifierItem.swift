@@ -1,11 +1,9 @@
-// The subscriptions of one group.
-
 /// The latest transactions of one subscription group (App Store Server API, `SubscriptionGroupIdentifierItem`).
 public struct SubscriptionGroupIdentifierItem: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// The group.
@@ -14,7 +12,7 @@ public struct SubscriptionGroupIdentifierItem: AppStoreObject {
     set { self["subscriptionGroupIdentifier"] = newValue }
   }
 
-  /// The latest transaction of each subscription of the group.
+  /// The latest transaction of each subscription in the group.
   public var lastTransactions: [LastTransactionsItem]? {
     get { self["lastTransactions"] }
     set { self["lastTransactions"] = newValue }

@@ -1,11 +1,9 @@
-// One transaction.
-
-/// The answer of Get Transaction Info (App Store Server API, `TransactionInfoResponse`).
+/// The response of Get Transaction Info (App Store Server API, `TransactionInfoResponse`).
 public struct TransactionInfoResponse: AppStoreObject {
-  /// Everything that came, known or not.
+  /// The object as received, including unknown fields.
   public var json: JSONObject
 
-  /// A view over that object.
+  /// Creates a view of a JSON object.
   public init(json: JSONObject) { self.json = json }
 
   /// A JWS whose payload is a ``JWSTransactionDecodedPayload``.

@@ -1,12 +1,12 @@
-// What a lane knows of each topic it reads.
+// A small map from topics to values.
 
-/// Values by topic. A lane reads a handful of topics: the right one is found sooner by looking at each than by hashing a
-/// name, which is done several times for every record.
+/// Values by topic. A lane reads few topics, so a linear search is faster than hashing a name, and it runs several
+/// times for every record.
 struct ByTopic<Value: Sendable>: Sendable {
   private(set) var topics: [String] = []
   private(set) var values: [Value] = []
 
-  /// Values of these topics, in the order of their names.
+  /// Creates a map. Its values are in the order of their topics' names.
   init(_ values: [String: Value] = [:]) {
     for (topic, value) in values.sorted(by: { $0.key < $1.key }) {
       topics.append(topic)
@@ -14,10 +14,10 @@ struct ByTopic<Value: Sendable>: Sendable {
     }
   }
 
-  /// The place of a topic; nil where it has none.
+  /// Returns the index of a topic, or nil if it has none.
   func place(of topic: String) -> Int? { topics.firstIndex(of: topic) }
 
-  /// The place of a topic, which gets `value` where it had none.
+  /// Returns the index of a topic. If the topic has none, it is added with `value`.
   mutating func place(of topic: String, default value: @autoclosure () -> Value) -> Int {
     if let place = place(of: topic) { return place }
     topics.append(topic)
@@ -25,7 +25,7 @@ struct ByTopic<Value: Sendable>: Sendable {
     return topics.count - 1
   }
 
-  /// The value at a place.
+  /// The value at an index.
   subscript(place: Int) -> Value {
     _read { yield values[place] }
     _modify { yield &values[place] }

@@ -1,4 +1,4 @@
-// Fixed fields in bytes, most significant first.
+// Reads and writes fixed-size fields, most significant byte first.
 
 /// Appends fields.
 struct ByteWriter: Sendable {
@@ -13,14 +13,14 @@ struct ByteWriter: Sendable {
   mutating func put(contentsOf more: [UInt8]) { bytes += more }
 }
 
-/// Takes fields off the front.
+/// Reads fields from the front.
 struct ByteReader: Sendable {
   private let bytes: [UInt8]
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// How many are left.
+  /// The number of bytes left.
   var count: Int { bytes.count - position }
 
   mutating func integer<Value: FixedWidthInteger>() throws(LedgerRecordError) -> Value {

@@ -1,37 +1,38 @@
-// Which outcomes go into Kafka together.
+// Decides which outcomes go into one commit.
 
-internal import Clocks
+internal import MillraceTime
 
 /// Groups outcomes by time and count, and keeps them until Kafka has them.
 ///
-/// It holds what was decided, never what is to be decided: an aborted batch comes back as the same writes in the same
-/// order, before everything that was decided later, and no handler hears of it. Order matters twice: a key's events
-/// follow each other, and a record that was skipped because of an outcome is finished with it or later.
+/// It holds decisions that are final. After an aborted transaction it returns the same writes in the same order, before
+/// all later ones, and no handler runs again. Order matters for two reasons: events of a key must stay in order, and a
+/// record that was skipped because of an outcome must not be finished before it.
 ///
-/// After an abort half as many go together, down to one: a batch that is too much for the time of a transaction would
-/// be too much again. Each commit doubles that, up to the limit.
+/// After an abort the batch size is halved, down to one, because a batch that took too long for a transaction would
+/// take too long again. Each commit doubles the size, up to the limit.
 struct CommitBatch<Write: Sendable>: Sendable {
-  /// What a lane handed in at once, in its order. Kept together: what goes into one commit is not copied one by one.
+  /// Writes that a lane added together, in its order. They are kept together, so that a commit does not copy them one
+  /// by one.
   struct Item: Sendable {
     var lane: LaneEpoch
     var writes: [Write]
   }
 
-  /// What goes into Kafka together.
+  /// The writes of one commit.
   struct Batch: Sendable {
     var items: [Item]
-    /// The lanes written for, sorted. Offsets are sent for all of them, also where none moved: the group fences a
-    /// zombie by offset commits only.
+    /// The lanes in the batch, sorted. Offsets are sent for all of them, even if none has moved, because the group
+    /// fences a zombie only when it commits offsets.
     var lanes: [LaneEpoch]
   }
 
-  /// When the next batch is to be committed.
+  /// The time when the next batch has to be committed.
   enum Readiness: Sendable, Hashable {
-    /// Nothing waits, or a batch is on its way.
+    /// No writes wait, or a batch is being committed.
     case idle
-    /// Then, unless more comes.
+    /// At this time, unless more writes arrive.
     case at(MillraceClock.Instant)
-    /// Now.
+    /// Immediately.
     case now
   }
 
@@ -46,23 +47,23 @@ struct CommitBatch<Write: Sendable>: Sendable {
   private var onItsWay: [Item] = []
 
   /// - Parameters:
-  ///   - limit: Most writes in one commit.
-  ///   - interval: Longest wait of a write for its commit to begin.
+  ///   - limit: The maximum number of writes in one commit.
+  ///   - interval: The longest time that a write waits before its commit starts.
   init(limit: Int, interval: Duration) {
     self.limit = max(1, limit)
     self.interval = interval
     size = self.limit
   }
 
-  /// Writes that are not in Kafka yet.
+  /// The number of writes that are not in Kafka yet.
   var count: Int { pendingCount + Self.count(onItsWay) }
 
-  /// Admits a lane's writes from now on.
+  /// Accepts writes of this lane from now on.
   mutating func attach(_ lane: LaneEpoch) { lanes.insert(lane) }
 
   /// The lane's epoch is over.
-  /// - Returns: its writes that will not be committed. Those of a batch that is on its way may be; ``committed()`` or
-  ///   ``aborted()`` tells.
+  /// - Returns: The writes of the lane that will not be committed. Those in the current batch are not among them;
+  ///   ``committed()`` or ``aborted()`` returns them.
   mutating func detach(_ lane: LaneEpoch) -> [Write] {
     lanes.remove(lane)
     let dropped = pending.filter { $0.lane == lane }.flatMap(\.writes)
@@ -72,9 +73,9 @@ struct CommitBatch<Write: Sendable>: Sendable {
     return dropped
   }
 
-  /// Takes writes.
-  /// - Parameter isUrgent: somebody waits for one: their commit begins at once.
-  /// - Returns: false where the lane's epoch is over; nothing changed then.
+  /// Adds writes.
+  /// - Parameter isUrgent: Whether a task waits for one of them. Then the commit starts at once.
+  /// - Returns: False if the lane's epoch is over; the writes were not added.
   mutating func add(_ writes: [Write], of lane: LaneEpoch, isUrgent: Bool, now: MillraceClock.Instant) -> Bool {
     guard lanes.contains(lane) else { return false }
     guard !writes.isEmpty else { return true }
@@ -85,18 +86,19 @@ struct CommitBatch<Write: Sendable>: Sendable {
     return true
   }
 
-  /// Commits what waits without waiting for more: a lane drains.
+  /// Makes pending writes urgent, for a lane that drains.
   mutating func hurry() { if !pending.isEmpty { isUrgent = true } }
 
-  /// When to call ``begin(now:)``.
+  /// The time when ``begin(now:)`` has to be called.
   func readiness(now: MillraceClock.Instant) -> Readiness {
     guard onItsWay.isEmpty, !pending.isEmpty else { return .idle }
-    // What came back from an aborted commit is urgent, whether or not anything came since.
+    // Writes of an aborted commit are urgent, even if no new ones have arrived.
     guard !isUrgent, pendingCount < size, let due = oldest?.advanced(by: interval), now < due else { return .now }
     return .at(due)
   }
 
-  /// The next batch; one at a time. What is left over waits anew, and is still urgent where this was.
+  /// Returns the next batch. Only one batch is committed at a time. Remaining writes wait for another interval, unless
+  /// this batch was urgent.
   mutating func begin(now: MillraceClock.Instant) -> Batch? {
     guard onItsWay.isEmpty, !pending.isEmpty else { return nil }
     onItsWay = takeFirst(size)
@@ -105,15 +107,15 @@ struct CommitBatch<Write: Sendable>: Sendable {
   }
 
   /// The batch is in Kafka.
-  /// - Returns: its writes, those of lanes that went away meanwhile included.
+  /// - Returns: Its writes, including writes of lanes that have gone meanwhile.
   mutating func committed() -> [Item] {
     size = min(limit, size * 2)
     defer { onItsWay = [] }
     return onItsWay
   }
 
-  /// Nothing of the batch is visible. Its writes come first again.
-  /// - Returns: those of lanes that went away meanwhile: whoever owns them now starts from what was committed.
+  /// The batch was not committed. Its writes come first in the next one.
+  /// - Returns: The writes of lanes that have gone meanwhile. Their new owners start from the committed offsets.
   mutating func aborted() -> [Write] {
     size = max(1, min(size, Self.count(onItsWay)) / 2)
     let dropped = onItsWay.filter { !lanes.contains($0.lane) }
@@ -125,12 +127,12 @@ struct CommitBatch<Write: Sendable>: Sendable {
     return dropped.flatMap(\.writes)
   }
 
-  /// Whether a lane has nothing that waits for Kafka.
+  /// Whether all writes of a lane are in Kafka.
   func isFlushed(_ lane: LaneEpoch) -> Bool {
     !pending.contains { $0.lane == lane } && !onItsWay.contains { $0.lane == lane }
   }
 
-  /// The first writes, at most `limit`: the last item may be divided.
+  /// Removes the first writes, at most `limit`. The last item may be split.
   private mutating func takeFirst(_ limit: Int) -> [Item] {
     var left = limit
     let whole = pending.prefix { item in

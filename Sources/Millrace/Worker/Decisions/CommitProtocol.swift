@@ -1,60 +1,62 @@
-// The order in which one batch becomes durable, and what a failure at each step means.
+// The steps that make one batch durable, and the consequence of a failure at each step.
 
 /// One commit, step by step.
 struct CommitProtocol: Sendable, Hashable {
   /// `commit` in the configuration.
   enum Mode: Sendable, Hashable {
-    /// Everything in one transaction.
+    /// All records and offsets in one transaction.
     case transactional
-    /// Write, flush, then the ledger, then offsets: what a crash between them repeats, the ledger removes. It comes
-    /// after what it tells of: a ledger that knows of an event or a parked record that is not in Kafka loses it.
+    /// Write the records and flush, then write the ledger, then commit the offsets. After a crash between these steps,
+    /// the ledger removes the repetitions. The ledger comes second, because an entry for an event or a delayed record
+    /// that is not in Kafka would lose it.
     case atLeastOnce
   }
 
-  /// What to do.
+  /// The next call to make.
   enum Step: Sendable, Hashable {
-    /// Begin a transaction.
     case begin
-    /// Produce every record (in a transaction the ledger's too) and wait until all are acknowledged.
+    /// Produce every record and wait until all are acknowledged. In a transaction these include the ledger's records.
     case write
     /// Produce the ledger's records and wait until all are acknowledged.
     case writeLedger
     /// Send the offsets of all lanes of the batch into the transaction.
     case sendOffsets
-    /// Commit the transaction.
     case commitTransaction
-    /// Abort the transaction.
     case abort
     /// Commit the offsets of all lanes of the batch.
     case commitOffsets
   }
 
-  /// How a step went wrong.
+  /// The kind of failure of a step.
   enum Trouble: Sendable, Hashable {
-    /// The same call may be made again.
+    /// The call can be repeated.
     case retriable
-    /// The transaction is of no use any more, or a record was not acknowledged.
+    /// The transaction must be aborted, or a record was not acknowledged.
     case abortable
-    /// The client is of no use any more, for instance fenced.
+    /// The client cannot be used any longer, for instance because it was fenced.
     case fatal
   }
 
-  /// What follows.
+  /// The action that follows a step.
   enum Next: Sendable, Hashable {
-    /// This step; `isAgain` where it is the one that just failed: wait a moment.
+    /// Perform this step. `isAgain` means that the same step just failed: wait a moment first.
     case step(Step, isAgain: Bool)
     /// Everything is in Kafka.
     case committed
-    /// The records are in Kafka, the offsets are not. The outcomes are settled all the same: the next commit carries the
-    /// offsets, and where the lane is gone the successor's ledger knows them.
+    /// The records are in Kafka, the offsets are not. The outcomes count as settled: the next commit carries the
+    /// offsets. If the lane has moved, its next owner finds the outcomes in the ledger.
     case written
-    /// Nothing is visible: the same outcomes again.
+    /// The batch is not committed; in a transaction, none of its records are visible. Write the same outcomes again.
     case aborted
-    /// The process has to start anew.
+    /// A commit failed, and only Kafka knows whether it was applied. A broker that has applied it refuses the abort; an
+    /// abort that only asks for a new epoch succeeds in either case. The outcomes are not written again, and the lanes
+    /// restart from the state in Kafka.
+    case unclear
+    /// The producer cannot continue.
     case failed
   }
 
-  /// The step that is being done.
+  /// The current step.
   private(set) var step: Step
 
   init(_ mode: Mode) {
@@ -63,8 +65,9 @@ struct CommitProtocol: Sendable, Hashable {
   }
 
   private let isTransactional: Bool
+  private var hasTriedToCommit = false
 
-  /// The step succeeded.
+  /// The current step succeeded.
   mutating func succeeded() -> Next {
     switch step {
     case .begin: return go(.write)
@@ -72,23 +75,32 @@ struct CommitProtocol: Sendable, Hashable {
     case .writeLedger: return go(.commitOffsets)
     case .sendOffsets: return go(.commitTransaction)
     case .commitTransaction, .commitOffsets: return .committed
-    case .abort: return .aborted
+    case .abort: return ended
     }
   }
 
-  /// The step failed.
+  /// Whether the batch may have been committed although a step failed.
+  var isUnclear: Bool { hasTriedToCommit || step == .commitTransaction }
+
+  /// The result of the commit after an abort.
+  private var ended: Next { hasTriedToCommit ? .unclear : .aborted }
+
+  /// The current step failed.
   mutating func failed(_ trouble: Trouble) -> Next {
     switch (step, trouble) {
     case (_, .fatal): return .failed
-    // A record that was not acknowledged may be in Kafka or not: only aborting makes it certain. Without transactions
-    // the batch is written again, and readers see one `ce_id` twice.
+    // A record that was not acknowledged may be in Kafka. Only an abort makes sure that it is not visible. Without
+    // transactions the batch is written again, and readers see one `ce_id` twice.
     case (.write, _): return isTransactional ? go(.abort) : .aborted
-    // Saying the same thing twice changes nothing in a compacted topic.
+    // In a compacted topic, writing the same records twice changes nothing.
     case (_, .retriable), (.writeLedger, .abortable): return .step(step, isAgain: true)
-    // A broker that says so to an abort has nothing to abort any more.
-    case (.abort, .abortable): return .aborted
+    // The broker has no transaction left to abort.
+    case (.abort, .abortable): return ended
     case (.commitOffsets, .abortable): return .written
-    case (.begin, .abortable), (.sendOffsets, .abortable), (.commitTransaction, .abortable): return go(.abort)
+    case (.begin, .abortable), (.sendOffsets, .abortable): return go(.abort)
+    case (.commitTransaction, .abortable):
+      hasTriedToCommit = true
+      return go(.abort)
     }
   }
 

@@ -1,15 +1,15 @@
-// When a deadline is in danger: a person can still do something then.
+// Decides when a deadline is in danger, so that an operator can still act.
 
 internal import AppStore
 
-/// The last quarter of a record's time.
+/// The last quarter of the time between a record's first write and its deadline.
 enum DeadlineDanger {
-  /// When it begins: three quarters of the way from when the record was first written to its deadline.
+  /// Returns the start of the last quarter.
   static func beginning(written: Timestamp, deadline: Timestamp) -> Timestamp {
     deadline + max(.zero, deadline - written) / -4
   }
 
-  /// Whether it begins between these moments: told once, by whoever sees it coming.
+  /// Whether the last quarter starts between these times. This way the danger is reported once.
   static func begins(
     after now: Timestamp, until next: Timestamp, written: Timestamp, deadline: Timestamp?
   ) -> Bool {
@@ -18,7 +18,7 @@ enum DeadlineDanger {
     return now < beginning && beginning <= next
   }
 
-  /// Whether it has begun.
+  /// Whether the last quarter has started.
   static func hasBegun(at now: Timestamp, written: Timestamp, deadline: Timestamp?) -> Bool {
     deadline.map { beginning(written: written, deadline: $0) <= now } ?? false
   }

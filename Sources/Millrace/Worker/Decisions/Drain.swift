@@ -1,17 +1,16 @@
-// Leaving in order: stop taking, finish or hand back, commit, leave, inside one time limit.
+// Graceful shutdown within one time limit: stop taking records, finish or hand back, commit, leave.
 
-internal import Clocks
+internal import MillraceTime
 
-/// The end of a lane or a process, step by step.
+/// The shutdown of a lane or a process, step by step.
 struct Drain: Sendable, Hashable {
-  /// What is to be done.
+  /// The action to perform.
   enum Action: Sendable, Hashable {
-    /// Take no more records; hand out no more.
+    /// Take no more records, and start no more handlers.
     case stopTaking
-    /// Cancel the handlers that still run. Their records are handed back: not committed, so that the successor reads
-    /// them.
+    /// Cancel the handlers that still run. Their records are not committed, so the next owner reads them again.
     case cancelHandlers
-    /// Commit what was decided.
+    /// Commit the decided outcomes.
     case commit
     /// Answer the revocation or leave the group.
     case leave
@@ -24,14 +23,14 @@ struct Drain: Sendable, Hashable {
   private var phase = Phase.running
   private var deadline = MillraceClock.Instant(elapsed: .zero)
 
-  /// - Parameter limit: Longest time from ``begin(now:handlers:)`` to `leave`. A quarter of it, at most 5 s, is kept for
-  ///   the commit.
+  /// - Parameter limit: The longest time from ``begin(now:handlers:)`` to `leave`. A quarter of it, at most 5 s, is
+  ///   reserved for the commit.
   init(limit: Duration) {
     self.limit = max(.zero, limit)
     reserve = min(self.limit / 4, .seconds(5))
   }
 
-  /// When ``passed(now:)`` has to be called next.
+  /// The time when ``passed(now:)`` has to be called next.
   var wakeAt: MillraceClock.Instant? {
     switch phase {
     case .running, .left: nil
@@ -40,13 +39,13 @@ struct Drain: Sendable, Hashable {
     }
   }
 
-  /// Whether records may still be taken.
+  /// Whether the lane may still take records.
   var isTaking: Bool { phase == .running }
-  /// Whether it is over.
+  /// Whether the shutdown is complete.
   var hasLeft: Bool { phase == .left }
 
-  /// The end begins. Doing it twice changes nothing.
-  /// - Parameter handlers: Handlers that run.
+  /// Starts the shutdown. A second call has no effect.
+  /// - Parameter handlers: The number of running handlers.
   mutating func begin(now: MillraceClock.Instant, handlers: Int) -> [Action] {
     guard phase == .running else { return [] }
     phase = .finishing
@@ -54,21 +53,21 @@ struct Drain: Sendable, Hashable {
     return [.stopTaking] + handlersLeft(handlers)
   }
 
-  /// That many handlers still run.
+  /// Updates the number of running handlers.
   mutating func handlersLeft(_ handlers: Int) -> [Action] {
     guard phase == .finishing, handlers <= 0 else { return [] }
     phase = .committing
     return [.commit]
   }
 
-  /// Everything that was decided is in Kafka, or can never be.
+  /// Every decided outcome is in Kafka, or can no longer be committed.
   mutating func committed() -> [Action] {
     guard phase == .committing else { return [] }
     phase = .left
     return [.leave]
   }
 
-  /// Time passed.
+  /// Checks the time limits.
   mutating func passed(now: MillraceClock.Instant) -> [Action] {
     guard let wakeAt, wakeAt <= now else { return [] }
     switch phase {

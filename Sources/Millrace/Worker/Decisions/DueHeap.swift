@@ -1,12 +1,12 @@
-// What was read ahead and waits for its time.
+// A queue of records and timers that wait for their due time.
 
 internal import AppStore
 
-/// A bounded heap by due time.
+/// A bounded heap, ordered by due time.
 ///
-/// A lane has one for each retry tier, and one for timers: with one for all, a tier of hours would fill the places that
-/// a tier of seconds needs. Full means: stop reading that source; its order is its due times, so nothing that was not
-/// read can be due before what was.
+/// A lane has one for each retry topic and one for timers. In a single heap, records with a delay of hours would take
+/// the places that records with a delay of seconds need. If the heap is full, the lane stops reading that topic. The
+/// topic is in the order of due times, so unread records are not due before those in the heap.
 struct DueHeap<Element: Sendable>: Sendable {
   private struct Entry: Comparable, Sendable {
     var due: Timestamp
@@ -23,28 +23,29 @@ struct DueHeap<Element: Sendable>: Sendable {
   private var entries = MinHeap<Entry>()
   private var number: UInt64 = 0
 
-  /// Bytes of what waits, as told by ``insert(_:due:bytes:)``.
+  /// The total size of the elements, as given to ``insert(_:due:bytes:)``.
   private(set) var bytes = 0
 
   /// - Parameters:
-  ///   - places: Most elements.
-  ///   - bytes: Most bytes; one larger element alone is admitted, or it could never leave its topic.
+  ///   - places: The maximum number of elements.
+  ///   - bytes: The maximum number of bytes. A larger element is admitted if it is alone; otherwise it could never
+  ///     leave its topic.
   init(places: Int, bytes: Int = .max) {
     self.places = max(1, places)
     maximumBytes = bytes
   }
 
   var count: Int { entries.count }
-  /// When the first is due.
+  /// The due time of the first element.
   var nextDue: Timestamp? { entries.first?.due }
 
-  /// Whether an element of that many bytes may come in.
+  /// Whether an element of this size may be inserted.
   func hasRoom(for bytes: Int) -> Bool {
     entries.isEmpty || (entries.count < places && self.bytes <= maximumBytes - max(0, bytes))
   }
 
-  /// Puts an element in; elements of one due time leave in the order they came.
-  /// - Returns: false where there is no room; nothing changed then.
+  /// Inserts an element. Elements with the same due time leave in the order of insertion.
+  /// - Returns: False if there is no room; the element was not inserted.
   mutating func insert(_ element: Element, due: Timestamp, bytes: Int = 0) -> Bool {
     guard hasRoom(for: bytes) else { return false }
     number += 1
@@ -53,13 +54,13 @@ struct DueHeap<Element: Sendable>: Sendable {
     return true
   }
 
-  /// The first element where it is due at `now`; it stays.
+  /// Returns the first element if it is due at `now`, without removing it.
   func firstDue(at now: Timestamp) -> Element? {
     guard let first = entries.first, first.due <= now else { return nil }
     return first.element
   }
 
-  /// Takes out the first element where it is due at `now`, never earlier.
+  /// Removes and returns the first element if it is due at `now`, never earlier.
   mutating func popDue(at now: Timestamp) -> Element? {
     guard let due = nextDue, due <= now, let entry = entries.popFirst() else { return nil }
     bytes -= entry.bytes

@@ -1,4 +1,4 @@
-// A queue that lets go of what left it.
+// A queue that releases the memory of removed elements.
 
 /// First in, first out.
 struct FIFO<Element: Sendable>: Sendable {
@@ -10,7 +10,7 @@ struct FIFO<Element: Sendable>: Sendable {
   var first: Element? { head < elements.count ? elements[head] : nil }
   var last: Element? { isEmpty ? nil : elements[elements.count - 1] }
 
-  /// The first ones.
+  /// Returns the first elements.
   func first(_ count: Int) -> [Element] {
     elements[head...].prefix(max(0, count)).compactMap { $0 }
   }

@@ -1,17 +1,18 @@
-// What was handled, in at most 32 bytes for each notification.
+// A table of handled notifications that takes at most 32 bytes for each.
 //
-// 24 bytes a slot; the rest is free slots, which open addressing needs. One table would have to double: half empty
-// after, and old and new side by side meanwhile. So there are 256 small ones, and each grows by an eighth of itself.
+// A slot takes 24 bytes; the rest is for the free slots that open addressing needs. A single table would have to
+// double: half of it would be empty afterwards, and both tables would exist while it grows. So there are 256 small
+// ones, and each grows by an eighth of its size.
 
-/// Notifications by id.
+/// Handled notifications by id.
 struct HandledTable: Sendable {
   private var segments = [HandledSegment](repeating: HandledSegment(), count: 256)
   private var sweepAt = 0
 
-  /// Entries.
+  /// The number of entries.
   private(set) var count = 0
 
-  /// Bytes of all slots, taken and free.
+  /// The size of all slots, used and free, in bytes.
   var bytes: Int { segments.reduce(0) { $0 + $1.bytes } }
 
   subscript(id: LedgerKey) -> Handled? {
@@ -25,7 +26,8 @@ struct HandledTable: Sendable {
     }
   }
 
-  /// Entries that are to go, of the next `parts` of 256 parts of the table: a whole sweep at once would hold the lane up.
+  /// Returns the entries to remove from the next `parts` of 256 parts of the table. A sweep of the whole table would
+  /// block the lane.
   mutating func nextCandidates(parts: Int, where isOld: (Handled) -> Bool) -> [LedgerKey] {
     var found: [LedgerKey] = []
     for _ in 0..<min(max(0, parts), segments.count) {
@@ -43,9 +45,9 @@ struct HandledSegment: Sendable {
   private struct Slot: Sendable {
     var high: UInt64 = 0
     var low: UInt64 = 0
-    /// The digest of what is done; attempt and tier of what is parked.
+    /// For a done notification, the digest; for a delayed one, attempt and retry topic.
     var detail: UInt32 = 0
-    /// State in the upper two bits, 0 for a free slot; one for what is on a page; the minute below.
+    /// State in the upper two bits, 0 for a free slot; one bit for an entry on a page; the minute in the rest.
     var stamp: UInt32 = 0
   }
 
@@ -66,10 +68,10 @@ struct HandledSegment: Sendable {
     }
   }
 
-  /// - Returns: whether the entry is new.
+  /// - Returns: Whether the entry is new.
   mutating func insert(_ id: LedgerKey, _ handled: Handled) -> Bool {
     let slot = Self.slot(id, handled)
-    // The search for an entry that is not there ends where it belongs: searches are long in a table this full.
+    // A failed search ends at the slot where the entry belongs, so reuse it: searches are long in a table this full.
     if !slots.isEmpty {
       let place = place(of: id)
       let isNew = slots[place].stamp == 0
@@ -85,10 +87,10 @@ struct HandledSegment: Sendable {
     return true
   }
 
-  /// - Returns: whether there was such an entry.
+  /// - Returns: Whether the entry existed.
   mutating func remove(_ id: LedgerKey) -> Bool {
     guard var hole = index(of: id) else { return false }
-    // Whoever was pushed past the hole moves back into it, so that no search ends at a hole too early.
+    // Entries that were displaced past the hole move back into it, so that no search ends at the hole too early.
     var index = hole
     while true {
       index = (index + 1) % slots.count
@@ -112,10 +114,10 @@ struct HandledSegment: Sendable {
     return slots[place].stamp == 0 ? nil : place
   }
 
-  /// Where an entry is, or the free slot where it would be.
+  /// Returns the slot of an entry, or the free slot where it belongs.
   private func place(of id: LedgerKey) -> Int {
     var index = home(of: id.low)
-    // Ends: an eighth of the slots is free.
+    // The loop ends, because an eighth of the slots is free.
     while slots[index].stamp != 0, slots[index].low != id.low || slots[index].high != id.high {
       index = index + 1 == slots.count ? 0 : index + 1
     }
@@ -128,7 +130,7 @@ struct HandledSegment: Sendable {
     slots[index] = slot
   }
 
-  /// Ids are evenly spread, so scaling does what a modulus would, for any number of slots and without dividing.
+  /// Ids are evenly distributed, so scaling replaces a modulus: it works for any number of slots and needs no division.
   private func home(of low: UInt64) -> Int { Int(low.multipliedFullWidth(by: UInt64(slots.count)).high) }
 
   private mutating func resize(to capacity: Int) {

@@ -1,10 +1,10 @@
-// Since when a lane owes somebody something.
+// The age of the oldest unfinished record in a lane.
 
 internal import AppStore
 
-/// The oldest record of each source that was taken and is not finished.
+/// The oldest unfinished record of each source.
 ///
-/// One entry for each record in flight, and for those that were finished before one in front of them.
+/// It keeps one entry for each record in flight, and for each record that finished before an earlier one did.
 struct LaneAges: Sendable {
   private struct Entry: Sendable {
     var offset: Int64
@@ -13,16 +13,16 @@ struct LaneAges: Sendable {
 
   private var sources = ByTopic<FIFO<Entry>>()
 
-  /// Since when the oldest has been there; nil where nothing is left.
+  /// The time from which the oldest record's age counts; nil if all records are finished.
   var oldest: Timestamp? { sources.values.compactMap { $0.first?.since }.min() }
 
-  /// Notes a record that was read.
-  /// - Parameter since: From when its age counts: it was written, or was due.
+  /// Adds a record that was read.
+  /// - Parameter since: The time from which its age counts: when it was written, or when it was due.
   mutating func take(_ position: SourcePosition, since: Timestamp) {
     sources[sources.place(of: position.topic, default: FIFO())].append(Entry(offset: position.offset, since: since))
   }
 
-  /// Forgets what lies before the offsets that are to be read next.
+  /// Removes records before the offsets that will be read next.
   mutating func finish(_ next: [SourcePosition]) {
     for position in next {
       guard let place = sources.place(of: position.topic) else { continue }

@@ -1,30 +1,31 @@
-// When a lane starts, stops, and what still counts afterwards.
+// Decides when a lane starts and stops, and which completions still count.
 
-internal import Kafka
+internal import KafkaClient
 
-/// The lanes of one worker process, as assignments come and go.
+/// The lanes of one worker process as partitions are assigned and revoked.
 ///
-/// A lane starts when partition p of every topic is owned, for then one process alone decides about its keys. It stops
-/// when any of them goes. Each start is a new epoch; what was begun in an older one counts for nothing.
+/// A lane starts when the process owns partition p of every topic, because then it alone decides about the lane's keys.
+/// The lane stops when the process loses any of them. Each start is a new epoch; completions of an older epoch do not
+/// count.
 struct LaneLifecycle: Sendable {
-  /// What is to be done, in this order.
+  /// The actions to perform, in this order.
   enum Action: Sendable, Hashable {
     /// Read the committed offsets, restore the ledger, then report ``LaneLifecycle/restored(_:)``.
     case start(LaneEpoch)
-    /// Stop taking, finish or hand back, commit, then report ``LaneLifecycle/ended(_:)``. The revocation is answered
-    /// after that.
+    /// Stop taking records, finish or hand back those in flight, commit, then report ``LaneLifecycle/ended(_:)``. The
+    /// revocation is answered after that.
     case drain(LaneEpoch)
-    /// Stop at once and commit nothing: somebody else may own it already.
+    /// Stop at once and commit nothing, because another process may own the lane already.
     case drop(LaneEpoch)
   }
 
-  /// How far a lane is.
+  /// The phase of a lane.
   enum Phase: Sendable, Hashable {
-    /// Its ledger is being restored.
+    /// The lane restores its ledger.
     case restoring
-    /// It takes records.
+    /// The lane takes records.
     case running
-    /// It takes no more records and commits what it decided.
+    /// The lane takes no more records and commits its decisions.
     case draining
   }
 
@@ -40,10 +41,10 @@ struct LaneLifecycle: Sendable {
   private var hasJoined = false
   private var isClosed = false
 
-  /// - Parameter topics: Everything the worker reads as a member of its group.
+  /// - Parameter topics: All topics that the worker reads as a member of its group.
   init(topics: some Sequence<String>) { self.topics = Set(topics) }
 
-  /// Partitions were assigned; an empty assignment counts as having joined.
+  /// Partitions were assigned. An empty assignment also counts as having joined.
   mutating func assign(_ partitions: some Sequence<TopicPartition>) -> [Action] {
     hasJoined = true
     var touched: Set<Int32> = []
@@ -54,38 +55,38 @@ struct LaneLifecycle: Sendable {
     return touched.sorted().compactMap { startIfWhole($0) }
   }
 
-  /// Partitions are to be given back once their lanes have ended.
+  /// Partitions were revoked. They are given back once their lanes have ended.
   mutating func revoke(_ partitions: some Sequence<TopicPartition>) -> [Action] {
     take(partitions).compactMap { stop($0) }
   }
 
-  /// Partitions are lost: the group went on without this member.
+  /// Partitions were lost: the group has continued without this member.
   mutating func lose(_ partitions: some Sequence<TopicPartition>) -> [Action] {
     take(partitions).compactMap { drop($0) }
   }
 
-  /// The process leaves: every lane stops and none starts any more.
+  /// The process shuts down. Every lane stops, and no lane starts again.
   mutating func close() -> [Action] {
     isClosed = true
     return lanes.keys.sorted().compactMap { stop($0) }
   }
 
-  /// A lane's ledger is restored.
-  /// - Returns: whether it runs now; false where its epoch is over.
+  /// The ledger of a lane is restored.
+  /// - Returns: Whether the lane runs now; false if its epoch is over.
   mutating func restored(_ epoch: LaneEpoch) -> Bool {
     guard phase(of: epoch) == .restoring else { return false }
     lanes[epoch.lane]?.phase = .running
     return true
   }
 
-  /// A draining lane committed its last. Starts it anew where it was assigned again meanwhile.
+  /// A draining lane has finished its last commit. Restarts the lane if it was assigned again meanwhile.
   mutating func ended(_ epoch: LaneEpoch) -> [Action] {
     guard phase(of: epoch) == .draining else { return [] }
     end(epoch.lane)
     return startIfWhole(epoch.lane).map { [$0] } ?? []
   }
 
-  /// How far an epoch is; nil where it is over.
+  /// Returns the phase of an epoch; nil if the epoch is over.
   func phase(of epoch: LaneEpoch) -> Phase? {
     guard let lane = lanes[epoch.lane], lane.epoch == epoch.epoch else { return nil }
     return lane.phase
@@ -99,12 +100,13 @@ struct LaneLifecycle: Sendable {
     }
   }
 
-  /// Lanes that drain: a revocation is answered when there are none.
+  /// Lanes that drain. A revocation is answered when there are none.
   var draining: [LaneEpoch] { epochs { $0 == .draining } }
   /// Lanes that run.
   var running: [LaneEpoch] { epochs { $0 == .running } }
 
-  /// Whether the process has joined and every lane of which it owns anything runs; owning none counts.
+  /// Whether the process has joined and every lane that it owns a partition of is running. A process without lanes is
+  /// ready.
   var isReady: Bool { hasJoined && lanes.values.allSatisfy { $0.phase == .running } }
 
   private func epochs(where isWanted: (Phase?) -> Bool) -> [LaneEpoch] {
@@ -123,7 +125,7 @@ struct LaneLifecycle: Sendable {
     return .start(LaneEpoch(lane: number, epoch: lastEpoch))
   }
 
-  /// Takes ownership away; the lanes it touches, sorted.
+  /// Removes ownership of the partitions. Returns the affected lanes, sorted.
   private mutating func take(_ partitions: some Sequence<TopicPartition>) -> [Int32] {
     var touched: Set<Int32> = []
     for partition in partitions where lanes[partition.partition]?.topics.remove(partition.topic) != nil {
@@ -140,7 +142,7 @@ struct LaneLifecycle: Sendable {
     case .running:
       lanes[number]?.phase = .draining
       return epoch(of: number).map { .drain($0) }
-    // Nothing was taken: there is nothing to finish.
+    // The lane has taken no records, so there is nothing to finish.
     case .restoring: return drop(number)
     case .draining, nil: return nil
     }

@@ -1,23 +1,23 @@
-// How the decisions of a lane name things.
+// Identifiers of records and lanes.
 
-/// A record a lane took, by source: the lane is the partition.
+/// The position of a record in a lane. The lane is the partition.
 struct SourcePosition: Sendable, Hashable, Comparable {
   /// The topic's name in Kafka.
   var topic: String
-  /// The offset inside the lane's partition of it.
+  /// The offset in the lane's partition of the topic.
   var offset: Int64
 
   static func < (left: Self, right: Self) -> Bool { (left.topic, left.offset) < (right.topic, right.offset) }
 
-  /// By the offset alone: a lane has few topics, and hashing a name costs more than telling two apart.
+  /// Hashes only the offset: a lane has few topics, and hashing a name costs more than comparing two.
   func hash(into hasher: inout Hasher) { hasher.combine(offset) }
 }
 
-/// A lane during one time of ownership. What was begun in one epoch counts for nothing in the next.
+/// One period of ownership of a lane. Completions from an earlier epoch do not count.
 struct LaneEpoch: Sendable, Hashable, Comparable {
-  /// The partition's number.
+  /// The partition number.
   var lane: Int32
-  /// Rises with every start of a lane in this process.
+  /// Increases with every start of a lane in this process.
   var epoch: UInt64
 
   static func < (left: Self, right: Self) -> Bool { (left.lane, left.epoch) < (right.lane, right.epoch) }

@@ -1,43 +1,43 @@
-// What a lane may commit: one contiguous watermark for each topic it reads.
+// The offsets that a lane may commit: one contiguous watermark for each topic it reads.
 
-internal import Kafka
+internal import KafkaClient
 
 /// The watermarks of one lane, one for each source topic.
 ///
-/// A record is finished when what followed from it is in Kafka, and never before: the offsets to be sent *with* an
-/// outcome are asked by ``offsets(finishing:)``, which changes nothing, so that an aborted transaction leaves no trace.
+/// A record is finished only when its outcome is in Kafka. The offsets to send *with* an outcome come from
+/// ``offsets(finishing:)``, which changes nothing, so an aborted transaction needs no cleanup.
 struct LaneWatermarks: Sendable, Hashable {
   private var sources: ByTopic<OffsetWatermark>
 
-  /// - Parameter starts: For each source the first offset that will be read: the committed one, or where the group
-  ///   begins.
+  /// - Parameter starts: The first offset to read of each source: the committed offset, or the start position of the
+  ///   group.
   init(startingAt starts: [String: Int64]) {
     sources = ByTopic(starts.mapValues { OffsetWatermark(startingAt: $0) })
   }
 
-  /// Records that were taken and are not finished.
+  /// The number of records that are taken and not finished.
   var inFlight: Int { sources.values.reduce(0) { $0 + $1.inFlight } }
 
-  /// The next offset a successor should read, for every source, sorted by topic. All of them go with every
-  /// transaction: the group fences a zombie by offset commits only.
+  /// The next offset to read of every source, sorted by topic. Every transaction sends all of them, because the group
+  /// fences a zombie only when it commits offsets.
   var offsets: [SourcePosition] {
     zip(sources.topics, sources.values).map { SourcePosition(topic: $0, offset: $1.committable) }
   }
 
-  /// What ``offsets`` will be once these records are finished too. Unknown ones change nothing.
+  /// Returns ``offsets`` as they will be once these records are finished too. Unknown records have no effect.
   func offsets(finishing positions: some Sequence<SourcePosition>) -> [SourcePosition] {
     var ahead = self
     for position in positions { ahead.finish(position) }
     return ahead.offsets
   }
 
-  /// Notes a record that was read.
-  /// - Returns: false where it is not of this lane or was read before; it must not be handled then.
+  /// Adds a record that was read.
+  /// - Returns: False if the record is not from this lane or was read before. It must not be handled then.
   mutating func take(_ position: SourcePosition) -> Bool {
     sources.place(of: position.topic).map { sources[$0].take(position.offset) } ?? false
   }
 
-  /// Notes that what followed from a record is in Kafka. Unknown ones change nothing.
+  /// Marks a record as finished, because its outcome is in Kafka. Unknown records have no effect.
   mutating func finish(_ position: SourcePosition) {
     if let place = sources.place(of: position.topic) { sources[place].finish(position.offset) }
   }

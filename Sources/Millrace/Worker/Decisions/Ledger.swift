@@ -1,17 +1,18 @@
-// What a lane knows of what was handled and caused.
+// A lane's ledger: which notifications were handled and which effects were performed.
 
 internal import AppStore
 
 /// The ledger of one lane in memory.
 ///
-/// It has two layers. What is in Kafka, and over it what was decided and waits for its commit: a lane decides about a
-/// key's next record before the outcome of the last one is committed, and must see it. An outcome is never taken back
-/// while its epoch lasts (an aborted transaction is produced again), so seeing it early is safe; when the epoch ends
-/// ``dropStaged()`` leaves exactly what Kafka says.
+/// It has two layers: entries that are in Kafka, and above them staged entries that wait for their commit. A lane
+/// decides about a key's next record before the last outcome is committed, so it must see that outcome.
+///
+/// Staged entries are safe to use, because an aborted transaction is written again while the epoch lasts. When the
+/// epoch ends, ``dropStaged()`` leaves only the entries that are in Kafka.
 struct Ledger: Sendable {
   private struct Staged: Sendable {
     var entry: LedgerEntry
-    /// Commits that are still to come for this name; only the last one removes the layer.
+    /// The number of pending commits for this name. Only the last one removes the staged entry.
     var outstanding: Int
   }
 
@@ -31,75 +32,74 @@ struct Ledger: Sendable {
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
   private var states: [String: [UInt8]] = [:]
-  /// Pages that its topic has, the oldest first.
+  /// The pages in the ledger topic, oldest first.
   private var pages = FIFO<LedgerPage.ID>()
   private var staged: [LedgerEntry.Name: Staged] = [:]
-  // Of every record, so by the key alone.
+  // Handled notifications are the most frequent entries, so they are indexed by key alone.
   private var stagedHandled: [LedgerKey: StagedHandled] = [:]
   private var performing: Set<String> = []
 
-  /// An empty ledger.
   init() {}
 
   // MARK: - What it keeps
 
-  /// Notifications in Kafka's layer.
+  /// The number of notifications that are in Kafka.
   var count: Int { handled.count }
-  /// Bytes of the table of notifications.
+  /// The size of the table of notifications, in bytes.
   var tableBytes: Int { handled.bytes }
-  /// Effects in Kafka's layer.
+  /// The number of effects that are in Kafka.
   var effectCount: Int { effects.count }
-  /// Whether what was last decided about a name waits for its commit.
+  /// Whether the last entry for a name waits for its commit.
   func isStaged(_ name: LedgerEntry.Name) -> Bool {
     if case .handled(let id) = name { stagedHandled[id] != nil } else { staged[name] != nil }
   }
-  /// Names that wait for their commit.
+  /// The number of names that wait for their commit.
   var stagedCount: Int { staged.count + stagedHandled.count }
 
-  /// Whether Kafka's layer knows of a notification.
+  /// Whether a notification's entry is in Kafka.
   func isInKafka(_ id: LedgerKey) -> Bool { handled[id] != nil }
-  /// Pages in Kafka's layer.
+  /// The number of pages that are in Kafka.
   var pageCount: Int { pages.count }
 
-  /// What became of a notification.
+  /// The state of a notification; nil if the ledger does not know it.
   subscript(id: LedgerKey) -> Handled? {
     if let staged = stagedHandled[id] { return staged.handled }
     return handled[id]
   }
 
-  /// A timer that is set.
+  /// Returns a timer that is set.
   func timer(_ name: String) -> LaneTimer? {
     if case .timer(_, let timer)? = staged[.timer(name)]?.entry { return timer }
     return committedTimers[name]
   }
 
-  /// The timers Kafka knows: what a lane that starts has to wait for.
+  /// The timers that are in Kafka. A lane that starts has to wait for these.
   var timers: [String: LaneTimer] { committedTimers }
 
-  /// A counter of this lane.
+  /// Returns the value of a counter of this lane.
   func counter(_ name: String) -> Int64 {
     if case .counter(_, let count)? = staged[.counter(name)]?.entry { return count ?? 0 }
     return counters[name] ?? 0
   }
 
-  /// The entry that adds to a counter; stage it before another is asked for.
+  /// Returns the entry that adds to a counter. Stage it before you ask for another.
   func adding(_ count: Int64, to name: String) -> LedgerEntry {
     .counter(name, counter(name).addingReportingOverflow(count).partialValue)
   }
 
-  /// With strict order: the last notification that waits of a record key.
+  /// Returns the last waiting notification of a record key, for strict ordering.
   func tail(of key: LedgerKey) -> LedgerKey? {
     if case .tail(_, let last)? = staged[.tail(key)]?.entry { return last }
     return tails[key]
   }
 
-  /// What a handler kept under this name.
+  /// Returns the state that a handler stored under a name.
   func state(_ name: String) -> [UInt8]? {
     if case .state(_, let value)? = staged[.state(name)]?.entry { return value }
     return states[name]
   }
 
-  /// How far an effect got.
+  /// Returns an effect; nil if it was never started.
   func effect(_ name: String) -> Effect? {
     if case .effect(_, let effect)? = staged[.effect(name)]?.entry { return effect }
     return effects[name]
@@ -107,10 +107,10 @@ struct Ledger: Sendable {
 
   // MARK: - How it changes
 
-  /// Takes over what the ledger's topic says, in its order.
+  /// Applies an entry of the ledger topic, in the topic's order.
   mutating func restore(_ entry: LedgerEntry) { apply(entry) }
 
-  /// A decision: seen from now on, forgotten by ``dropStaged()`` until it is settled.
+  /// Adds a decision to the staged layer. ``dropStaged()`` removes it unless it is settled before.
   mutating func stage(_ entry: LedgerEntry) {
     if case .handled(let id, let handled) = entry {
       stagedHandled[id, default: StagedHandled()].stage(handled)
@@ -119,7 +119,8 @@ struct Ledger: Sendable {
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
   }
 
-  /// A staged decision is in Kafka. Settled in the order in which they were staged.
+  /// Moves a staged decision to the layer that is in Kafka. Decisions are settled in the order in which they were
+  /// staged.
   mutating func settle(_ entry: LedgerEntry) {
     apply(entry)
     if case .handled(let id, _) = entry {
@@ -135,21 +136,21 @@ struct Ledger: Sendable {
     }
   }
 
-  /// The epoch is over: what was not settled may or may not be in Kafka, and only its topic can tell.
+  /// Drops all staged entries, because the epoch is over. Some of them may be in Kafka; only the ledger topic can tell.
   mutating func dropStaged() {
     staged.removeAll()
     stagedHandled.removeAll()
     performing.removeAll()
   }
 
-  /// Notifications that are older than the horizon, as the entries that remove them; to be staged and written. Those
-  /// on pages are forgotten at once, and their pages removed.
+  /// Returns the entries that remove notifications older than the horizon. The caller stages and writes them.
+  /// Notifications on pages are removed from memory at once, and their pages are removed.
   ///
   /// - Parameters:
-  ///   - horizon: What is done or dead and older than this goes.
-  ///   - parkedHorizon: What is parked and older than this goes. Later than any record on a tier: a worker that was
-  ///     switched off must find its parked records as it left them.
-  ///   - parts: How much of the table is looked at, in parts of 256.
+  ///   - horizon: Done and dead notifications older than this are removed.
+  ///   - parkedHorizon: Delayed notifications older than this are removed. It is later than any record on a retry
+  ///     topic, so that a worker that was switched off finds its delayed records again.
+  ///   - parts: The part of the table to examine, in units of 1/256.
   mutating func expired(before horizon: Timestamp, parkedBefore parkedHorizon: Timestamp, parts: Int) -> [LedgerEntry] {
     let minute = Handled.minute(of: horizon)
     let parkedMinute = Handled.minute(of: parkedHorizon)
@@ -158,7 +159,7 @@ struct Ledger: Sendable {
       return handled.minute < minute
     }
     var entries: [LedgerEntry] = []
-    // What is about to change is not old any more.
+    // An entry that is about to change is not expired.
     for id in old where stagedHandled[id] == nil {
       if handled[id]?.isOnPage == true { handled[id] = nil } else { entries.append(.handled(id, nil)) }
     }
@@ -169,14 +170,14 @@ struct Ledger: Sendable {
     return entries
   }
 
-  // More than are written between two sweeps, so that none stays for ever.
+  // More pages than are written between two sweeps, so that every page is removed in time.
   private static let pagesPerSweep = 10_000
 
   private mutating func apply(_ entry: LedgerEntry) {
     switch entry {
     case .handled(let id, let value): handled[id] = value
     case .effect(let name, let effect):
-      // What is done stays done, whoever comes late with an intent.
+      // A completed effect stays completed, even if another owner writes an intent late.
       if case .ended? = effects[name]?.progress, case .intended? = effect?.progress { return }
       effects[name] = effect
     case .timer(let name, let timer): committedTimers[name] = timer
@@ -187,26 +188,27 @@ struct Ledger: Sendable {
       pages.append(id)
       for line in page.lines { handled[line.id] = line.handled }
     case .page(let id, nil):
-      // They go in the order in which they came. One that is not the first was compacted away before.
+      // Pages are removed in the order in which they were added. A page that is not the first was compacted away
+      // before.
       if pages.first == id { _ = pages.popFirst() }
     }
   }
 
   // MARK: - Effects
 
-  /// What a handler that wants to cause an effect has to do.
+  /// The next step of a handler that wants to perform an effect.
   enum EffectStep: Sendable, Hashable {
-    /// Stage this, write it, wait until Kafka has acknowledged it, then perform.
+    /// Stage and write this entry, wait for Kafka's acknowledgement, then perform the effect.
     case write(LedgerEntry)
-    /// An earlier run may have performed it: perform with the body that is written.
+    /// An earlier attempt may have performed the effect. Perform it again with the recorded body.
     case perform(body: [UInt8], intendedAt: Timestamp)
-    /// It was done, with this result: do not perform.
+    /// The effect completed with this result. Do not perform it.
     case ended(result: [UInt8])
-    /// Another handler is at it: park.
+    /// Another handler performs the effect. Delay the record.
     case busy
   }
 
-  /// Begins an effect. Unless the answer is `ended` or `busy` the effect is this handler's until
+  /// Starts an effect. Unless the result is `ended` or `busy`, the effect belongs to this handler until
   /// ``endEffect(_:result:)``, ``withdrawEffect(_:)`` or ``leaveEffect(_:)``.
   mutating func beginEffect(_ name: String, body: [UInt8], now: Timestamp) -> EffectStep {
     guard !performing.contains(name) else { return .busy }
@@ -224,18 +226,19 @@ struct Ledger: Sendable {
     }
   }
 
-  /// The entry that keeps a result; to be staged at once and written with the handler's outcome. nil where the effect
-  /// is not being performed.
+  /// Returns the entry that stores a result, or nil if the effect is not being performed. The caller stages it at once
+  /// and writes it with the handler's outcome.
   mutating func endEffect(_ name: String, result: [UInt8]) -> LedgerEntry? {
     guard performing.remove(name) != nil, let effect = effect(name) else { return nil }
     return .effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: result)))
   }
 
-  /// The entry that takes an intent back, to be staged at once and written; nil where the effect is not being performed.
+  /// Returns the entry that removes an intent, or nil if the effect is not being performed. The caller stages it at
+  /// once and writes it.
   mutating func withdrawEffect(_ name: String) -> LedgerEntry? {
     performing.remove(name) == nil ? nil : .effect(name, nil)
   }
 
-  /// The handler ended without a result: what became of the effect is unclear.
+  /// The handler ended without a result, so the result of the effect is unknown.
   mutating func leaveEffect(_ name: String) { performing.remove(name) }
 }

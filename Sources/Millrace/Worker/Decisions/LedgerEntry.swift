@@ -1,25 +1,24 @@
-// What a ledger keeps.
+// The entries of a ledger.
 
 internal import AppStore
 
-/// What became of a notification.
+/// The state of a notification.
 struct Handled: Sendable, Hashable {
-  /// The state it is in.
+  /// The state of a notification.
   enum State: Sendable, Hashable {
-    /// Its outcome is in Kafka; `digest` tells this outcome from another (``OutcomeDigest``).
+    /// The outcome is in Kafka. `digest` distinguishes it from another outcome (``OutcomeDigest``).
     case done(digest: UInt32)
-    /// It waits on a retry tier; `attempt` counts the runs it had, 0 for one that waits behind another of its key.
-    /// Without a tier it waits outside the order of its key: nobody waits behind it.
+    /// The notification waits on a retry topic. `attempt` is the number of runs so far, 0 if it waits for another
+    /// notification of its key. If `tier` is nil, it waits outside the order of its key: no notification waits for it.
     case parked(attempt: Int, tier: Int?)
-    /// It is a dead letter.
+    /// The notification is a dead letter.
     case dead
   }
 
-  /// The state it is in.
   var state: State
-  /// Since when, in minutes since 1970: as fine as the horizon needs.
+  /// The time of the last change, in minutes since 1970, which is precise enough for the horizon.
   var minute: UInt32
-  /// Whether Kafka has it on a ``LedgerPage``, and not in a record of its own.
+  /// Whether the entry is on a ``LedgerPage`` in Kafka and not in a record of its own.
   var isOnPage = false
 
   init(_ state: State, minute: UInt32) {
@@ -31,65 +30,64 @@ struct Handled: Sendable, Hashable {
     self.init(state, minute: Self.minute(of: time))
   }
 
-  /// How a tier, or none, is kept in 16 bits.
+  /// Encodes a retry topic's index, or none, in 16 bits.
   static func code(ofTier tier: Int?) -> UInt16 { tier.map { min(UInt16(clamping: $0), .max - 1) } ?? .max }
 
-  /// The tier that such a code stands for.
+  /// Decodes a retry topic's index.
   static func tier(ofCode code: UInt16) -> Int? { code == .max ? nil : Int(code) }
 
-  /// 29 bits of minutes: the year 2990.
+  /// 29 bits of minutes: until the year 2990.
   static let lastMinute: UInt32 = 0x1FFF_FFFF
 
-  /// The minute a moment falls into, within what a ledger can hold.
+  /// Returns the minute of a time, limited to the range that a ledger can store.
   static func minute(of time: Timestamp) -> UInt32 {
     UInt32(clamping: min(time.millisecondsSince1970 / 60_000, Int64(lastMinute)))
   }
 }
 
-/// Something done that cannot be undone.
+/// An action that cannot be undone.
 struct Effect: Sendable, Hashable {
-  /// How far it got.
+  /// The progress of an effect.
   enum Progress: Sendable, Hashable {
-    /// It may have been sent; if it is sent again, then with this body.
+    /// The request may have been sent. If it is sent again, it must have this body.
     case intended(body: [UInt8])
-    /// It was done, with this answer.
+    /// The effect completed with this result.
     case ended(result: [UInt8])
   }
 
-  /// When the intent was written first.
+  /// The time when the intent was first written.
   var intendedAt: Timestamp
-  /// How far it got.
   var progress: Progress
 }
 
-/// A timer that lives with a lane.
+/// A timer that belongs to a lane.
 struct LaneTimer: Sendable, Hashable {
-  /// When it fires.
+  /// The time when the timer fires.
   var at: Timestamp
   /// The record key of the notification that set it.
   var key: [UInt8]
-  /// What was given when it was set.
+  /// The payload that was given when the timer was set.
   var payload: [UInt8]
 }
 
-/// One change of a ledger; nil removes. Also what one record of the ledger's topic says.
+/// One change of a ledger, which is also the content of one ledger record. Nil removes the entry.
 enum LedgerEntry: Sendable, Hashable {
-  /// A notification, by its id.
+  /// A notification, by id.
   case handled(LedgerKey, Handled?)
-  /// An effect, by its name. Only one that certainly was not caused is removed.
+  /// An effect, by name. Only an effect that certainly did not happen is removed.
   case effect(String, Effect?)
-  /// A timer, by its name.
+  /// A timer, by name.
   case timer(String, LaneTimer?)
-  /// A counter of this lane, by its name; readers sum the lanes.
+  /// A counter of this lane, by name. Readers sum the lanes.
   case counter(String, Int64?)
-  /// With strict order: the last notification that waits of a record key.
+  /// The last waiting notification of a record key, for strict ordering.
   case tail(LedgerKey, LedgerKey?)
-  /// What a handler keeps, by its name.
+  /// A state that a handler stored, by name.
   case state(String, [UInt8]?)
   /// Notifications that were done in one commit; see ``LedgerPage``.
   case page(LedgerPage.ID, LedgerPage?)
 
-  /// What an entry is about: the key of its record.
+  /// The subject of an entry, which becomes the key of its record.
   enum Name: Sendable, Hashable {
     case handled(LedgerKey)
     case effect(String)
@@ -100,7 +98,6 @@ enum LedgerEntry: Sendable, Hashable {
     case page(LedgerPage.ID)
   }
 
-  /// What it is about.
   var name: Name {
     switch self {
     case .handled(let id, _): .handled(id)
@@ -115,10 +112,10 @@ enum LedgerEntry: Sendable, Hashable {
 }
 
 extension LedgerEntry {
-  /// The entries of one commit without the counts that later ones in it pass: a counter that every record moves is
-  /// written once.
+  /// Returns the entries of one commit without superseded counter values, so that a counter that every record changes
+  /// is written once.
   static func withoutPassedCounts(_ entries: [LedgerEntry]) -> [LedgerEntry] {
-    // Most commits count nothing.
+    // Most commits contain no counters.
     guard entries.contains(where: { if case .counter = $0 { true } else { false } }) else { return entries }
     var seen: Set<String> = []
     var kept: [LedgerEntry] = []

@@ -1,15 +1,15 @@
-// From ids and keys to ledger keys.
+// Creates ledger keys from ids and record keys.
 
 internal import Crypto
 
 extension LedgerKey {
-  /// The key of an id, for instance a `notificationUUID`.
+  /// Creates the key of an id, for instance a `notificationUUID`.
   init(id: String) {
     var id = id
     self = id.withUTF8 { LedgerKey(hashing: UnsafeRawBufferPointer($0)) }
   }
 
-  /// The key of any bytes, for instance a record's key.
+  /// Creates the key of any bytes, for instance a record's key.
   init(hashing bytes: [UInt8]) { self = bytes.withUnsafeBytes { LedgerKey(hashing: $0) } }
 
   private init(hashing bytes: UnsafeRawBufferPointer) {

@@ -1,11 +1,12 @@
-// Many notifications of one commit in one record of the ledger's topic: a record for each would cost more than handling
-// it does. See docs/adr/0020-what-is-done-in-one-commit-shares-a-record.md.
+// Many notifications of one commit in one ledger record, because a record for each would cost more than handling it.
+// See docs/adr/0020-what-is-done-in-one-commit-shares-a-record.md.
 
 internal import AppStore
 
-/// Notifications that were done in one commit, known to the ledger's topic by nothing else.
+/// Notifications that were done in one commit and have no other record in the ledger topic.
 struct LedgerPage: Sendable, Hashable {
-  /// Names a page of a lane: 44 bits of milliseconds since 1970, then 20 that tell pages of one moment apart.
+  /// The id of a page in a lane: 44 bits of milliseconds since 1970, then 20 bits that distinguish pages of one
+  /// millisecond.
   struct ID: Sendable, Hashable {
     var value: UInt64
 
@@ -16,7 +17,7 @@ struct LedgerPage: Sendable, Hashable {
       value = milliseconds << 20 | UInt64(salt & 0xF_FFFF)
     }
 
-    /// When it was written, in minutes since 1970.
+    /// The time when the page was written, in minutes since 1970.
     var minute: UInt32 { Handled.minute(of: Timestamp(millisecondsSince1970: Int64(value >> 20))) }
   }
 
@@ -26,7 +27,7 @@ struct LedgerPage: Sendable, Hashable {
     var digest: UInt32
     var minute: UInt32
 
-    /// What it says.
+    /// The ledger entry of the notification.
     var handled: Handled {
       var handled = Handled(.done(digest: digest), minute: minute)
       handled.isOnPage = true
@@ -34,15 +35,17 @@ struct LedgerPage: Sendable, Hashable {
     }
   }
 
-  /// Fewer get records of their own: a page costs memory too.
+  /// The minimum number of notifications on a page. Fewer get records of their own, because a page takes memory too.
   static let fewest = 16
 
   var lines: [Line]
 }
 
 extension Ledger {
-  /// What of one commit's entries goes on a page, and what is left. Only what the ledger's topic knows nothing of yet may
-  /// stand on one: what has a record of its own is superseded by another of the same key, and removed by a tombstone.
+  /// Splits the entries of one commit into a page and the rest.
+  ///
+  /// Only notifications that have no ledger record yet may be on a page. A record can be superseded by another one with
+  /// the same key and removed by a tombstone; an entry on a page cannot.
   func paged(_ entries: [LedgerEntry]) -> (page: LedgerPage?, rest: [LedgerEntry]) {
     guard entries.count >= LedgerPage.fewest else { return (nil, entries) }
     var changed: Set<LedgerKey> = []

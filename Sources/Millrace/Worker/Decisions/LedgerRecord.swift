@@ -1,15 +1,15 @@
-// Ledger entries as records of the ledger's topic. The format is read by every later version: kinds and fields are only
-// ever added, and a changed layout gets a new version byte.
+// The encoding of ledger entries as records of the ledger topic. Every later version has to read this format: kinds and
+// fields are only added, and a changed layout gets a new version byte.
 //
-// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`) or 8 bytes (`p`).
-// Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`) or 8 bytes (`p`). Value:
+// one version byte, then fixed fields, most significant byte first; a tombstone removes.
 
 internal import AppStore
 
-/// A record of the ledger's topic.
+/// A record of the ledger topic.
 struct LedgerRecord: Sendable, Hashable {
   var key: [UInt8]
-  /// nil is a tombstone.
+  /// Nil is a tombstone.
   var value: [UInt8]?
 
   init(key: [UInt8], value: [UInt8]?) {
@@ -39,7 +39,7 @@ struct LedgerRecord: Sendable, Hashable {
 }
 
 extension LedgerRecord {
-  /// The record that says this.
+  /// Encodes an entry.
   init(_ entry: LedgerEntry) {
     switch entry {
     case .handled(let id, let handled):
@@ -122,28 +122,28 @@ extension LedgerRecord {
   }
 }
 
-/// A ledger record that this version cannot read. A lane must not start without it: what it does not know it would do
-/// again.
+/// A ledger record that this version cannot read. The lane must not start, because it would repeat handled
+/// notifications that it does not know.
 enum LedgerRecordError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind is not one of ours: a newer version wrote it, or something that is no worker.
+  /// The kind is unknown. A newer version wrote the record, or a program other than a worker.
   case unknownKind(UInt8?)
-  /// The layout is of another version.
+  /// The layout has another version.
   case unknownVersion(UInt8)
-  /// The bytes end too early, or say what cannot be.
+  /// The bytes end too early or contain an invalid value.
   case malformed
 
   var description: String {
     switch self {
     case .unknownKind(let kind):
       "ledger record of unknown kind \(kind.map { String($0) } ?? "(empty key)"); run the version that wrote it"
-    case .unknownVersion(let version): "ledger record of version \(version); run the version that wrote it"
-    case .malformed: "malformed ledger record; something else than this worker writes to its ledger topic"
+    case .unknownVersion(let version): "ledger record has unsupported version \(version); run the version that wrote it"
+    case .malformed: "ledger record is malformed; find the other program that writes to this ledger topic"
     }
   }
 }
 
 extension LedgerRecord {
-  /// What the record says.
+  /// Decodes the record.
   func entry() throws(LedgerRecordError) -> LedgerEntry {
     guard let kind = key.first.flatMap({ Kind(rawValue: $0) }) else { throw .unknownKind(key.first) }
     switch kind {
@@ -178,7 +178,7 @@ extension LedgerRecord {
     return name
   }
 
-  /// nil for a tombstone. What follows the fields that this version knows is of a later one and left alone.
+  /// Decodes the value. Nil for a tombstone. Extra fields that a later version added at the end are ignored.
   private func read<Value>(
     _ fields: (inout ByteReader) throws(LedgerRecordError) -> Value
   ) throws(LedgerRecordError) -> Value? {

@@ -1,64 +1,65 @@
-// What a ledger says about a record that is about to be handed to a handler.
+// Decides from the ledger whether a handler runs for a record.
 
-/// How a record came to a lane.
+/// The way by which a record arrived in a lane.
 enum Arrival: Sendable, Hashable {
   /// From a family's topic.
   case live
-  /// From a retry tier, after that many runs; `reapplying` where it was sent again for handlers to run again.
+  /// From a retry topic, after this number of runs. `reapplying` is true for a record of a `--reapply` replay.
   case retry(attempt: Int, reapplying: Bool)
-  /// Sent again plainly: handled stays handled.
+  /// From a plain replay: handled notifications are skipped.
   case replay
-  /// Sent again for handlers to run again.
+  /// From a `--reapply` replay: handlers run again for handled notifications.
   case reapply
-  /// A dead letter that is to be tried again; `reapplying` where it died of a run for which handlers were to run again.
+  /// A requeued dead letter. `reapplying` is true if it became a dead letter during a `--reapply` replay.
   case requeue(reapplying: Bool)
 }
 
 /// Whether a handler runs.
 enum LedgerVerdict: Sendable, Hashable {
-  /// It runs, after that many runs.
+  /// The handler runs, after this number of earlier runs.
   case run(attempt: Int)
-  /// It runs although the notification is done; events are written only where the outcome's digest is not this one, and
-  /// the ledger changes only by a new digest.
+  /// The handler runs although the notification is done. Events are written and the ledger changes only if the
+  /// outcome's digest differs from this one.
   case reapply(attempt: Int, digest: UInt32)
-  /// It does not run; the record is finished without anything else.
+  /// The handler does not run, and the record is finished without an outcome.
   case skip(Skip)
 
-  /// Why a record is not handled. The raw value is a label of metrics.
+  /// The reason why a record is skipped. The raw value is a metric label.
   enum Skip: String, Sendable, Hashable, CaseIterable {
-    /// It is done.
+    /// The notification is done.
     case duplicate
-    /// It waits on a tier, and that record will be handled; or it is not yet certain that it will not be.
+    /// A copy of the notification waits on a retry topic, or it is not yet certain that the copy is gone.
     case parked
-    /// It is a dead letter, and only a requeue brings it back.
+    /// The notification is a dead letter, and only a requeue retries it.
     case dead
-    /// An older copy of a parked record; at-least-once leaves such copies after a crash.
+    /// An older copy of a delayed record. At-least-once mode leaves such copies after a crash.
     case superseded
   }
 }
 
 extension Ledger {
-  /// Decides whether a record is handled. Asked when ``KeyLanes`` hands it out, never earlier: of two copies the second
-  /// is handed out only when the outcome of the first is staged.
-  /// - Parameter hasPassed: Whether what was parked so would have come back by now (``TierPassage``).
+  /// Decides whether a record is handled. The worker asks when ``KeyedScheduler`` hands the record out, never earlier: then
+  /// the outcome of an earlier copy is staged.
+  /// - Parameter hasPassed: Whether a delayed record with this state would be back by now (``RetryDelayPassage``).
   func verdict(
     for id: LedgerKey, arriving arrival: Arrival, hasPassed: (Handled) -> Bool = { _ in false }
   ) -> LedgerVerdict {
     let known = self[id]
     switch (arrival, known?.state) {
-    // What the ledger does not know is handled, however it came: better twice than never.
+    // A notification that the ledger does not know is handled, however it arrived: at least once is better than never.
     case (.retry(let attempt, _), nil): return .run(attempt: attempt)
     case (_, nil): return .run(attempt: 0)
 
-    // The record that parking wrote has the attempt that parking noted. A lower one is an older copy; a higher one says
-    // that the note was lost with a crash, and the record is the truth.
+    // The delayed record has the attempt that the ledger has. A lower attempt means an older copy. A higher one means
+    // that a crash lost the ledger's entry, and the record is right.
     case (.retry(let attempt, _), .parked(let noted, _)):
       return attempt >= noted ? .run(attempt: attempt) : .skip(.superseded)
-    // Its copy is gone, and the run it waited for with it. Should the copy come all the same, it is an older one.
+    // The copy is gone, and with it the run that it waited for. If the copy arrives after all, it counts as an older
+    // one.
     case (_, .parked(let noted, _)):
       return known.map(hasPassed) == true ? .run(attempt: noted + 1) : .skip(.parked)
 
-    // What was reapplied and died is done still: its letter is reapplied again.
+    // A notification that died during a reapply is still done, so its dead letter is reapplied again.
     case (.reapply, .done(let digest)), (.requeue(reapplying: true), .done(let digest)):
       return .reapply(attempt: 0, digest: digest)
     case (.retry(let attempt, reapplying: true), .done(let digest)):

@@ -1,17 +1,16 @@
-// A binary heap, for what is due first and what is ready first.
+// A binary heap, used for due times and for the ready queue.
 
-/// The smallest element first.
+/// A heap with the smallest element first.
 struct MinHeap<Element: Comparable & Sendable>: Sendable {
   private var elements: [Element] = []
 
   var count: Int { elements.count }
   var isEmpty: Bool { elements.isEmpty }
-  /// The smallest element.
   var first: Element? { elements.first }
 
   init() {}
 
-  /// A heap of these.
+  /// Creates a heap of these elements.
   init(_ elements: [Element]) {
     self.elements = elements
     for index in stride(from: elements.count / 2 - 1, through: 0, by: -1) { sink(index) }
@@ -28,7 +27,7 @@ struct MinHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  /// Removes the smallest element.
+  /// Removes and returns the smallest element.
   mutating func popFirst() -> Element? {
     guard let last = elements.popLast() else { return nil }
     guard let first = elements.first else { return last }
@@ -49,6 +48,6 @@ struct MinHeap<Element: Comparable & Sendable>: Sendable {
     }
   }
 
-  /// Every element, in no order.
+  /// All elements, in no particular order.
   var unordered: [Element] { elements }
 }

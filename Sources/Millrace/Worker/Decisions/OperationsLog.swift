@@ -1,52 +1,52 @@
-// Who won: many operators, no coordinator, one log.
+// Resolves conflicts between operators' commands by their order in one log, without a coordinator.
 
-/// The records of `millrace.operations` so far, as one worker sees them.
+/// The state of `millrace.operations` as one worker sees it.
 ///
-/// The first command for an item in the log's order wins, whoever folds it and whenever. The owner of the item's lane
-/// executes it and writes the result in the same transaction; so an open command is one that nobody has executed. A
-/// command that could not be executed settles nothing: the next one for its item wins.
+/// The first command for an item in the log's order wins, for every reader. The owner of the item's lane executes it
+/// and writes the result in the same transaction, so an open command has not been executed. If a command fails, the
+/// next command for its item wins.
 package struct OperationsLog: Sendable {
-  /// What a record changed.
+  /// The effect of a record on the state.
   package enum Change: Sendable, Hashable {
-    /// The command stands.
+    /// The command is the winner for its item.
     case accepted
     /// Another command for the item came first.
     case refused(winner: String)
-    /// A replay went on.
+    /// A replay made progress.
     case advanced
     /// The command is finished.
     case finished
-    /// A run is to wait, go on or end.
+    /// A run was paused, resumed or stopped.
     case controlled
-    /// Of another worker, said before, or about nothing that is open.
+    /// The record belongs to another worker, is a repetition, or refers to nothing that is open.
     case ignored
   }
 
-  /// Where an item stands.
+  /// The status of an item.
   package struct Standing: Sendable, Hashable {
     /// The command that won.
     package var command: OperationCommand
-    /// Its last result.
+    /// The last result of the command.
     package var outcome: OperationResult.Outcome?
-    /// How many records it has sent, where it is a replay.
+    /// The number of records that a replay has sent.
     package var sent: Int64 = 0
 
-    /// Where a replay goes on; nil where nothing was noted of it, or it is finished.
+    /// The position where a replay continues; nil if no progress was recorded or the replay is finished.
     package var place: ReplayPlace? {
       guard case .progress(let next)? = outcome else { return nil }
       return ReplayPlace(next: next, sent: sent)
     }
 
-    /// Why the command could not be carried out; nil where it was, or nobody has tried.
+    /// The reason why the command failed; nil if it has not failed.
     package var failure: String? {
       guard case .failed(let why)? = outcome else { return nil }
       return why
     }
 
-    /// Whether the item is as if nobody had said anything: nothing was done, and the next command for it wins.
+    /// Whether the command failed. Then nothing was done, and the next command for the item wins.
     package var isFree: Bool { failure != nil }
 
-    /// Whether its lane's owner still has to do something.
+    /// Whether the owner of the lane still has work to do.
     package var isOpen: Bool {
       switch outcome {
       case nil, .progress: true
@@ -57,7 +57,7 @@ package struct OperationsLog: Sendable {
 
   private let worker: String
   private var standings: [String: Standing] = [:]
-  // In the log's order; finished ones are taken out when they are the larger part.
+  // In the log's order. Finished commands are removed once they are the larger part.
   private var openCommands: [(item: String, id: String)] = []
   private var finished = 0
   private var openParts: [String: Int] = [:]
@@ -65,7 +65,7 @@ package struct OperationsLog: Sendable {
 
   package init(worker: String) { self.worker = worker }
 
-  /// Folds the next record of the topic.
+  /// Applies the next record of the topic.
   package mutating func fold(_ record: OperationsRecord) -> Change {
     switch record {
     case .command(let command):
@@ -95,36 +95,36 @@ package struct OperationsLog: Sendable {
       }
       return .finished
     case .control(let control):
-      // Whoever ends a run ends it for good.
+      // A stopped run cannot be resumed.
       guard words[control.run] != .stop, words[control.run] != control.verb else { return .ignored }
       words[control.run] = control.verb
       return .controlled
     }
   }
 
-  /// The last word about a run; nil: nobody said anything.
-  package func word(on run: String) -> RunControl.Verb? { words[run] }
+  /// The last instruction for a run; nil if there is none.
+  package func control(on run: String) -> RunControl.Verb? { words[run] }
 
-  /// How many parts of a run are not finished.
+  /// The number of unfinished parts of a run.
   package func openParts(of run: String) -> Int { openParts[run] ?? 0 }
 
-  /// Whether nobody has said anything about any item.
+  /// Whether there are no commands.
   package var isEmpty: Bool { standings.isEmpty }
 
-  /// Where an item stands; nil: nobody said anything about it.
+  /// The status of an item; nil if there is no command for it.
   package func standing(of item: String) -> Standing? { standings[item] }
 
-  /// What the owner of a lane has to execute, in the log's order.
+  /// The commands that the owner of a lane has to execute, in the log's order.
   func open(lane: Int32) -> [Standing] {
     openCommands.compactMap { Self.standing($0, in: standings) }.filter { $0.isOpen && $0.command.lane == lane }
   }
 
-  /// Where the item of a command stands, as long as the command is its winner.
+  /// The status of a command's item, if the command is the winner.
   private static func standing(_ entry: (item: String, id: String), in standings: [String: Standing]) -> Standing? {
     guard let standing = standings[entry.item], standing.command.id == entry.id else { return nil }
     return standing
   }
 
-  /// The items that somebody has a command for, with where they stand.
+  /// The status of every item that has a command.
   package var all: [String: Standing] { standings }
 }

@@ -1,40 +1,39 @@
-// Operators' commands and what became of them, as records of `millrace.operations`: JSON, the item as key.
+// Operators' commands and their results, as records of `millrace.operations`: JSON, with the item as key.
 
 package import AppStore
-package import Kafka
+package import KafkaClient
 
-/// Something an operator wants done to one item of one worker.
+/// An operator's command for one item of one worker.
 package struct OperationCommand: Sendable, Hashable {
-  /// What is to be done.
+  /// The action to perform.
   package enum Action: Sendable, Hashable {
-    /// Try a dead letter again.
+    /// Retry a dead letter.
     case requeue
-    /// Leave a dead letter for good.
+    /// Discard a dead letter permanently.
     case discard
     /// Send records of one partition again.
     case replay(ReplayPart)
   }
 
-  /// Instead of a worker's name: the command is carried out by the program that gave it.
+  /// The value of ``worker`` if the program that issued the command executes it itself.
   package static let noWorker = ""
 
-  /// Names the command: a UUID its author made.
+  /// A UUID that the author of the command generated.
   package var id: String
-  /// The run it is part of; nil: it stands for itself.
+  /// The run that the command belongs to; nil for a single command.
   package var run: String?
-  /// What it is about, one command for each: ``OperationCommand/deadLetter(lane:offset:)`` or the command's own id.
+  /// The item that the command is for: ``OperationCommand/deadLetter(lane:offset:)`` or the command's own id. At most
+  /// one command is executed for each item.
   package var item: String
-  /// Whose lane executes it.
+  /// The worker whose lane executes the command.
   package var worker: String
-  /// The lane.
   package var lane: Int32
-  /// What is to be done.
   package var action: Action
   /// The operator's reason.
   package var why: String
-  /// Who gave it.
+  /// The operator who issued the command.
   package var by: String
-  /// When.
+  /// The time when the command was issued.
   package var at: Timestamp
 
   package init(
@@ -45,54 +44,50 @@ package struct OperationCommand: Sendable, Hashable {
     (self.why, self.by, self.at) = (why, by, at)
   }
 
-  /// The item that a dead letter is, by its place in the worker's dead-letter topic.
+  /// Returns the item of a dead letter, from its position in the worker's dead-letter topic.
   package static func deadLetter(lane: Int32, offset: Int64) -> String { "dead-letters/\(lane)/\(offset)" }
 }
 
-/// What of one partition is sent again, and how.
+/// The records of one partition to send again, and how.
 package struct ReplayPart: Sendable, Hashable {
-  /// The topic; its partition is the command's lane.
+  /// The topic. Its partition is the command's lane.
   package var topic: String
   /// The first offset.
   package var from: Int64
-  /// The offset behind the last.
+  /// The offset after the last record.
   package var to: Int64
-  /// Whether handlers run again for what is done.
+  /// Whether handlers run again for notifications that are done.
   package var isReapply = false
-  /// Which of the records between.
+  /// The filter for records in the range.
   package var selection = RecordSelection()
-  /// Records a second of the whole run at most; nil: as fast as it goes.
+  /// The maximum rate of the whole run in records per second; nil means no limit.
   package var rate: Int?
-  /// How many parts the run has.
+  /// The number of parts of the run.
   package var parts = 1
-  /// The topic that the copies go to, where it is no worker's.
+  /// The topic to copy the records to, if that is not a worker's replay topic.
   package var target: String?
 
-  /// Records `from..<to`.
+  /// Creates a part with the records `from..<to`.
   package init(topic: String, from: Int64, to: Int64, isReapply: Bool = false) {
     (self.topic, self.from, self.to, self.isReapply) = (topic, from, to, isReapply)
   }
 }
 
-/// An operator's word about a whole run.
+/// An operator's instruction for a whole run.
 package struct RunControl: Sendable, Hashable {
-  /// What is to become of it.
+  /// The instruction.
   package enum Verb: String, Sendable, Hashable, CaseIterable {
-    /// Wait.
     case pause
-    /// Go on.
     case resume
-    /// End where it stands. The last word.
+    /// End the run where it is. This cannot be reversed.
     case stop
   }
 
-  /// The run.
   package var run: String
-  /// What is to become of it.
   package var verb: Verb
-  /// Who said so.
+  /// The operator who gave the instruction.
   package var by: String
-  /// When.
+  /// The time when the instruction was given.
   package var at: Timestamp
 
   package init(run: String, _ verb: Verb, by: String, at: Timestamp) {
@@ -100,31 +95,27 @@ package struct RunControl: Sendable, Hashable {
   }
 }
 
-/// What became of a command; written by the lane's owner together with what it did.
+/// The result of a command. The owner of the lane writes it in the same transaction as the command's effect.
 package struct OperationResult: Sendable, Hashable {
-  /// How far it is.
+  /// The progress of the command.
   package enum Outcome: Sendable, Hashable {
-    /// A replay went that far; the next offset to send.
+    /// A replay has come this far. `next` is the next offset to send.
     case progress(next: Int64)
-    /// Done.
+    /// The command is executed.
     case done
-    /// An operator ended it before this offset.
+    /// An operator ended the replay before this offset.
     case stopped(next: Int64)
-    /// It cannot be done; says why.
+    /// The command cannot be executed, for the given reason.
     case failed(String)
   }
 
-  /// The command.
   package var command: String
-  /// Its item.
   package var item: String
-  /// Its worker.
   package var worker: String
-  /// How far it is.
   package var outcome: Outcome
-  /// How many records a replay has sent so far.
+  /// The number of records that a replay has sent so far.
   package var sent: Int64 = 0
-  /// When.
+  /// The time when the result was written.
   package var at: Timestamp
 
   package init(_ command: OperationCommand, _ outcome: Outcome, sent: Int64 = 0, at: Timestamp) {
@@ -133,7 +124,7 @@ package struct OperationResult: Sendable, Hashable {
   }
 }
 
-/// One record of the topic.
+/// A record of the operations topic.
 package enum OperationsRecord: Sendable, Hashable {
   case command(OperationCommand)
   case result(OperationResult)
@@ -157,32 +148,32 @@ package enum OperationsRecord: Sendable, Hashable {
     }
   }
 
-  /// The record for Kafka.
+  /// Returns the record to write to Kafka.
   package func producerRecord(_ topic: String) -> ProducerRecord {
     ProducerRecord(
       topic: topic, partition: 0, key: key, value: json.serialized(),
       headers: [RecordHeader("content-type", "application/json")])
   }
 
-  /// Reads a record; nil for anything else: the topic is for people, too.
+  /// Reads a record. Nil for anything else, because people may write to the topic too.
   package init?(_ record: ConsumerRecord) {
     guard let value = record.value, let json = try? JSON(parsing: value) else { return nil }
     self.init(json)
   }
 
-  /// Reads a record, for those who tell of what they pass over; nil for a tombstone.
-  /// - Throws: ``UnreadableRecord`` for anything else than a command, a result or a word about a run.
+  /// Reads a record for callers that report unreadable records. Nil for a tombstone.
+  /// - Throws: ``UnreadableRecord`` if the record is not a command, a result or a run control.
   package static func read(_ record: ConsumerRecord) throws(UnreadableRecord) -> OperationsRecord? {
     guard let value = record.value else { return nil }
     let json: JSON
-    do { json = try JSON(parsing: value) } catch { throw UnreadableRecord("no JSON: \(error)") }
+    do { json = try JSON(parsing: value) } catch { throw UnreadableRecord("the value is not valid JSON: \(error)") }
     guard let operation = OperationsRecord(json) else {
-      throw UnreadableRecord("neither a command nor a result nor a word about a run")
+      throw UnreadableRecord("the value is not a command, a result or a run control")
     }
     return operation
   }
 
-  /// Reads a record's value; nil for anything else: the topic is for people, too.
+  /// Reads a record's value. Nil for anything else, because people may write to the topic too.
   package init?(_ json: JSON) {
     guard case .object(let object) = json else { return nil }
     if let command = OperationCommand(object) {
@@ -245,7 +236,7 @@ extension ReplayPart {
     rate = object.number("rate").flatMap { Int(exactly: $0) }
     parts = object.number("parts").flatMap { Int(exactly: $0) } ?? 1
     target = object.text("target")
-    // A choice that is not understood must not become none at all.
+    // A selection that cannot be read must not be treated as no selection, which would select every record.
     if let json = object["selection"] {
       guard case .object(let chosen) = json, let selection = RecordSelection(chosen) else { return nil }
       self.selection = selection

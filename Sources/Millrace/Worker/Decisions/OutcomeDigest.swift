@@ -1,16 +1,16 @@
-// Tells one outcome from another in 32 bits, for `--reapply`.
+// A 32-bit digest by which `--reapply` compares outcomes.
 
-/// A digest of what an outcome publishes: FNV-1a over its parts, each with its length.
+/// A digest of the events of an outcome: FNV-1a over its parts, each with its length.
 ///
-/// It is no protection: who may write to a worker's ledger may do more than forge a digest. Two outcomes that differ
-/// look alike once in four thousand million.
+/// It does not protect against forgery: a program that can write to a worker's ledger can do more than forge a digest.
+/// Two different outcomes have the same digest once in four billion.
 struct OutcomeDigest: Sendable, Hashable {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
-  /// An outcome that publishes nothing.
+  /// Creates the digest of an outcome without events.
   init() {}
 
-  /// Adds a part, for instance an event's name, key or content; nil differs from empty.
+  /// Adds a part, for instance an event's name, key or content. Nil differs from empty.
   mutating func add(_ part: some Collection<UInt8>, isPresent: Bool = true) {
     mix(isPresent ? 1 : 0)
     withUnsafeBytes(of: UInt64(part.count).littleEndian) { $0.forEach { mix($0) } }

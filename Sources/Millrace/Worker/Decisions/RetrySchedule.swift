@@ -1,24 +1,24 @@
-// When a record is tried again, and where it waits until then.
+// Decides when a record is retried, and on which retry topic it waits until then.
 
 internal import AppStore
 
-/// The retry tiers of a worker and the rules by which a record takes them.
+/// The retry topics of a worker and the rules for their use.
 ///
-/// A tier is a topic with a fixed delay: due = append time + delay, so each is in order by itself. A wait that no tier
-/// has is a chain of tiers, the largest that fits first. Nothing runs before it was asked to, so what is left below the
-/// smallest tier is rounded up to it: the smallest tier is the resolution of a wait.
+/// A retry topic has a fixed delay: due = append time + delay, so its records are in the order of their due times. A
+/// longer wait is a chain of retry topics, the largest delay that fits first. A record never runs early: a remainder
+/// below the shortest delay is rounded up to it, so the shortest delay is the resolution of a wait.
 struct RetrySchedule: Sendable, Hashable {
-  /// The tiers' delays, ascending; each longer than zero.
+  /// The delays, ascending; each greater than zero.
   let delays: [Duration]
-  /// The shortest of them.
+  /// The shortest delay.
   let shortest: Duration
-  /// Runs of a handler before a dead letter is made; at least 1.
+  /// The number of handler runs after which a record becomes a dead letter; at least 1.
   let maximumAttempts: Int
 
   private static let standard = Duration.seconds(10)
 
-  /// Sorts the delays, drops what is not longer than zero, and falls back to ten seconds where nothing is left: a worker
-  /// without tiers would have nowhere to put what waits.
+  /// Sorts the delays and drops those that are not greater than zero. If none is left, the delay is ten seconds,
+  /// because a worker needs a place for records that wait.
   init(delays: [Duration], maximumAttempts: Int) {
     let usable = Set(delays.filter { $0 > .zero }).sorted()
     self.delays = usable.isEmpty ? [Self.standard] : usable
@@ -26,18 +26,17 @@ struct RetrySchedule: Sendable, Hashable {
     self.maximumAttempts = max(1, maximumAttempts)
   }
 
-  /// A run that did not finish its record.
+  /// A handler run that did not finish its record.
   struct FailedRun: Sendable, Hashable {
-    /// Runs so far, this one included; a wait for budget counts as none.
+    /// The number of runs, including this one. A run that waits for rate limits does not count.
     var attempt: Int
-    /// When this run began.
+    /// The time when this run began.
     var began: Timestamp
-    /// What the handler asked for; nil: as the schedule says.
+    /// The delay that the handler asked for; nil means the next delay of the schedule.
     var requested: Duration?
-    /// When the record is worth nothing any more; nil: never.
+    /// The time after which the record is no longer worth handling; nil means never.
     var deadline: Timestamp?
 
-    /// A failed run.
     init(attempt: Int, began: Timestamp, requested: Duration? = nil, deadline: Timestamp? = nil) {
       self.attempt = attempt
       self.began = began
@@ -46,21 +45,21 @@ struct RetrySchedule: Sendable, Hashable {
     }
   }
 
-  /// What becomes of a record that failed.
+  /// The action for a record whose run failed.
   enum Decision: Sendable, Hashable {
-    /// Appended to this tier; it runs at `due` or, where it goes through several tiers, a little later.
+    /// Append the record to this retry topic. It runs at `due`, or a little later if it goes through several topics.
     case park(tier: Int, due: Timestamp)
-    /// Once more at once: no tier ends before its deadline.
+    /// Retry at once, because no retry topic ends before the deadline.
     case runNow
-    /// Given up.
+    /// Make the record a dead letter.
     case deadLetter(Ending)
   }
 
-  /// Why a record is tried no more. The raw value is the dead letter's stable code.
+  /// The reason why a record is not retried. The raw value is the dead letter's stable code.
   enum Ending: String, Sendable, Hashable {
-    /// It failed as often as it may.
+    /// The maximum number of attempts was reached.
     case attemptsExhausted = "attempts-exhausted"
-    /// No try is left before its deadline.
+    /// No attempt is possible before the deadline.
     case deadlineMissed = "deadline-missed"
   }
 
@@ -71,41 +70,44 @@ struct RetrySchedule: Sendable, Hashable {
     guard let deadline = run.deadline else { return park(wanted, now: now) }
     let left = deadline - now
     if shortest <= left { return park(min(wanted, left), now: now) }
-    // Too late to wait. One more try, unless the one that just failed was already that.
+    // Too late to wait. Retry once more, unless the run that just failed was that last attempt.
     let hadRoom = shortest <= deadline - run.began
     return hadRoom && left > .zero ? .runNow : .deadLetter(.deadlineMissed)
   }
 
-  /// Parks without a run having failed: until the turn that a budget gives. Not beyond the deadline: turns may come
-  /// sooner than foreseen, and what died cannot use them.
+  /// Delays a record whose run did not fail, until its rate-limit slot.
+  ///
+  /// The wait never goes beyond the deadline: slots may become free earlier than predicted, but a dead letter cannot
+  /// use them.
   /// - Parameters:
-  ///   - turn: The earliest time it may run.
-  ///   - began: When the run began that was sent away.
+  ///   - turn: The earliest time when the record may run.
+  ///   - began: The time when the delayed run began.
   func wait(until turn: Timestamp, began: Timestamp, deadline: Timestamp?, now: Timestamp) -> Decision {
     let wanted = max(turn - now, shortest)
     guard let deadline else { return park(wanted, now: now) }
     let left = deadline - now
     if shortest <= left { return park(min(wanted, left), now: now) }
-    // No tier ends before it: one more run, which waits for its turn in the lane, unless this one did already.
+    // No retry topic ends before the deadline. Run once more and wait for the slot in the lane, unless this run already
+    // did.
     let hadRoom = shortest <= deadline - began
     return hadRoom && turn < deadline ? .runNow : .deadLetter(.deadlineMissed)
   }
 
-  /// What happens to a parked record next.
+  /// The next step of a delayed record.
   enum Step: Sendable, Hashable {
-    /// It runs then.
+    /// Run the record at this time.
     case run(at: Timestamp)
-    /// It is appended to another tier then, unchanged.
+    /// Append the record unchanged to another retry topic at this time.
     case move(at: Timestamp, tier: Int)
   }
 
-  /// What happens to a record that was read from a tier.
+  /// Returns the next step of a record that was read from a retry topic.
   ///
   /// - Parameters:
-  ///   - tier: The tier it was read from; one that is gone counts as the nearest that is left.
+  ///   - tier: The index of the retry topic. An index that no longer exists is replaced by the nearest one.
   ///   - appended: The record's timestamp.
-  ///   - due: What it was parked for.
-  ///   - deadline: A tier that ends after it is not taken any more.
+  ///   - due: The time that the record waits for.
+  ///   - deadline: A retry topic that ends after the deadline is not used.
   func step(tier: Int, appended: Timestamp, due: Timestamp, deadline: Timestamp?) -> Step {
     let here = appended + delays[min(max(tier, 0), delays.count - 1)]
     guard due > here else { return .run(at: here) }
@@ -122,6 +124,6 @@ struct RetrySchedule: Sendable, Hashable {
 }
 
 extension WorkerPolicy {
-  /// The tiers of a worker that is run so.
+  /// The retry schedule of a worker with this policy.
   var schedule: RetrySchedule { RetrySchedule(delays: retryDelays, maximumAttempts: maximumAttempts) }
 }

@@ -1,15 +1,15 @@
-// Values that come and go, at places that are used again: what a dictionary does without hashing and without moving.
+// Storage with reusable slots. Unlike a dictionary, it needs no hashing and moves no values.
 
-/// Values at numbered places. A place is somebody else's after it was freed.
+/// Values in numbered slots. After a slot is released, its number identifies another value.
 struct Slots<Value: Sendable>: Sendable {
   private var values: [Value] = []
   private var free: [Int] = []
 
-  /// Places there are, taken and free.
+  /// The number of slots, used and free.
   var count: Int { values.count }
 
-  /// A place for a value that is made where no place is left over from an earlier one.
-  /// - Parameter reuse: Turns a value that was let go into the new one; what it had allocated serves again.
+  /// Returns a slot for a value. Creates the value if no free slot is left.
+  /// - Parameter reuse: Turns the value of a released slot into the new one, so that its allocations are reused.
   mutating func take(_ make: () -> Value, reuse: (inout Value) -> Void) -> Int {
     if let place = free.popLast() {
       reuse(&values[place])
@@ -19,10 +19,10 @@ struct Slots<Value: Sendable>: Sendable {
     return values.count - 1
   }
 
-  /// Lets a place go. Its value stays until the place is taken again: the caller empties it.
+  /// Releases a slot. Its value remains until the slot is taken again; the caller empties it.
   mutating func release(_ place: Int) { free.append(place) }
 
-  /// The value at a place that was taken.
+  /// The value in a slot that is in use.
   subscript(place: Int) -> Value {
     _read { yield values[place] }
     _modify { yield &values[place] }

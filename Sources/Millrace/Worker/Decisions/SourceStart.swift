@@ -1,21 +1,21 @@
-// Where a lane begins in one of its sources. A log that deletes by age does not ask whether everybody has read, and a
-// topic that was made anew does not know who read the old one: both would pass in silence.
+// Decides where a lane starts to read a source. Retention deletes records even if a consumer has not read them, and a
+// recreated topic knows nothing of old offsets. Without a check, both cases would go unnoticed.
 
-/// What the group's committed offset and the partition's own range say together.
+/// The start position, from the group's committed offset and the partition's available range.
 enum SourceStart: Sendable, Hashable {
-  /// Here.
+  /// Start at this offset.
   case at(Int64)
-  /// At the end of this range: the log deleted what is before, and nobody of the group had read it. Markers of
-  /// transactions are counted too, so it says how many at most.
+  /// Start at the end of this range. Retention deleted the range before the group had read it. The range includes
+  /// transaction markers, so its length is an upper bound of the lost records.
   case behind(Range<Int64>)
-  /// The group has read further than the partition goes: it is another topic of the same name, or it lost its end. Its
-  /// new records would pass for ones that were handled.
+  /// The committed offset is beyond the end of the partition: the topic was recreated, or lost its end. New records
+  /// would be mistaken for handled ones.
   case beyondEnd(committed: Int64, end: Int64)
 
   /// - Parameters:
-  ///   - committed: What the group has committed; nil: nothing yet.
-  ///   - available: From the oldest record to behind the newest one, asked for after `committed`.
-  ///   - isAtEnd: Whether a group that never read begins with the first record from now on.
+  ///   - committed: The group's committed offset; nil if there is none.
+  ///   - available: The partition's range, from the oldest record to the end. It must be read after `committed`.
+  ///   - isAtEnd: Whether a group without committed offsets starts at the end of the partition.
   init(committed: Int64?, available: Range<Int64>, isAtEnd: Bool) {
     guard let committed else {
       self = .at(isAtEnd ? available.upperBound : available.lowerBound)

@@ -1,41 +1,40 @@
-// `ordering: strict`: while a notification waits, those behind it of the same key wait too, in order.
+// `ordering: strict`: while a notification waits, later ones of the same key wait too, in order.
 //
-// Each that waits behind another carries the id of the one before it, so the waiting ones of a key are a chain whose
-// links are in the log and whose state is in the ledger. All a lane has to remember is the end of each chain. See
+// A waiting notification carries the id of the one before it. So the waiting notifications of a key form a chain whose
+// links are in the log and whose state is in the ledger. A lane has to remember only the end of each chain. See
 // docs/adr/0011-strict-order-is-a-chain-in-the-log.md.
 
-/// The notification that another has to wait for.
+/// The notification that another one has to wait for.
 struct Predecessor: Sendable, Hashable {
-  /// Its id; the waiting record carries it.
+  /// The id of the notification. The waiting record carries it.
   var id: LedgerKey
-  /// The tier it waits on; the waiting record is appended to the same, behind it.
+  /// The index of its retry topic. The waiting record is appended to the same topic.
   var tier: Int
 }
 
 extension Ledger {
-  /// What a record has to wait for; nil where it may run now.
+  /// Returns the notification that a record has to wait for, or nil if the record may run now.
   ///
   /// - Parameters:
-  ///   - id: Its notification.
-  ///   - key: Its record key, hashed.
-  ///   - arrival: How it came.
-  ///   - behind: The id it carries of the one before it, when it was appended behind one.
-  ///   - hasPassed: Whether what was parked so would have come back by now; nobody waits for it then.
+  ///   - id: The id of the record's notification.
+  ///   - key: The hash of the record's key.
+  ///   - arrival: The way by which the record arrived.
+  ///   - behind: The id of the previous notification, if the record carries one.
+  ///   - hasPassed: Whether a delayed record with this state would be back by now. Then no record waits for it.
   func predecessor(
     of id: LedgerKey, key: LedgerKey, arriving arrival: Arrival, behind: LedgerKey?,
     hasPassed: (Handled) -> Bool = { _ in false }
   ) -> Predecessor? {
     let candidate: LedgerKey?
     switch arrival {
-    // It has its place in the chain already; the head of a chain has nobody before it.
+    // The record is in the chain already. The head of a chain has no predecessor.
     case .retry: candidate = behind
-    // What is done or was dead stands outside the order: its key was released, and those behind it went on. It is
-    // parked without a tier. Were it waited for again, one that waits behind it and one it waits behind could be the
-    // same.
+    // Done and requeued notifications are outside the order: their key was released, and later notifications have run.
+    // They are delayed without a `tier`. Otherwise two notifications could wait for each other.
     case .reapply where isDone(id): candidate = nil
     case .requeue: candidate = nil
-    // It has its place in the chain, and its copy is gone: those behind it wait for it, and what was before it went with
-    // it, for retention takes the oldest first.
+    // The notification is in the chain, and its copy is gone. Later ones wait for it. Earlier ones are gone too,
+    // because retention deletes the oldest records first.
     case .live where isParked(id), .replay where isParked(id), .reapply where isParked(id): candidate = nil
     case .live, .replay, .reapply: candidate = tail(of: key)
     }
@@ -45,16 +44,17 @@ extension Ledger {
     return Predecessor(id: candidate, tier: tier)
   }
 
-  /// The entries that go with a parked record under strict order. Without a tier it stands outside the order: a
-  /// requeued dead letter, on every tier until it is done or dead again.
+  /// Returns the entries to write with a delayed record under strict ordering. A notification without a `tier` is
+  /// outside the order: a requeued dead letter stays there until it is done or dead again.
   func entries(parking id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
     guard case .parked(_, .some) = handled.state else { return [.handled(id, handled)] }
-    // Somebody waits behind it already: then the chain's end stays what it is.
+    // If another notification already waits for this one, the end of the chain does not change.
     if let last = tail(of: key), last != id, isParked(last), isParked(id) { return [.handled(id, handled)] }
     return [.handled(id, handled), .tail(key, id)]
   }
 
-  /// The entries that go with a notification that is done or dead under strict order: both release its key.
+  /// Returns the entries to write with a notification that is done or dead under strict ordering. Both states release
+  /// its key.
   func entries(resolving id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
     tail(of: key) == id ? [.handled(id, handled), .tail(key, nil)] : [.handled(id, handled)]
   }

@@ -1,9 +1,9 @@
-// A timer that was given up, as its dead letter says it: there is no record that could be copied.
+// The dead letter of a timer. There is no record to copy, so headers hold the timer's name and time.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 
-/// What a dead letter says of a timer: the record's key and value are the timer's.
+/// A timer in a dead letter. The record's key and value are the key and the payload of the timer.
 struct DeadTimer: Sendable, Hashable {
   var name: String
   var timer: LaneTimer
@@ -15,7 +15,7 @@ struct DeadTimer: Sendable, Hashable {
 
   init(_ name: String, _ timer: LaneTimer) { (self.name, self.timer) = (name, timer) }
 
-  /// Reads a dead letter; nil where it is of a record.
+  /// Reads a dead letter. Nil if the dead letter belongs to a record.
   init?(_ letter: ConsumerRecord) {
     func text(_ name: String) -> String? {
       letter.headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
@@ -26,7 +26,7 @@ struct DeadTimer: Sendable, Hashable {
       LaneTimer(at: Timestamp(millisecondsSince1970: at), key: letter.key ?? [], payload: letter.value ?? []))
   }
 
-  /// The headers that say it.
+  /// The headers that describe the timer.
   var headers: [RecordHeader] {
     [RecordHeader(Name.timer, name), RecordHeader(Name.at, String(timer.at.millisecondsSince1970))]
   }

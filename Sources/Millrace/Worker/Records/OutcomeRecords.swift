@@ -1,24 +1,26 @@
-// The records that follow from an outcome. Made once: an aborted transaction produces the same ones again.
+// The records that an outcome produces. They are created once: after an aborted transaction the worker writes them
+// again.
 
 public import AppStore
-public import Kafka
+public import KafkaClient
 
-/// Makes the records of one worker.
+/// Creates the records of one worker.
 struct OutcomeRecords: Sendable {
   let topics: WorkerTopics
   let prefix: String
 
-  /// What a published event says of where it comes from.
+  /// The origin of a published event.
   struct Cause: Sendable {
-    /// The notification, or the timer.
+    /// The id of the notification or timer.
     var id: String
     var key: String
     var traceParent: TraceParent?
-    /// Set where the handler ran again on an operator's word: it tells the new events from those they supersede.
+    /// Set if the handler ran again at an operator's request. It distinguishes the new events from those they
+    /// supersede.
     var revision: String?
   }
 
-  /// An event, published under the identity that it has however often its handler runs.
+  /// Creates the record of an event. Its id is the same each time the handler runs.
   func event(_ event: EncodedEvent, ordinal: Int, of cause: Cause, at time: Timestamp) -> ProducerRecord {
     let id = EventIdentity.id(
       worker: topics.worker, notification: cause.id, event: event.name, ordinal: ordinal, revision: cause.revision)
@@ -34,37 +36,37 @@ struct OutcomeRecords: Sendable {
     return ProducerRecord(topic: topics.events, key: Array(key.utf8), value: event.data, headers: attributes.headers)
   }
 
-  /// Whether the worker says that it writes to the record's topic: it was looked for when the worker started.
+  /// Whether the record's topic is one of the worker's declared tables. The worker checks at start that these exist.
   func isDeclared(_ record: OutputRecord) -> Bool { topics.tables.contains(prefix + record.topic) }
 
-  /// A record for a topic that holds no events.
+  /// Creates a record for a topic other than the events topic.
   func output(_ record: OutputRecord) -> ProducerRecord {
     ProducerRecord(
       topic: prefix + record.topic, key: Array(record.key.utf8), value: record.value,
       headers: record.contentType.map { [RecordHeader("content-type", $0)] } ?? [])
   }
 
-  /// A record put aside: bytes, key and partition as they were, its history beside them.
-  func parked(_ record: ConsumerRecord, on topic: String, history: Provenance) -> ProducerRecord {
+  /// Creates the copy of a delayed record: same bytes, key and partition, with its delivery history in headers.
+  func parked(_ record: ConsumerRecord, on topic: String, history: DeliveryHistory) -> ProducerRecord {
     ProducerRecord(
       topic: topic, partition: record.partition, key: record.key, value: record.value,
-      headers: Provenance.original(record.headers) + history.headers)
+      headers: DeliveryHistory.original(record.headers) + history.headers)
   }
 
-  /// A record given to a person.
-  func deadLetter(_ record: ConsumerRecord, _ letter: DeadLetter, history: Provenance) -> ProducerRecord {
+  /// Creates the dead letter of a record.
+  func deadLetter(_ record: ConsumerRecord, _ letter: DeadLetter, history: DeliveryHistory) -> ProducerRecord {
     let whole = ProducerRecord(
       topic: topics.deadLetters, partition: record.partition, key: record.key, value: record.value,
-      headers: Provenance.original(record.headers) + history.headers + letter.headers)
+      headers: DeliveryHistory.original(record.headers) + history.headers + letter.headers)
     guard whole.isTooLarge else { return whole }
-    // Better a letter that names where the record stands than none.
+    // The dead letter still names the position of the record, even without a copy of it.
     var letter = letter
-    letter.remedy += "; the record is too large to be copied and stands only where it was read"
+    letter.remedy += "; the record is too large to copy and is only at its original position"
     return ProducerRecord(
       topic: topics.deadLetters, partition: record.partition, value: nil, headers: history.headers + letter.headers)
   }
 
-  /// A timer given to a person.
+  /// Creates the dead letter of a timer.
   func deadLetter(_ dead: DeadTimer, _ letter: DeadLetter, lane: Int32) -> ProducerRecord {
     ProducerRecord(
       topic: topics.deadLetters, partition: lane, key: dead.timer.key, value: dead.timer.payload,
@@ -72,18 +74,18 @@ struct OutcomeRecords: Sendable {
   }
 }
 
-/// Why a record became a dead letter, and what a person can do.
+/// The reason why a record became a dead letter, and the action that an operator can take.
 public struct DeadLetter: Sendable, Hashable {
-  /// A stable code, lower case with hyphens.
+  /// The stable reason code: lower case with hyphens.
   public var reason: String
-  /// What happened.
+  /// A description of the problem.
   public var detail: String
-  /// What to do now.
+  /// The action to take.
   public var remedy: String
-  /// When it died.
+  /// The time when the record became a dead letter.
   public var at: Timestamp
 
-  /// The header that says ``reason``.
+  /// The header that contains ``reason``.
   static let reasonHeader = "millrace-reason"
 
   private enum Name {
@@ -92,7 +94,7 @@ public struct DeadLetter: Sendable, Hashable {
     static let at = "millrace-died-at"
   }
 
-  /// A dead letter for this reason.
+  /// Creates a dead letter's description.
   public init(reason: String, detail: String, remedy: String, at: Timestamp) {
     self.reason = reason
     self.detail = detail
@@ -100,7 +102,7 @@ public struct DeadLetter: Sendable, Hashable {
     self.at = at
   }
 
-  /// Reads what a dead letter's headers say; nil for a record that is none.
+  /// Reads the headers of a dead letter. Nil if the record is not a dead letter.
   public init?(_ headers: [RecordHeader]) {
     func text(_ name: String) -> String? {
       headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
@@ -111,12 +113,14 @@ public struct DeadLetter: Sendable, Hashable {
       at: Timestamp(millisecondsSince1970: text(Name.at).flatMap { Int64($0) } ?? 0))
   }
 
-  /// When a dead letter died, milliseconds since 1970, without reading anything else; nil for a record that is none.
-  package static func diedAt(_ headers: [RecordHeader]) -> Int64? {
+  /// Returns the time when a record became a dead letter, without reading other headers. Nil if it is not a dead
+  /// letter.
+  package static func diedAt(_ headers: [RecordHeader]) -> Timestamp? {
     headers.last { $0.name == Name.at }?.value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
+      .map { Timestamp(millisecondsSince1970: $0) }
   }
 
-  /// The headers that say it.
+  /// The headers that contain this description.
   var headers: [RecordHeader] {
     [
       RecordHeader(Self.reasonHeader, reason), RecordHeader(Name.detail, String(detail.prefix(1_000))),

@@ -1,17 +1,18 @@
-// What Kafka takes. A record it refuses would abort its transaction, and every one after it that holds the same outcome.
+// The size limit of a record. An oversized record would abort its transaction, and every later one with the same
+// outcome.
 
-internal import Kafka
+internal import KafkaClient
 
 extension ProducerRecord {
-  /// The most bytes of one record: `max.message.bytes` of Millrace's topics less what Kafka itself adds.
+  /// The maximum size of a record in bytes: `max.message.bytes` of Millrace's topics minus Kafka's overhead.
   static let limit = (4 << 20) - 4_096
 
-  /// Its key, value and headers, in bytes.
+  /// The size of key, value and headers, in bytes.
   var bytes: Int {
     (key?.count ?? 0) + (value?.count ?? 0)
       + headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 10 }
   }
 
-  /// Whether Kafka would refuse it.
+  /// Whether Kafka would reject the record.
   var isTooLarge: Bool { bytes > Self.limit }
 }

@@ -1,28 +1,27 @@
-// What a ledger tells of a call that cannot be undone: for people who look at one subscription's history.
+// The ledger's record of a call that cannot be undone, for operators who inspect the history of a subscription.
 
 package import AppStore
-package import Kafka
+package import KafkaClient
 
-/// A call to Apple, or to whatever else a handler reaches, as the ledger holds it.
+/// A call to Apple or to another server, as the ledger stores it.
 package struct RecordedCall: Sendable, Hashable {
-  /// What the handler named it, such as `extend/<campaign>/<originalTransactionId>`.
+  /// The effect's name, for instance `extend/<campaign>/<originalTransactionId>`.
   package var name: String
-  /// When it was first about to be made; nil where the ledger does not say so any more.
+  /// The time when the intent was first written; nil if the ledger no longer has it.
   package var intendedAt: Timestamp?
-  /// What is known of it.
   package var outcome: Outcome
 
-  /// What came of a call.
+  /// The status of a call.
   package enum Outcome: Sendable, Hashable {
-    /// It was about to be made.
+    /// The intent was written; the result is unknown.
     case open
-    /// It was made; what came of it, in the handler's own words.
+    /// The call was made; the bytes are the result that the handler returned.
     case answered([UInt8])
-    /// It was certainly not made, and nobody intends it any more.
+    /// The call was certainly not made, and the intent was withdrawn.
     case withdrawn
   }
 
-  /// Reads a record of a ledger's topic; nil for every entry that is no call, and for what this version cannot read.
+  /// Reads a record of a ledger topic. Nil for any other entry, and for an entry that this version cannot read.
   package init?(_ record: ConsumerRecord) {
     guard record.key?.first == UInt8(ascii: "e"), let key = record.key else { return nil }
     let entry: LedgerEntry

@@ -1,49 +1,52 @@
-// The topics of one worker, by name. Everything it reads and its ledger are lane topics: partition p of all is lane p.
+// The topics of one worker. All that it reads, and its ledger, are lane topics: partition p of each of them is lane p.
 
-internal import Clocks
+internal import MillraceTime
 
-/// The names of a worker's topics in Kafka, the deployment's prefix applied.
+/// The names of a worker's topics in Kafka, including the deployment's prefix.
 public struct WorkerTopics: Sendable, Hashable {
   /// The worker's name.
   public let worker: String
-  /// The families' topics, sorted.
+  /// The topics of its families, sorted.
   public let inputs: [String]
   /// The retry topics, in the order of their delays.
   public let retries: [String]
-  /// Records sent again to this worker.
+  /// The topic of records that are sent to this worker again.
   public let replay: String
-  /// What a person has to look at.
+  /// The topic of records that an operator has to look at.
   public let deadLetters: String
-  /// What was handled and caused.
+  /// The topic of handled notifications, effects, timers, counters and states.
   public let ledger: String
-  /// What the worker tells the world; no lane topic.
+  /// The topic of the events that the worker publishes. Not a lane topic.
   public let events: String
-  /// What it writes besides its events, sorted; no lane topics.
+  /// Other topics that the worker writes to, sorted. Not lane topics.
   public let tables: [String]
-  /// Operators' commands, for all workers.
+  /// The topic of operators' commands, shared by all workers.
   public let operations: String
-  /// What processes tell each other, such as the time of a 429.
+  /// The topic of messages between processes, for instance the time of a 429.
   public let control: String
-  /// Who did what, for all workers.
+  /// The topic of audit records, shared by all workers.
   public let audit: String
-  /// The consumer group, and what the worker's transactional ids begin with. It has the prefix too: deployments that
-  /// share a cluster must not hand each other's lanes around, nor fence each other.
+  /// The consumer group, and the prefix of the worker's transactional ids.
+  ///
+  /// It includes the deployment's prefix. Otherwise deployments that share a cluster would share lanes and fence each
+  /// other.
   public let group: String
 
-  /// Whether a worker may be called so: 1 to 40 lower-case letters, digits and hyphens, beginning with a letter.
+  /// Whether a worker name is valid: 1 to 40 lower-case letters, digits and hyphens, starting with a letter.
   public static func isName(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     return (1...40).contains(bytes.count) && (97...122).contains(bytes[0])
       && bytes.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
   }
 
-  /// The topics of `worker`.
+  /// Creates the names of a worker's topics.
   ///
   /// - Parameters:
-  ///   - inputs: Names of the topics it reads, in Kafka.
-  ///   - tables: Topics it writes besides its events, in Kafka.
-  ///   - delays: The delays of its retry tiers, ascending.
-  ///   - prefix: Put before every name.
+  ///   - worker: The worker's name.
+  ///   - inputs: The names, in Kafka, of the topics that the worker reads.
+  ///   - tables: The names, in Kafka, of topics that the worker writes to besides its events topic.
+  ///   - delays: The retry delays, ascending.
+  ///   - prefix: The deployment's prefix, prepended to every other name.
   public init(
     worker: String, inputs: some Sequence<String>, tables: some Sequence<String> = [String](), delays: [Duration],
     prefix: String
@@ -63,18 +66,22 @@ public struct WorkerTopics: Sendable, Hashable {
     group = "\(prefix)millrace.\(worker)"
   }
 
-  /// What the worker reads as a member of its group.
+  /// The topics that the worker reads as a member of its consumer group.
   public var sources: [String] { inputs + retries + [replay] }
 
-  /// What kind of source a topic is.
+  /// Returns the kind of source that a topic is.
   func source(of topic: String) -> LaneSource {
     if topic == replay { return .replay }
     return retries.firstIndex(of: topic).map { .retry($0) } ?? .live
   }
 
-  /// What every worker writes or reads besides its lanes and its ``tables``.
+  /// Whether only the worker itself may write to a topic: its retry, replay and dead-letter topics. The worker trusts a
+  /// record's delivery history only there.
+  func isOwn(_ topic: String) -> Bool { topic == replay || topic == deadLetters || retries.contains(topic) }
+
+  /// Topics that every worker reads or writes, besides its lane topics and its ``tables``.
   public var others: [String] { [events, operations, control, audit] }
 
-  /// Everything whose partition p is lane p.
+  /// All topics whose partition p belongs to lane p.
   public var laneTopics: [String] { sources + [deadLetters, ledger] }
 }

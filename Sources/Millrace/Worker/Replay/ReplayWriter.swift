@@ -1,18 +1,19 @@
-// What a run writes: its beginning, its copies, and how far it is.
+// Writes the start, the copies and the progress of a replay run.
 
-package import Clocks
-package import Kafka
+package import MillraceTime
+package import KafkaClient
 
-/// Writes for one run. With transactions each write is there whole or not at all, and whoever writes fences who wrote for
-/// the run before; without them one half comes after the other.
+/// The producer of one run. With transactions each write is all or nothing, and the producer fences earlier producers
+/// of the run. Without them, one half of a write follows the other.
 package struct ReplayWriter: Sendable {
-  /// Whether a write is one transaction.
+  /// Whether each write is one transaction.
   package let isTransactional: Bool
   private let writer: WorkerWriter
   private let clock: MillraceClock
 
-  /// - Parameter prefix: Put before every topic's name, and before the transactional id.
-  /// - Throws: `KafkaError` where the client cannot be made.
+  /// Creates the producer of a run.
+  /// - Parameter prefix: The prefix of topic names and of the transactional id.
+  /// - Throws: `KafkaError` if the client cannot be created.
   package init(of run: String, prefix: String, on log: any RecordLog, clock: MillraceClock) throws {
     self.clock = clock
     isTransactional = log.description.capabilities.contains(.transactions)
@@ -24,7 +25,7 @@ package struct ReplayWriter: Sendable {
       : .plain(try log.makeWriter())
   }
 
-  /// Serves the client while `body` runs, which begins when nobody else can write for the run any more.
+  /// Runs the client while `body` runs. `body` starts after earlier producers of the run have been fenced.
   package func whileRunning(_ body: @escaping @Sendable () async throws -> Void) async throws {
     try await writer.whileRunning { client in
       try await writer.initialize(client)
@@ -32,8 +33,8 @@ package struct ReplayWriter: Sendable {
     }
   }
 
-  /// Writes records and returns once all in-sync replicas have them. Without transactions `rest` is written when all of
-  /// `first` is there.
+  /// Writes records and returns after all in-sync replicas have them. Without transactions, `rest` is written after all
+  /// of `first` is acknowledged.
   package func write(_ first: [ProducerRecord], then rest: [ProducerRecord]) async throws {
     switch writer {
     case .plain(let writer):
@@ -42,7 +43,7 @@ package struct ReplayWriter: Sendable {
     }
   }
 
-  /// One transaction; one that was aborted is produced again.
+  /// Writes records in one transaction, and repeats it if it is aborted.
   private func commit(_ records: [ProducerRecord], _ writer: any TransactionalLogWriter) async throws {
     let limit = WorkerWriter.transactionTimeout
     while true {
@@ -58,7 +59,7 @@ package struct ReplayWriter: Sendable {
     }
   }
 
-  /// The same call until it is decided.
+  /// Repeats a call until its result is final.
   private func again(_ call: () async throws -> Void) async throws {
     while true {
       do {

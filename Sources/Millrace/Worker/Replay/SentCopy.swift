@@ -1,29 +1,29 @@
-// How a copy that was sent is known again: by the run that sent it and the place of what it is a copy of.
+// Identifies copies that were already sent, by the run and by the position of the original record.
 
-package import Kafka
+package import KafkaClient
 
 /// One record that a run has sent again.
 package struct SentCopy: Sendable, Hashable {
-  /// `ce_replayid`.
+  /// The `ce_replayid` of the run.
   package var run: String
-  /// Where the record first stood.
+  /// The position of the original record.
   package var first: RecordPosition
 
   package init(run: String, first: RecordPosition) {
     (self.run, self.first) = (run, first)
   }
 
-  /// The header of copies in topics that are no worker's: `<topic>/<partition>/<offset>`.
+  /// The header that names the original of a copy, in topics that belong to no worker: `<topic>/<partition>/<offset>`.
   package static let sourceHeader = "ce_replayof"
 
-  /// Reads what a copy says of itself; nil for a record that is none.
+  /// Reads the headers of a copy. Returns nil for records that are not copies.
   package init?(_ record: ConsumerRecord) {
     func text(_ name: String) -> String? {
       record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
-    guard let run = text(Provenance.replayIDHeader) else { return nil }
+    guard let run = text(DeliveryHistory.replayIDHeader) else { return nil }
     guard let source = text(Self.sourceHeader) else {
-      self.init(run: run, first: Provenance(record).first)
+      self.init(run: run, first: DeliveryHistory(record).first)
       return
     }
     let parts = source.split(separator: "/", omittingEmptySubsequences: false)
@@ -31,7 +31,7 @@ package struct SentCopy: Sendable, Hashable {
     self.init(run: run, first: RecordPosition(topic: String(parts[0]), partition: partition, offset: offset))
   }
 
-  /// The copies that stand in a partition now, of every run or of one.
+  /// Returns the copies in a partition, of all runs or of one.
   package static func all(
     in partition: TopicPartition, from start: StartOffset, of log: any RecordLog, run: String? = nil
   ) async throws -> Set<SentCopy> {
@@ -49,7 +49,7 @@ package struct SentCopy: Sendable, Hashable {
 }
 
 extension NotificationOrigin {
-  /// Headers that say how the record came, in place of what they said before.
+  /// Returns the headers with `ce_origin` set to this origin.
   package func marking(_ headers: [RecordHeader]) -> [RecordHeader] {
     let mark = RecordHeader("ce_origin", rawValue)
     guard headers.contains(where: { $0.name == mark.name }) else { return headers + [mark] }

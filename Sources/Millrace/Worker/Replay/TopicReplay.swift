@@ -1,38 +1,42 @@
-// A replay to a topic that is no worker's. The program that was asked for it carries it out; where it dies, another one
-// goes on. With transactions the copies and the place are one write, and who takes over fences who went before. Without
-// them the copies that the target has already are looked for first, and left out.
+// Replays records to a topic that belongs to no worker. The program that starts the replay executes it; if it dies,
+// another program can continue. With transactions, copies and progress are one write, and the next program fences the
+// previous one. Without them, the program first looks for copies that the target already has, and leaves them out.
 
 internal import AppStore
-package import Clocks
-package import Kafka
+package import MillraceTime
+package import KafkaClient
 
-/// Carries out the parts of one run.
+/// Executes the parts of one run.
 package struct TopicReplay: Sendable {
   private let log: any RecordLog
   private let prefix: String
   private let clock: MillraceClock
+  private let recordClock: MillraceClock
   private let source: String
   private let passOver: @Sendable (ConsumerRecord, UnreadableRecord) -> Void
 
   /// - Parameters:
-  ///   - prefix: Put before every topic's name.
-  ///   - source: How the audit trail names this program.
-  ///   - passOver: Hears of records among the commands that are none.
+  ///   - prefix: The prefix of topic names.
+  ///   - source: The name of this program in the audit trail.
+  ///   - clock: Paces the copies.
+  ///   - recordClock: Determines when records were written, and the time of the copies.
+  ///   - passOver: Called with each record among the commands that cannot be read.
   package init(
     on log: any RecordLog, prefix: String, source: String, clock: MillraceClock,
-    passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void
+    recordClock: MillraceClock, passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void
   ) {
-    (self.log, self.prefix, self.source, self.clock) = (log, prefix, source, clock)
+    (self.log, self.prefix, self.source) = (log, prefix, source)
+    (self.clock, self.recordClock) = (clock, recordClock)
     self.passOver = passOver
   }
 
-  /// Carries out what is left of a run, part by part, while hearing what operators say of it. Nothing where the run is
-  /// over, or sent by a worker.
-  /// - Throws: `KafkaError`; with code `fenced` or the like where another program has taken the run over.
+  /// Executes the unfinished parts of a run one after another, and follows operators' commands meanwhile. Does nothing
+  /// if the run is over or belongs to a worker.
+  /// - Throws: `KafkaError`. If another program has taken over the run, its code is `fenced` or similar.
   package func run(_ run: String) async throws {
     let operations = TopicPartition(topic: prefix + "millrace.operations", partition: 0)
     let writer = try ReplayWriter(of: run, prefix: prefix, on: log, clock: clock)
-    // Before the log is read: whoever carried the run out until now writes nothing more, and leaves nothing open.
+    // Fence the previous program before the log is read. It then writes nothing more and leaves no transaction open.
     try await writer.whileRunning {
       let state = RunState(run: run, passOver: passOver)
       let end = try await log.scan(operations, from: .earliest, to: .highWatermark, upTo: 1_000) {
@@ -43,7 +47,7 @@ package struct TopicReplay: Sendable {
           try await log.scan(operations, from: .offset(end), to: .never, upTo: 1_000) { await state.fold($0) }
         }
         group.addTask { try await carryOut(await state.parts, writer, state) }
-        // The follower ends by failing only.
+        // The follower ends only with an error.
         defer { group.cancelAll() }
         try await group.next()
       }
@@ -57,11 +61,11 @@ package struct TopicReplay: Sendable {
     let earlier = writer.isTransactional ? [] : try await copies(in: target, run: first.command.replayID)
     for part in parts {
       let host = TopicReplayHost(
-        writer: writer, part: part, target: target, prefix: prefix, source: source, clock: clock, state: state,
-        earlier: earlier)
+        writer: writer, part: part, target: target, prefix: prefix, source: source, clock: clock,
+        recordClock: recordClock, state: state, earlier: earlier)
       let runner = ReplayRunner(
         log: log, partition: TopicPartition(topic: part.part.topic, partition: part.command.lane), part: part.part,
-        clock: clock, bell: state.bell)
+        clock: clock, recordClock: recordClock, wakeUp: state.wakeUp)
       try await runner.run(from: part.place, on: host)
     }
   }
@@ -78,16 +82,16 @@ package struct TopicReplay: Sendable {
   }
 }
 
-/// A part that is not finished.
+/// An unfinished part.
 private struct TopicReplayPart: Sendable {
   var command: OperationCommand
   var part: ReplayPart
   var place: ReplayPlace
 }
 
-/// One run as the log of operations tells it.
+/// The state of a run, as read from the operations topic.
 private actor RunState {
-  nonisolated let bell = LaneBell()
+  nonisolated let wakeUp = AsyncSignal()
   private let run: String
   private var operations = OperationsLog(worker: OperationCommand.noWorker)
 
@@ -101,15 +105,15 @@ private actor RunState {
     for record in page {
       do throws(UnreadableRecord) {
         guard let operation = try OperationsRecord.read(record) else { continue }
-        if operations.fold(operation) == .controlled { bell.ring() }
+        if operations.fold(operation) == .controlled { wakeUp.signal() }
       } catch {
         passOver(record, error)
       }
     }
   }
 
-  func word(rate: Int?) -> ReplayWord {
-    switch operations.word(on: run) {
+  func control(rate: Int?) -> ReplayControl {
+    switch operations.control(on: run) {
     case .pause?: .pause
     case .stop?: .stop
     case .resume?, nil: .go(rate: rate.map(Double.init))
@@ -132,10 +136,11 @@ private struct TopicReplayHost: ReplayHost {
   let prefix: String
   let source: String
   let clock: MillraceClock
+  let recordClock: MillraceClock
   let state: RunState
   let earlier: Set<SentCopy>
 
-  func word() async -> ReplayWord { await state.word(rate: part.part.rate) }
+  func control() async -> ReplayControl { await state.control(rate: part.part.rate) }
 
   func send(_ records: [ConsumerRecord], behind place: ReplayPlace) async throws {
     let run = part.command.replayID
@@ -151,19 +156,21 @@ private struct TopicReplayHost: ReplayHost {
     try await write(record.map { [$0.producerRecord(prefix: prefix)] } ?? [], outcome, sent: sent)
   }
 
-  /// Key and value as they are; which partition is the target's own question.
+  /// Copies a record with its key and value. The partitioner chooses the partition in the target.
   private func copy(of record: ConsumerRecord, at first: RecordPosition) -> ProducerRecord {
-    var headers = record.headers.filter { $0.name != SentCopy.sourceHeader && $0.name != Provenance.replayIDHeader }
+    var headers = record.headers.filter {
+      $0.name != SentCopy.sourceHeader && $0.name != DeliveryHistory.replayIDHeader
+    }
     headers = NotificationOrigin.replay.marking(headers)
-    headers.append(RecordHeader(Provenance.replayIDHeader, part.command.replayID))
+    headers.append(RecordHeader(DeliveryHistory.replayIDHeader, part.command.replayID))
     headers.append(RecordHeader(SentCopy.sourceHeader, "\(first.topic)/\(first.partition)/\(first.offset)"))
-    return ProducerRecord(topic: target, key: record.key, value: record.value, headers: headers)
+    return ProducerRecord(topic: target, key: record.key, value: record.value, headers: headers).timed(by: recordClock)
   }
 
   private func write(_ records: [ProducerRecord], _ outcome: OperationResult.Outcome, sent: Int64) async throws {
     let result = OperationResult(part.command, outcome, sent: sent, at: clock.wallTime)
     let note = OperationsRecord.result(result).producerRecord(prefix + "millrace.operations")
-    // In this order: what is noted is there.
+    // In this order, so that progress is written only for copies that exist.
     try await writer.write(records, then: [note])
   }
 }

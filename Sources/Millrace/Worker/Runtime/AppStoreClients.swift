@@ -1,19 +1,18 @@
-// The App Store Server API for every configured app, sharing one budget and one set of connections.
+// App Store Server API clients for the configured apps. They share one budget and one connection pool.
 
 internal import AppStore
 public import AppStoreServerAPI
 internal import AppStoreSignature
-internal import Clocks
+internal import MillraceTime
 internal import Logging
 
-/// Clients by app.
 struct AppStoreClients: Sendable {
   let budget: APIBudget
   private let clients: [String: AppStoreServerClient]
 
-  /// Clients for the apps that have credentials.
-  /// - Parameter given: Credentials that are not in the configuration, by app: a test's.
-  /// - Throws: ``MillraceError`` that names the key file that cannot be used.
+  /// Creates a client for every app that has credentials.
+  /// - Parameter given: Credentials by app, for tests. Configured credentials take precedence.
+  /// - Throws: ``MillraceError`` if a key file cannot be used; it names the file.
   init(
     _ configuration: MillraceConfiguration, credentials given: [String: APICredentials] = [:],
     verifier: SignedDataVerifier, exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock, logger: Logger
@@ -33,19 +32,19 @@ struct AppStoreClients: Sendable {
     self.clients = clients
   }
 
-  /// The client of an app.
-  /// - Throws: ``PermanentFailure`` where the app has no credentials.
+  /// Returns the client of an app.
+  /// - Throws: ``PermanentFailure`` if the app has no credentials.
   func client(for bundleId: String?) throws(PermanentFailure) -> AppStoreServerClient {
     if let client = bundleId.flatMap({ clients[$0] }) { return client }
     throw PermanentFailure(
       "api-not-configured",
-      "no API credentials for \(bundleId ?? "an app that is not named"); set apps[].api and requeue")
+      "no API credentials for \(bundleId ?? "a record without a bundle id"); set apps[].api, then requeue")
   }
 }
 
 extension AppSettings {
-  /// The app's credentials; the key file is read now. Nil where the app has none.
-  /// - Throws: ``MillraceError`` that names the file.
+  /// Reads the app's key file and returns the credentials, or nil if none are configured.
+  /// - Throws: ``MillraceError`` if the file cannot be used; it names the file.
   public func credentials(under key: String) throws(MillraceError) -> APICredentials? {
     guard let issuerId = api.issuerId, let keyId = api.keyId, let file = api.privateKeyFile else { return nil }
     let secret: SecretFile
@@ -55,13 +54,13 @@ extension AppSettings {
       return try APICredentials(
         bundleId: bundleId, keys: [try APIKey(issuerId: issuerId, keyId: keyId, privateKeyPEM: pem)])
     } catch {
-      throw MillraceError(.configuration, error.what, at: key, remedy: "give the .p8 file that App Store Connect made")
+      throw MillraceError(.configuration, error.what, at: key, remedy: "use the .p8 file from App Store Connect")
     }
   }
 }
 
 extension APIError: ClassifiedFailure {
-  /// What an operator's class means for a record that waits on the call.
+  /// The consequence of the error for the record whose handler made the call.
   public var disposition: FailureDisposition {
     if case .budget = kind { return retryAt.map { .wait(until: $0) } ?? .retryBySchedule }
     if case .rateLimited = kind, let retryAt { return .wait(until: retryAt) }

@@ -1,16 +1,16 @@
-// What is used of Apple's limits. Labels are the operator's own apps and Apple's endpoints.
+// Metrics of the API budget. Label values are the configured apps and Apple's endpoints: outside input adds no series.
 
 internal import AppStore
 package import AppStoreServerAPI
 
-/// Budgets as metrics, asked for at each reading.
+/// Metrics of the API budget, computed at each scrape.
 package enum BudgetMetrics {
-  /// Name and help text of every metric of a budget.
+  /// The name and help text of every budget metric.
   package static let helpTexts = [
-    ("millrace_api_turns_total", "Turns taken: calls to the App Store Server API that were let go."),
-    ("millrace_api_budget_per_second", "Turns a second that this process has by now."),
-    ("millrace_api_callers_waiting", "Callers that wait for their turn."),
-    ("millrace_api_paused", "Whether Apple said 429 and its time is not over: 1 or 0."),
+    ("millrace_api_turns_total", "Calls to the App Store Server API that the budget admitted."),
+    ("millrace_api_budget_per_second", "Calls per second that this process may make at present."),
+    ("millrace_api_callers_waiting", "Calls that wait for a rate-limit slot."),
+    ("millrace_api_paused", "Whether calls are paused after a 429 from Apple: 1 or 0."),
   ]
 
   package static func collectors(of budget: APIBudget) -> [MetricCollector] {

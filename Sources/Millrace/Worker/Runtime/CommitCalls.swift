@@ -1,25 +1,24 @@
-// The calls behind the steps of a commit, and what their errors mean to it.
+// Executes the steps of a commit and classifies their errors.
 
-internal import Kafka
+internal import KafkaClient
 
-/// What one commit brings into Kafka.
+/// The content of one commit.
 struct CommitContent: Sendable {
-  /// Events, parked records, dead letters, tables; in order.
+  /// Events, delayed records, dead letters and table rows, in order.
   var records: [ProducerRecord]
-  /// What the ledger is to remember of them.
+  /// The ledger's records.
   var ledger: [ProducerRecord]
   var offsets: [CommittedOffset]
-  /// The group as it was before the batch was put together. A member that hands a lane over and stays has a newer
-  /// generation, and under that one the offsets of a lane that is another's by now would be taken.
+  /// The group metadata from before the batch was assembled. A member that hands over a lane and stays gets a newer
+  /// generation. With the newer one the broker would accept offsets of a lane that another member owns by now.
   var group: GroupMetadata?
 }
 
-/// Carries steps out.
 struct CommitCalls: Sendable {
   let writer: WorkerWriter
   let reader: any LogReader
 
-  /// Without records there is nothing that offsets could be torn from: a plain commit, which the group fences as well.
+  /// A batch without records needs no transaction: its only write is the offset commit, which the group fences as well.
   func mode(for content: CommitContent) -> CommitProtocol.Mode {
     if case .transactional = writer, !(content.records + content.ledger).isEmpty {
       return .transactional
@@ -27,7 +26,7 @@ struct CommitCalls: Sendable {
     return .atLeastOnce
   }
 
-  /// What fences the next batch; nil where that batch will be committed plainly if at all.
+  /// Returns the group metadata that fences the next batch, or nil if the writer is not transactional.
   func membership() async throws(KafkaError) -> GroupMetadata? {
     guard case .transactional = writer else { return nil }
     return try await reader.groupMetadata()
@@ -39,14 +38,14 @@ struct CommitCalls: Sendable {
       _ = try await writer.send(contentsOf: content.records + content.ledger)
     case (.write, .plain(let writer)):
       if !content.records.isEmpty { _ = try await writer.send(contentsOf: content.records) }
-    // Whatever the worker's writer: a batch without records is committed plainly, and then the ledger has none either.
+    // A transactional writer gets here only with a batch without records, which has no ledger records either.
     case (.writeLedger, .plain(let writer)):
       if !content.ledger.isEmpty { _ = try await writer.send(contentsOf: content.ledger) }
     case (.commitOffsets, _): try await reader.commit(content.offsets)
     case (.begin, .transactional(let writer)): try await writer.begin()
     case (.sendOffsets, .transactional(let writer)):
       guard let group = content.group else {
-        throw KafkaError(code: .closed, operation: "send offsets to a transaction", reason: "the group was left")
+        throw KafkaError(code: .closed, operation: "send offsets to a transaction", reason: "the worker left its group")
       }
       try await writer.sendOffsets(content.offsets, group: group, timeout: WorkerWriter.transactionTimeout)
     case (.commitTransaction, .transactional(let writer)):
@@ -65,21 +64,21 @@ struct CommitCalls: Sendable {
       switch error.transactionRemedy {
       case .retry: return .retriable
       case .abort: return .abortable
-      // A generation that has passed refuses offsets, and librdkafka says nothing of what to do about it.
+      // The broker refuses offsets of an old generation, and librdkafka reports no remedy for that.
       case .replace: return step == .sendOffsets ? .abortable : .fatal
       }
-    // Refused for what it is, it would be refused for ever, and everything behind it would wait.
+    // Kafka would refuse the record on every attempt, and later batches would wait behind it for ever.
     case .write, .writeLedger: return error.isRefusal ? .fatal : .abortable
-    // The group takes offsets again only when this member has joined anew, and that waits for its lanes to be handed
-    // over, which waits for this commit.
+    // During a rebalance the group accepts offsets only after this member has rejoined. Rejoining waits until the lanes
+    // are handed over, and the handover waits for this commit, so a retry would deadlock.
     case .commitOffsets: return error.isRetriable && error.code != .rebalanceInProgress ? .retriable : .abortable
     }
   }
 }
 
 extension KafkaError {
-  /// Whether Kafka refuses the record or the writer, however often it is asked.
-  fileprivate var isRefusal: Bool {
+  /// Whether Kafka refuses the record or the writer permanently, so that a retry is useless.
+  var isRefusal: Bool {
     !isRetriable && Self.refusals.contains(code)
   }
 

@@ -1,30 +1,29 @@
-// Brings outcomes into Kafka: batches them, commits them with their offsets, and never asks a handler twice. One for
-// each worker, so that every transaction belongs to one producer. ``CommitBatch`` decides what goes together,
-// ``CommitProtocol`` in which order.
+// Commits outcomes to Kafka in batches, together with their offsets. A repeated commit never runs a handler again. A
+// worker has one committer, so one producer writes all of its transactions. ``CommitBatch`` decides which writes belong
+// together, and ``CommitProtocol`` decides the order of the steps.
 
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Synchronization
 
-/// Where a batch's lanes say what belongs to it.
+/// A lane, as seen by the committer.
 protocol CommitLane: Sendable {
-  /// The lane and the epoch of its ownership.
+  /// The lane and its ownership epoch.
   var epoch: LaneEpoch { get }
-  /// Seals writes of this lane: the offsets to commit once they are done, and the ledger's records for them. Nil where
-  /// the lane was stopped. Changes nothing, so that it can be asked again.
+  /// Returns the offsets and ledger records to commit with these writes, or nil if the lane was stopped. The call has
+  /// no side effects, so the committer can repeat it.
   func seal(_ writes: [LaneWrite]) async -> SealedWrites?
-  /// The sealed writes are in Kafka.
+  /// Called after the sealed writes are in Kafka.
   func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async
 }
 
-/// What a lane adds to its writes.
+/// The offsets and ledger records that a lane adds to its writes.
 struct SealedWrites: Sendable {
-  /// For every source of the lane, also where nothing moved: the group fences by offset commits only.
+  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only.
   var offsets: [CommittedOffset]
-  /// The ledger's records.
   var ledger: [ProducerRecord]
-  /// What of them is a page, for the lane's own ledger.
+  /// The page among the ledger records, if any. The lane applies it to its ledger after the commit.
   var page: LedgerEntry?
 }
 
@@ -36,6 +35,7 @@ final class Committer: Sendable {
     var waiters: [CheckedContinuation<Void, Never>] = []
     var isClosing = false
     var isOver = false
+    var hasCommittedTransaction = false
   }
 
   private let calls: CommitCalls
@@ -43,7 +43,7 @@ final class Committer: Sendable {
   private let metrics: WorkerMetrics
   private let logger: Logger
   private let state: Mutex<State>
-  private let bell = LaneBell()
+  private let wakeUp = AsyncSignal()
 
   init(
     calls: CommitCalls, clock: MillraceClock, count: Int, interval: Duration, metrics: WorkerMetrics, logger: Logger
@@ -55,7 +55,7 @@ final class Committer: Sendable {
     state = Mutex(State(batch: CommitBatch(limit: count, interval: interval)))
   }
 
-  /// Admits a lane's writes from now on.
+  /// Accepts writes of a lane from now on.
   func attach(_ lane: any CommitLane, as epoch: LaneEpoch) {
     state.withLock { state in
       state.batch.attach(epoch)
@@ -63,7 +63,7 @@ final class Committer: Sendable {
     }
   }
 
-  /// Takes no more writes of this epoch; those that wait are dropped.
+  /// Accepts no more writes of this epoch and drops those that are not committed.
   func detach(_ epoch: LaneEpoch) {
     let dropped = state.withLock { state in
       state.lanes[epoch] = nil
@@ -73,22 +73,22 @@ final class Committer: Sendable {
     wakeWaiters()
   }
 
-  /// Takes writes of a lane, in their order. Their receipts, where they have one, are settled in any case.
+  /// Adds writes of a lane, in order. Their receipts are always settled, even if the writes are dropped.
   func submit(_ writes: [LaneWrite], of lane: LaneEpoch) {
     let isUrgent = writes.contains { $0.isUrgent }
     let (isTaken, isNews) = state.withLock { state in
       let now = clock.now
       let before = state.batch.readiness(now: now)
       let isTaken = !state.isOver && state.batch.add(writes, of: lane, isUrgent: isUrgent, now: now)
-      // Whoever waits for a time need not be woken for every write that comes before it.
+      // Wake the committing task only if this write changes when the next batch is due.
       let after = state.batch.readiness(now: now)
       return (isTaken, before != after)
     }
     guard isTaken else { return settle(writes, .dropped) }
-    if isNews { bell.ring() }
+    if isNews { wakeUp.signal() }
   }
 
-  /// Waits until everything that this epoch handed in so far is committed or dropped.
+  /// Waits until all writes that this epoch has submitted so far are committed or dropped.
   func flush(_ epoch: LaneEpoch) async {
     while true {
       let isFlushed = state.withLock { state in
@@ -96,7 +96,7 @@ final class Committer: Sendable {
         return state.isOver || state.batch.isFlushed(epoch)
       }
       if isFlushed { return }
-      bell.ring()
+      wakeUp.signal()
       await withCheckedContinuation { continuation in
         let isFlushed = state.withLock { state in
           if state.isOver || state.batch.isFlushed(epoch) { return true }
@@ -108,26 +108,29 @@ final class Committer: Sendable {
     }
   }
 
-  /// Whether nothing can be committed any more.
+  /// Whether the committer has ended, so that no more writes can be committed.
   var isOver: Bool { state.withLock { $0.isOver } }
+  /// Whether at least one transaction was committed.
+  var hasCommittedTransaction: Bool { state.withLock { $0.hasCommittedTransaction } }
 
-  /// Commits what is left and lets ``run()`` return.
+  /// Commits the remaining writes, then lets ``run()`` return.
   func shutDown() {
     state.withLock { $0.isClosing = true }
-    bell.ring()
+    wakeUp.signal()
   }
 
   /// Commits batches until shut down or cancelled.
-  /// - Throws: ``KafkaError`` where the process has to start anew.
+  /// - Throws: ``ProducerLoss`` if the lanes have to restart with a new producer; ``KafkaError`` if the process has to
+  ///   restart.
   func run() async throws {
-    defer { end() }
+    defer { abandon() }
     while await waitForBatch() {
       guard let batch = state.withLock({ $0.batch.begin(now: clock.now) }) else { continue }
       do {
         try await commit(batch)
       } catch let error as KafkaError where error.code == .closed {
-        // The group was left, and whoever owns the lanes now starts from what was committed. Had a client ended for
-        // another reason, its own error ends the process.
+        // The worker has left its group, and the next owners of its lanes start from the committed offsets. If a client
+        // was closed for another reason, its own error ends the process.
         return
       }
       wakeWaiters()
@@ -143,7 +146,7 @@ final class Committer: Sendable {
   }
 
   private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
-    // Before the lanes are asked: whatever is sealed then is of this generation or of one that is refused.
+    // Read before the lanes seal their writes: if the generation changes in between, the broker refuses the offsets.
     let group = try await calls.membership()
     var parts = await seal(batch)
     guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
@@ -153,6 +156,7 @@ final class Committer: Sendable {
     var next = CommitProtocol.Next.step(commit.step, isAgain: false)
     let start = clock.now
     var pause = Duration.milliseconds(10)
+    var failure: KafkaError?
     while true {
       switch next {
       case .step(let step, let isAgain):
@@ -160,8 +164,8 @@ final class Committer: Sendable {
           try await clock.sleep(until: clock.now.advanced(by: pause))
           pause = min(pause * 2, .seconds(1))
         }
-        // Without a transaction nothing fences what is said of a lane that is known to be another's: behind what its new
-        // owner wrote, an older intent or state would be what counts.
+        // Without transactions nothing fences ledger records of a lane that has another owner by now. An old intent or
+        // state would take effect, because it follows the records of the new owner.
         if mode == .atLeastOnce, parts.contains(where: { !isAttached($0) }) {
           parts.removeAll { !isAttached($0) }
           guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
@@ -171,15 +175,18 @@ final class Committer: Sendable {
           try await calls.perform(step, content)
           next = commit.succeeded()
         } catch {
-          logger.warning("a commit did not go through", metadata: ["step": "\(step)", "error": "\(error)"])
+          logger.warning("a commit step failed", metadata: ["step": "\(step)", "error": "\(error)"])
           next = commit.failed(calls.trouble(of: error, at: step))
-          guard next != .failed else { throw error }
+          if step != .abort || next == .failed { failure = error }
         }
       case .committed, .written:
         metrics.committed(in: start.duration(to: clock.now))
-        let items = state.withLock { $0.batch.committed() }
-        let fate = next == .written ? WriteFate.written : .committed
-        // Side by side, as they were sealed.
+        let items = state.withLock { state in
+          if mode == .transactional { state.hasCommittedTransaction = true }
+          return state.batch.committed()
+        }
+        let fate = next == .written ? CommitResult.written : .committed
+        // Concurrently, for the same reason as in `seal`.
         await withDiscardingTaskGroup { group in
           for part in parts {
             group.addTask {
@@ -188,16 +195,20 @@ final class Committer: Sendable {
             }
           }
         }
-        // A lane that was stopped before it sealed its writes has waiters too.
+        // Lanes that were stopped before they sealed their writes also have receipts to settle.
         let sealed = Set(parts.map(\.lane.epoch))
         settle(items.filter { !sealed.contains($0.lane) }.flatMap(\.writes), .dropped)
         return
       case .aborted:
         metrics.commitFailed()
         settle(state.withLock { $0.batch.aborted() }, .dropped)
-        // A broker that is away answers at once; asking it in a tight loop helps nobody.
+        // Calls to an unavailable broker can fail at once. Wait, because a tight loop would gain nothing.
         return try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
-      case .failed: return
+      case .unclear, .failed:
+        metrics.commitFailed()
+        let error = failure ?? KafkaError(code: .closed, operation: "commit", reason: "the commit failed")
+        if mode == .transactional, let loss = ProducerLoss(error, isCommitUnclear: commit.isUnclear) { throw loss }
+        throw error
       }
     }
   }
@@ -206,14 +217,15 @@ final class Committer: Sendable {
 
   private func content(of parts: [Part], _ group: GroupMetadata?) -> CommitContent {
     CommitContent(
-      records: parts.flatMap { $0.writes.flatMap(\.records) }, ledger: parts.flatMap(\.sealed.ledger),
+      records: parts.flatMap { $0.writes.flatMap(\.records) }.map { $0.timed(by: clock) },
+      ledger: parts.flatMap(\.sealed.ledger),
       offsets: parts.flatMap(\.sealed.offsets), group: group)
   }
 
   private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
     let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.flatMap(\.writes) }
-    // Side by side: a lane answers when its turn among all tasks of the process comes, and one turn after the other
-    // would take as many times as long as there are lanes.
+    // Concurrently: a lane answers when the executor schedules its actor. Waiting for one lane after another would
+    // multiply that delay by the number of lanes.
     let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in
       for epoch in batch.lanes {
         group.addTask {
@@ -228,7 +240,7 @@ final class Committer: Sendable {
     }
     return batch.lanes.compactMap { epoch in
       guard let part = sealed[epoch] else {
-        // Stopped: nothing of it is committed any more, now or when this batch is produced again.
+        // The lane was stopped. Its writes must not be committed now, or when this batch is written again.
         detach(epoch)
         return nil
       }
@@ -238,7 +250,7 @@ final class Committer: Sendable {
 
   // MARK: - Waiting
 
-  /// Returns false when there is nothing more to come.
+  /// Waits for the next batch. Returns false if there will be no more.
   private func waitForBatch() async -> Bool {
     while !Task.isCancelled {
       let (readiness, isClosing) = state.withLock { ($0.batch.readiness(now: clock.now), $0.isClosing) }
@@ -246,16 +258,16 @@ final class Committer: Sendable {
       case .now: return true
       case .idle:
         if isClosing { return false }
-        await bell.wait()
+        await wakeUp.wait()
       case .at(let due):
         if isClosing { return true }
-        await bell.wait(until: due, on: clock)
+        await wakeUp.wait(until: due, on: clock)
       }
     }
     return false
   }
 
-  private func settle(_ writes: [LaneWrite], _ fate: WriteFate) {
+  private func settle(_ writes: [LaneWrite], _ fate: CommitResult) {
     for write in writes { write.receipt?.settle(fate) }
   }
 
@@ -267,7 +279,8 @@ final class Committer: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  private func end() {
+  /// Drops all writes that are not in Kafka and accepts no more.
+  func abandon() {
     let dropped = state.withLock { state in
       state.isOver = true
       let epochs = Array(state.lanes.keys)

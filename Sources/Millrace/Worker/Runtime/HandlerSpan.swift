@@ -1,11 +1,11 @@
-// The span around a handler's run: a child of what the record's `traceparent` names, for whatever tracer the process was
-// given. Calls to Apple inside become its children by themselves: the context travels with the task.
+// The trace span of a handler run: a child of the span that the record's `traceparent` names, with any tracer that the
+// process installs. Calls to Apple become its children automatically, because the context is task-local.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Tracing
 
-/// Spans by OpenTelemetry's conventions for messaging.
+/// Spans that follow OpenTelemetry's conventions for messaging.
 enum HandlerSpan {
   /// Runs `body` inside a span for a record.
   static func run(
@@ -25,7 +25,7 @@ enum HandlerSpan {
     }
   }
 
-  /// Runs `body` inside a span for a timer, which begins a trace of its own.
+  /// Runs `body` inside a span for a timer, which starts a new trace.
   static func run(
     _ name: String, _ timer: FiredTimer, by tracer: any Tracer, _ body: () async -> HandlerResult
   ) async -> HandlerResult {

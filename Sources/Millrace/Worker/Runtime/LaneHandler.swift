@@ -1,30 +1,31 @@
-// Runs a team's handler for one record: decode, verify, call, time limit, and what its failure means. Knows no lane.
+// Runs a worker's handler for one record or timer: decodes and verifies the record, calls the handler, and classifies
+// its failure. It is independent of lanes.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Metrics
 internal import Tracing
 
-/// What a run came to.
+/// The result of a handler run.
 enum HandlerResult: Sendable {
-  /// The handler decided.
+  /// The handler returned an outcome.
   case decided(Outcome)
-  /// The record is no notification that may be acted on.
+  /// The record does not contain a valid notification.
   case undecodable(UndecodableRecord)
-  /// The handler failed; the reason is a stable code, the detail for a person.
+  /// The handler failed. The reason is a stable code, and the detail is for people.
   case failed(FailureDisposition, reason: String, detail: String)
 }
 
-/// What a lane calls.
+/// The interface that lanes use to run handlers.
 protocol LaneHandling: Sendable {
-  func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult
-  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult
+  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult
+  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult
 }
 
-/// A worker behind the lane.
+/// Runs the handlers of a worker.
 struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   private let worker: Worker
   private let name: String
@@ -34,7 +35,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   private let tools: HandlerTools
   private let clock: MillraceClock
   private let metrics: WorkerMetrics
-  /// Nil where nobody traces. Looked up once: a process sets its tracer up before its workers are made.
+  /// Nil if tracing is off. Read once, because a process sets up its tracer before it creates its workers.
   private let tracer: (any Tracer)?
 
   init(
@@ -52,20 +53,20 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     self.tracer = tracer is NoOpTracer ? nil : tracer
   }
 
-  func run(_ item: LaneItem, journal: any EffectJournal) async -> HandlerResult {
+  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult {
     guard let tracer else { return await handle(item, journal) }
     return await HandlerSpan.run("\(name) handle", item, by: tracer) { await handle(item, journal) }
   }
 
-  func run(_ timer: FiredTimer, journal: any EffectJournal) async -> HandlerResult {
-    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, journal, wait: TurnWait.usual)
+  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult {
+    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, journal, wait: RateLimitWaitLimit.usual)
     return await HandlerSpan.run("\(name) timer", timer, by: tracer ?? NoOpTracer()) {
       await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
     }
   }
 
-  private func handle(_ item: LaneItem, _ journal: any EffectJournal) async -> HandlerResult {
-    let notification: Notification
+  private func handle(_ item: LaneItem, _ journal: any EffectRecorder) async -> HandlerResult {
+    let notification: AppStoreNotification
     do {
       notification = try await decoder.decode(item.record, envelope: item.envelope, provenance: item.provenance)
     } catch {
@@ -76,14 +77,14 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     let context = context(
       .notification(id: notification.id, key: notification.key, trace: notification.traceParent),
       attempt: item.attempt, isReapplied: item.isReapplied, journal,
-      wait: TurnWait.limit(
+      wait: RateLimitWaitLimit.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
         left: item.deadline.map { $0 - clock.wallTime }))
     return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
   }
 
   private func context(
-    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ journal: any EffectJournal, wait: Duration
+    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ journal: any EffectRecorder, wait: Duration
   ) -> HandlerContext {
     HandlerContext(
       cause, tools: tools, deadline: clock.wallTime + timeout, attempt: attempt, isReapplied: isReapplied,
@@ -93,7 +94,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   private func timed(_ type: String, _ body: () async throws -> Outcome) async -> HandlerResult {
     let start = clock.now
     defer {
-      // What was left behind was counted when its time was over.
+      // An abandoned run was counted when it timed out.
       if !Task.isCancelled { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
     }
     do {

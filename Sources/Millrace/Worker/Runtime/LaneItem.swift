@@ -1,57 +1,60 @@
-// A record inside a lane: what is known of it before anything expensive was done.
+// A record inside a lane, with the facts that are known before it is decoded.
 
 internal import AppStore
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 
-/// From which kind of topic a lane takes a record.
+/// The kind of topic that a record was read from.
 enum LaneSource: Sendable, Hashable {
   case live
-  /// The tier, by its place among the delays.
+  /// A retry topic, by its index among the retry delays.
   case retry(Int)
   case replay
 }
 
-/// What a handler is to see, one of a key at a time.
+/// An input for a handler. A lane runs one at a time for each key.
 enum LaneWork: Sendable {
   case record(LaneItem)
-  /// A timer that is due, by its name.
+  /// A due timer, by name.
   case timer(String)
 }
 
-/// One record a lane has taken.
+/// One record that a lane has read.
 struct LaneItem: Sendable {
-  // What never changes is read once and shared: an item is copied from queue to queue.
+  // The immutable part is parsed once and shared, because items are copied from queue to queue.
   private let content: Content
-  /// From which kind of topic it was read.
   var source: LaneSource
-  /// How often its handler has run before.
+  /// The number of earlier handler runs.
   var attempt: Int
-  /// When it is worth nothing any more; nil: never.
+  /// The time after which the record is no longer worth handling; nil if there is none.
   var deadline: Timestamp?
-  /// The tier it goes to next, where its wait is not over when this tier is.
+  /// The next retry topic, if the record has to wait longer than the delay of the current one.
   var nextTier: Int?
-  /// When its time on its tier is over; nil for records that do not wait.
+  /// When the delay of its current retry topic ends; nil for records that are not delayed.
   var due: Timestamp?
 
-  init(_ record: ConsumerRecord, source: LaneSource) {
+  init(_ record: ConsumerRecord, source: LaneSource, clock: MillraceClock = .system) {
     var memory = Memory()
-    self.init(record, source: source, &memory)
+    self.init(record, source: source, clock, &memory)
   }
 
-  private init(_ record: ConsumerRecord, source: LaneSource, _ memory: inout Memory) {
+  private init(_ record: ConsumerRecord, source: LaneSource, _ clock: MillraceClock, _ memory: inout Memory) {
     self.source = source
-    content = Content(record, &memory)
+    content = Content(record, source, clock, &memory)
     attempt = content.provenance.attempt
     deadline = content.provenance.deadline
   }
 
-  /// Records that were read together.
-  static func batch(_ records: [ConsumerRecord], source: LaneSource) -> [LaneItem] {
+  /// Creates items for records that were read together.
+  /// - Parameter clock: The clock that determines when they were written.
+  static func batch(
+    _ records: [ConsumerRecord], source: LaneSource, clock: MillraceClock = .system
+  ) -> [LaneItem] {
     var memory = Memory()
-    return records.map { LaneItem($0, source: source, &memory) }
+    return records.map { LaneItem($0, source: source, clock, &memory) }
   }
 
-  /// What was read of the record before.
+  /// The parsed headers of the previous record, which are reused if they are the same.
   private struct Memory {
     var envelope = EnvelopeMemory()
     var label: (type: String?, version: NotificationEnvelope.Version?, text: String)?
@@ -61,19 +64,22 @@ struct LaneItem: Sendable {
     let record: ConsumerRecord
     let position: SourcePosition
     let envelope: NotificationEnvelope
-    let provenance: Provenance
+    let provenance: DeliveryHistory
     let id: String
     let ledgerID: LedgerKey
     let key: [UInt8]
     let group: String
     let bytes: Int
     let typeLabel: String
+    let written: Timestamp
 
-    init(_ record: ConsumerRecord, _ memory: inout Memory) {
+    init(_ record: ConsumerRecord, _ source: LaneSource, _ clock: MillraceClock, _ memory: inout Memory) {
       self.record = record
+      written = record.time(by: clock) ?? Timestamp(millisecondsSince1970: 0)
       position = SourcePosition(topic: record.topic, offset: record.offset)
       let layout = memory.envelope.layout(of: record.headers)
-      provenance = Provenance(record, hasHistory: layout.hasHistory)
+      // The headers of a family's topic are not trusted, because any producer may have written them.
+      provenance = DeliveryHistory(record, hasHistory: layout.hasHistory && source != .live, clock: clock)
       envelope = NotificationEnvelope(record.headers, layout, &memory.envelope)
       let first = provenance.first
       id = envelope.id ?? "\(first.topic)/\(first.partition)/\(first.offset)"
@@ -115,38 +121,37 @@ struct LaneItem: Sendable {
 
   var record: ConsumerRecord { content.record }
   var envelope: NotificationEnvelope { content.envelope }
-  /// Where it came from and what happened to it since, up to now.
-  var provenance: Provenance {
+  /// The record's delivery history up to now.
+  var provenance: DeliveryHistory {
     var provenance = content.provenance
     provenance.attempt = attempt
     provenance.deadline = deadline
     return provenance
   }
-  /// The same with the run that has just ended.
-  var provenanceAfterRun: Provenance {
+  /// The delivery history, including the run that has just ended.
+  var provenanceAfterRun: DeliveryHistory {
     var provenance = provenance
     provenance.attempt += 1
     return provenance
   }
-  /// Set where it was sent again.
-  var replay: Provenance.Replay? { content.provenance.replay }
-  /// Whether handlers run again for it although it is handled.
+  /// Set for records that were replayed or requeued.
+  var replay: DeliveryHistory.Replay? { content.provenance.replay }
+  /// Whether the handler runs even if the notification was handled before.
   var isReapplied: Bool { content.provenance.reapplies }
-  /// Whether it is a dead letter that is tried again.
+  /// Whether the record is a requeued dead letter.
   var isRequeued: Bool { content.provenance.isRequeued }
-  /// When it was first written.
+  /// When the record was first written to Kafka.
   var firstWritten: Timestamp { Timestamp(millisecondsSince1970: content.provenance.firstTimestamp) }
-  /// When it was put on the tier it stands on; nil for records that were not parked.
+  /// When the record was written to its current retry topic; nil for records that are not delayed.
   var parkedAt: Timestamp? { content.provenance.parkedAt }
-  /// What it waits for, through several tiers perhaps; nil for records that were not parked.
+  /// When the whole wait ends, which can span several retry topics; nil for records that are not delayed.
   var awaited: Timestamp? { content.provenance.due }
 
   /// When the record was written to the topic it was read from.
-  var written: Timestamp { Timestamp(millisecondsSince1970: content.record.timestamp ?? 0) }
-  /// Where it stands there.
+  var written: Timestamp { content.written }
   var position: SourcePosition { content.position }
 
-  /// How the ledger sees it come.
+  /// The way the record arrived, for the ledger's verdict.
   var arrival: Arrival {
     switch source {
     case .live: .live
@@ -161,25 +166,25 @@ struct LaneItem: Sendable {
     }
   }
 
-  /// Who must not hold up the others: the app.
+  /// The app. The backlog of one group does not delay other groups.
   var group: String { content.group }
 
-  /// The notification before it, where it waits behind one.
+  /// The notification that the record waits for in strict order, if any.
   var behind: LedgerKey? {
     content.provenance.behind.flatMap { Hex.bytes(Array($0.utf8)) }.flatMap { LedgerKey($0) }
   }
 
-  /// What the ledger knows it by. A record without an id is known by where it first stood.
+  /// The notification's id in the ledger. A record without an id is identified by its first position.
   var id: String { content.id }
-  /// That, as the ledger has it.
+  /// The ledger key of ``id``.
   var ledgerID: LedgerKey { content.ledgerID }
 
-  /// What orders it. Records without a key have no order among each other, so each is a key of its own.
+  /// The ordering key. Records without a key have no order, so each has a key of its own.
   var key: [UInt8] { content.key }
 
-  /// What it costs in memory.
+  /// The approximate memory use, in bytes.
   var bytes: Int { content.bytes }
 
-  /// The label `type` of metrics, from a closed set.
+  /// The value of the metric label `type`, from a closed set.
   var typeLabel: String { content.typeLabel }
 }

@@ -1,21 +1,21 @@
-// How records come into a lane, and when they wait outside.
+// Reads records into a lane, with backpressure.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 
 extension LaneRunner {
   private static let batchSize = 64
 
-  /// Reads a partition until it is taken away. Not reading is the lane's back-pressure.
+  /// Reads a partition until it is revoked. A full lane stops reading, which is its backpressure.
   nonisolated func take(from partition: any LogPartition) async throws {
     let source = parts.topics.source(of: partition.partition.topic)
     while await hasRoom(for: source) {
       let batch = try await partition.nextBatch(upTo: Self.batchSize)
       guard !batch.isEmpty else { return }
-      // Headers are read outside of the actor: lanes are many, and so are cores.
-      await admit(LaneItem.batch(batch, source: source))
+      // Headers are parsed outside of the actor, so several cores can share the work of a lane.
+      await admit(LaneItem.batch(batch, source: source, clock: parts.clock))
     }
   }
 
@@ -39,7 +39,7 @@ extension LaneRunner {
       guard watermarks.take(item.position) else { continue }
       var item = item
       if item.isRequeued {
-        // Whoever requeues it knows how late it is.
+        // The operator requeued the record knowing that it was late.
         item.deadline = nil
       } else if item.deadline == nil {
         item.deadline = parts.deadline(item.envelope, item.firstWritten)
@@ -47,7 +47,7 @@ extension LaneRunner {
           parts.metrics.endangered(type: item.typeLabel)
         }
       }
-      // What waits as long as it is to wait is no lag.
+      // A wait as long as planned is not lag.
       ages.take(item.position, since: max(item.written, item.awaited ?? item.written))
       if case .retry(let tier) = item.source {
         await put(aside: item, on: tier)
@@ -58,7 +58,7 @@ extension LaneRunner {
     dispatch()
   }
 
-  /// A record of a tier waits in memory until its time there is over.
+  /// Keeps a record of a retry topic in memory until its delay there ends.
   private func put(aside item: LaneItem, on tier: Int) async {
     var item = item
     let appended = item.parkedAt ?? item.written
@@ -73,10 +73,10 @@ extension LaneRunner {
     }
     item.due = at
     while !isDraining, !waiting[tier].insert(item, due: at, bytes: item.bytes) { await waitForRoom() }
-    bell.ring()
+    wakeUp.signal()
   }
 
-  /// A record whose time has come takes its place among those of its key.
+  /// Admits a record to the queue of its key, after waiting for room if necessary.
   func arrive(_ item: LaneItem) async {
     while !isDraining {
       if admit(item) { return }
@@ -85,9 +85,9 @@ extension LaneRunner {
     }
   }
 
-  /// Hands out what may run. Asked whenever something came, left or was decided.
-  /// - Parameter isCrewsCall: Whether a task of the crew asks, which goes on with the first.
-  func dispatch(isCrewsCall: Bool = false) {
+  /// Submits the records and timers that may run. Called after every arrival, completion and decision.
+  /// - Parameter isPoolsCall: Whether a task of the handler pool makes the call. It then runs the first job itself.
+  func dispatch(isPoolsCall: Bool = false) {
     var jobs: [LaneJob] = []
     gather {
       while !isDraining, let job = keys.next() {
@@ -99,12 +99,12 @@ extension LaneRunner {
           continue
         }
         let id = item.ledgerID
-        // Asked first: what is done or dead already neither waits behind another nor dies of what killed a process.
+        // Ask the ledger first: a notification that is done or dead neither waits nor counts as the cause of a crash.
         switch ledger.verdict(for: id, arriving: item.arrival, hasPassed: hasPassed) {
         case .run(let attempt):
           if attempt > item.attempt {
             parts.logger.warning(
-              "a parked record did not come back from its tier; it runs as it was sent again",
+              "a delayed record did not return from its retry topic; running the copy that arrived later",
               metadata: ["lane": "\(epoch.lane)", "notification": "\(item.id)"])
           }
           handOut(job.number, item, id, attempt: attempt, replacing: nil).map { jobs.append($0) }
@@ -118,10 +118,10 @@ extension LaneRunner {
         }
       }
     }
-    crew.hand(jobs, to: self, isOwnCall: isCrewsCall)
+    pool.hand(jobs, to: self, isOwnCall: isPoolsCall)
   }
 
-  /// What a handler is to run for; nil where it is decided already what becomes of the record.
+  /// Returns the job for a record, or nil if its outcome is decided without a handler run.
   private func handOut(
     _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, attempt: Int, replacing digest: UInt32?
   ) -> LaneJob? {
@@ -141,20 +141,20 @@ extension LaneRunner {
     item.attempt = attempt
     if let due = item.due { parts.metrics.late(by: parts.clock.wallTime - due) }
     inHand.insert(item.position)
-    // A lane that suspects its records names each before it runs.
+    // A lane that suspects its records commits the position of each one before it runs.
     return .record(number, item, replacing: digest, isNamed: watch.isOneAtATime)
   }
 
-  /// What a handler is to run for; nil where a record of its key withdrew the timer meanwhile, or moved it: another entry
-  /// of the heap stands for it then.
+  /// Returns the job for a timer. Returns nil for a poisoned timer, and for one that a record of its key has withdrawn
+  /// or moved meanwhile. A moved timer has another entry in the heap.
   private func handOut(_ number: UInt64, timer name: String) -> LaneJob? {
     guard let timer = ledger.timer(name), timer.at <= parts.clock.wallTime else {
       leave(number, name)
       return nil
     }
-    let mark = PoisonWatch.mark(of: name, timer)
+    let mark = PoisonDetector.mark(of: name, timer)
     guard !watch.isCondemned(timer: mark) else {
-      bury(number, name, timer, as: mark)
+      deadLetter(number, name, timer, as: mark)
       return nil
     }
     timersInHand[name] = mark

@@ -1,25 +1,26 @@
-// Operators' commands, carried out by the lane that owns their items: what a command does and its result are one write.
+// Executes operators' commands on the lane that owns their items. A command's changes and its result are one write.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Synchronization
 
 extension LaneRunner {
-  /// Most commands, and most bytes of copies, in one write.
+  /// The maximum number of commands in one write.
   static var commandsPerWrite: Int { 200 }
+  /// The maximum number of bytes of copies in one write.
   static var bytesPerWrite: Int { 8 << 20 }
-  /// Dead letters so far apart are read by two scans rather than one.
+  /// Dead letters that are at least this many offsets apart are read by separate scans.
   private static var gap: Int64 { 2_000 }
 
-  /// Carries out commands until the lane ends. Dead letters do not wait for replays, nor one run for another.
-  nonisolated func obey(_ desk: OperationsDesk) async throws {
+  /// Executes commands until the lane ends. Dead letters do not wait for replays, nor one replay for another.
+  nonisolated func execute(_ consumer: CommandConsumer) async throws {
     guard
       let (commands, earlier) = try await untilKafkaAnswers(
-        "reading commands waits",
+        "reading commands is waiting",
         {
-          (try await desk.commands(for: self.epoch), try await self.copiesOfEarlierOwners(desk))
+          (try await consumer.commands(for: self.epoch), try await self.copiesOfEarlierOwners(consumer))
         }, failed: { throw $0 })
     else { return }
     try await withThrowingDiscardingTaskGroup { runs in
@@ -36,27 +37,27 @@ extension LaneRunner {
         }
         for run in parts.values {
           runs.addTask {
-            for (command, part) in run { try await self.replay(command, part, desk, leavingOut: earlier) }
+            for (command, part) in run { try await self.replay(command, part, consumer, leavingOut: earlier) }
           }
         }
-        try await settle(letters, desk, leavingOut: earlier)
+        try await settle(letters, consumer, leavingOut: earlier)
       }
       runs.cancelAll()
     }
   }
 
-  /// What an earlier owner of the lane sent again and could not tell: without transactions a copy may be in Kafka and its
-  /// result not. With them there is nothing to look for, nor where every command has its result.
-  private nonisolated func copiesOfEarlierOwners(_ desk: OperationsDesk) async throws -> Set<SentCopy> {
-    guard !parts.isTransactional, await desk.hasOpenCommands(for: epoch) else { return [] }
+  /// Returns the copies that an earlier owner of the lane may have sent without writing the result. That can only
+  /// happen without transactions, and only if a command is still open.
+  private nonisolated func copiesOfEarlierOwners(_ consumer: CommandConsumer) async throws -> Set<SentCopy> {
+    guard !parts.isTransactional, await consumer.hasOpenCommands(for: epoch) else { return [] }
     let replay = TopicPartition(topic: parts.topics.replay, partition: epoch.lane)
     return try await SentCopy.all(in: replay, from: .earliest, of: parts.log)
   }
 
-  /// Asks again every second while Kafka is away. Another error of Kafka's is `failed`'s to tell, unless the client is
-  /// closed; that, and what is none of Kafka's, is thrown.
-  /// - Parameter what: What waits, for the log.
-  /// - Returns: nil once the lane drains.
+  /// Repeats a request every second while Kafka is unavailable. `failed` handles every other Kafka error, except that
+  /// of a closed client. That one, and errors that are not Kafka's, are thrown.
+  /// - Parameter what: The first words of the log message, such as "a command is waiting".
+  /// - Returns: Nil if the lane drains.
   @discardableResult
   nonisolated func untilKafkaAnswers<Answer>(
     _ what: String, _ ask: () async throws -> Answer, failed: (KafkaError) async throws -> Answer
@@ -68,7 +69,7 @@ extension LaneRunner {
         parts.logger.warning("\(what) for Kafka", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
         try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
       } catch let error as KafkaError where error.code != .closed {
-        // A topic or partition that is not there is the operator's to mend; the lane goes on.
+        // An operator has to fix this, for example if a topic is missing. The lane continues.
         return try await failed(error)
       }
     }
@@ -78,16 +79,16 @@ extension LaneRunner {
   // MARK: - Dead letters
 
   private nonisolated func settle(
-    _ commands: [OperationCommand], _ desk: OperationsDesk, leavingOut earlier: Set<SentCopy>
+    _ commands: [OperationCommand], _ consumer: CommandConsumer, leavingOut earlier: Set<SentCopy>
   ) async throws {
     var rest = commands[...]
     while !rest.isEmpty, await !isDraining {
       let batch = Array(rest.prefix(Self.commandsPerWrite))
       rest = rest.dropFirst(batch.count)
-      // What is written and not read back yet is open to the desk still.
-      let settled = Settled()
-      try await untilKafkaAnswers("a command waits") {
-        try await self.settleBatch(batch.filter { !settled.contains($0) }, desk, settled, leavingOut: earlier)
+      // A command stays open until its result is read back, so keep track of the results written here.
+      let settled = FinishedCommands()
+      try await untilKafkaAnswers("a command is waiting") {
+        try await self.settleBatch(batch.filter { !settled.contains($0) }, consumer, settled, leavingOut: earlier)
       } failed: { why in
         try await self.conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed("\(why)")) })
       }
@@ -95,11 +96,12 @@ extension LaneRunner {
   }
 
   private nonisolated func settleBatch(
-    _ batch: [OperationCommand], _ desk: OperationsDesk, _ settled: Settled, leavingOut earlier: Set<SentCopy>
+    _ batch: [OperationCommand], _ consumer: CommandConsumer, _ settled: FinishedCommands,
+    leavingOut earlier: Set<SentCopy>
   ) async throws {
     var steps: [CarriedOut] = []
     var wanted: [Int64: OperationCommand] = [:]
-    for command in batch where await desk.isOpen(command) {
+    for command in batch where await consumer.isOpen(command) {
       switch (command.action, command.deadLetterOffset) {
       case (.discard, _): steps.append(CarriedOut(command, .done))
       case (_, let offset?): wanted[offset] = command
@@ -119,7 +121,7 @@ extension LaneRunner {
           let step = try await self.requeue(letter, for: command, leavingOut: earlier)
           steps.append(step)
           bytes += step.records.reduce(0) { $0 + $1.bytes }
-          // A hundred records of the largest kind are more than is held in memory.
+          // A hundred records of the maximum size would take too much memory.
           guard bytes >= Self.bytesPerWrite else { continue }
           try await self.conclude(steps)
           settled.add(steps)
@@ -131,7 +133,7 @@ extension LaneRunner {
     }
     let gone = wanted.values.filter { !settled.contains($0) }
     try await conclude(
-      gone.map { CarriedOut($0, .failed("the dead letter is gone: its topic's retention is over")) })
+      gone.map { CarriedOut($0, .failed("the dead letter is gone: retention has deleted it")) })
   }
 
   private nonisolated func requeue(
@@ -139,19 +141,19 @@ extension LaneRunner {
   ) async throws -> CarriedOut {
     if let dead = DeadTimer(letter) {
       guard await ledger.timer(dead.name) == nil else {
-        return CarriedOut(command, .failed("the timer \(dead.name) was set again since"))
+        return CarriedOut(command, .failed("the timer \(dead.name) has been set again since then"))
       }
       return CarriedOut(command, .done, timer: dead)
     }
-    let history = Provenance(letter)
+    let history = DeliveryHistory(letter)
     let found: ConsumerRecord?
     do {
       found = try await whole(letter)
     } catch let error as KafkaError where !error.isRetriable && error.code != .closed {
-      return CarriedOut(command, .failed("the letter holds no copy, and \(history.first) cannot be read: \(error)"))
+      return CarriedOut(command, .failed("the dead letter has no copy, and \(history.first) cannot be read: \(error)"))
     }
     guard let whole = found else {
-      return CarriedOut(command, .failed("the letter holds no copy, and \(history.first) is gone or was empty"))
+      return CarriedOut(command, .failed("the dead letter has no copy, and \(history.first) is deleted or empty"))
     }
     let copy = copy(of: whole, for: command, mode: history.reapplies ? .requeueReapply : .requeue)
     if copy.isTooLarge {
@@ -161,10 +163,11 @@ extension LaneRunner {
     return CarriedOut(command, .done, records: isSent ? [] : [copy])
   }
 
-  /// A letter with its record: what was too large to be copied is read where it first stood. Nil where that is over.
+  /// Returns a dead letter with its record. A record that was too large to copy is read from its first position; if it
+  /// is no longer there, the result is nil.
   private nonisolated func whole(_ letter: ConsumerRecord) async throws -> ConsumerRecord? {
     guard letter.value == nil else { return letter }
-    let first = Provenance(letter).first
+    let first = DeliveryHistory(letter).first
     let partition = TopicPartition(topic: first.topic, partition: first.partition)
     let held = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition] ?? 0..<0
     guard held.contains(first.offset) else { return nil }
@@ -176,11 +179,11 @@ extension LaneRunner {
     return found.withLock { $0 }.map { record in
       ConsumerRecord(
         topic: letter.topic, partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp,
-        key: record.key, value: record.value, headers: Provenance.original(record.headers) + letter.headers)
+        key: record.key, value: record.value, headers: DeliveryHistory.original(record.headers) + letter.headers)
     }
   }
 
-  /// Ranges of the lane's dead letters that hold these offsets and are still there.
+  /// Returns ranges of the lane's dead letters that contain these offsets, without deleted records.
   private nonisolated func spans(of offsets: [Int64]) async throws -> [Range<Int64>] {
     guard !offsets.isEmpty else { return [] }
     let partition = TopicPartition(topic: parts.topics.deadLetters, partition: epoch.lane)
@@ -198,14 +201,19 @@ extension LaneRunner {
 
   // MARK: - Writing
 
+  /// Returns the delivery history of a record to send again. History headers in a notification topic are not trusted.
+  nonisolated func history(of record: ConsumerRecord) -> DeliveryHistory {
+    DeliveryHistory(record, hasHistory: parts.topics.isOwn(record.topic), clock: parts.clock)
+  }
+
   nonisolated func copy(
-    of record: ConsumerRecord, for command: OperationCommand, mode: Provenance.ReplayMode
+    of record: ConsumerRecord, for command: OperationCommand, mode: DeliveryHistory.ReplayMode
   ) -> ProducerRecord {
-    var history = Provenance(record)
-    history.replay = Provenance.Replay(id: command.replayID, mode: mode, why: command.why)
-    // The history of attempts stays in the causes; the count begins anew, or a requeue would die at once.
+    var history = history(of: record)
+    history.replay = DeliveryHistory.Replay(id: command.replayID, mode: mode, why: command.why)
+    // The causes keep the history of attempts. The count restarts, or a requeued record would be given up at once.
     history.attempt = 0
-    // What it died of is in headers of the letter; where it dies again, it is one of the causes.
+    // The dead letter's reason is in its headers. If the record fails again, that reason becomes one of the causes.
     if mode.isRequeue, let letter = DeadLetter(record.headers) {
       history.causes.append("\(letter.at.rfc3339) \(letter.reason): \(letter.detail.prefix(300))")
     }
@@ -214,13 +222,13 @@ extension LaneRunner {
     while true {
       var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
       copy.headers = NotificationOrigin.replay.marking(copy.headers)
-      // Better sent without its oldest causes than not at all: the letters keep them.
+      // Rather drop the oldest causes than the record. The dead letters still contain them.
       guard copy.isTooLarge, !history.causes.isEmpty else { return copy }
       history.causes.removeFirst()
     }
   }
 
-  /// Writes what steps do together with their results, and waits until all of it is in Kafka.
+  /// Writes the records of each step together with its result, and waits until all of them are in Kafka.
   nonisolated func conclude(_ steps: [CarriedOut]) async throws {
     var rest = steps[...]
     while !rest.isEmpty {
@@ -245,7 +253,7 @@ extension LaneRunner {
 }
 
 extension LaneRunner {
-  /// Hands a write over that sets dead timers again. They are due at once, most likely.
+  /// Submits a write that also sets requeued timers again. Most of them are due at once.
   private func submit(_ write: LaneWrite, settingAgain timers: [DeadTimer]) {
     var write = write
     for dead in timers {
@@ -257,17 +265,17 @@ extension LaneRunner {
   }
 }
 
-/// What a step of a command did.
+/// The result of one step of a command.
 struct CarriedOut: Sendable {
   var command: OperationCommand
   var outcome: OperationResult.Outcome
-  /// How many records a replay has sent, these included.
+  /// The number of records that the replay has sent, including these.
   var sent: Int64 = 0
-  /// The copies.
+  /// The copies to send.
   var records: [ProducerRecord]
-  /// What else is to be written with them.
+  /// Other records to write together with the copies.
   var notes: [ProducerRecord] = []
-  /// A timer that is set again.
+  /// A timer to set again.
   var timer: DeadTimer?
 
   init(
@@ -278,8 +286,8 @@ struct CarriedOut: Sendable {
   }
 }
 
-/// Commands that have their results.
-private final class Settled: Sendable {
+/// The commands whose results were written.
+private final class FinishedCommands: Sendable {
   private let ids = Mutex<Set<String>>([])
 
   func add(_ steps: [CarriedOut]) { ids.withLock { $0.formUnion(steps.map(\.command.id)) } }
@@ -287,13 +295,13 @@ private final class Settled: Sendable {
 }
 
 extension OperationCommand {
-  /// The offset of the dead letter that the item names; nil for other items.
+  /// The offset of the dead letter that the item names, or nil for other items.
   var deadLetterOffset: Int64? {
     let parts = item.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == "dead-letters", Int32(parts[1]) == lane else { return nil }
     return Int64(parts[2])
   }
 
-  /// `ce_replayid` of what is sent again because of it.
+  /// The `ce_replayid` of the records that the command sends again.
   package var replayID: String { run ?? id }
 }

@@ -1,14 +1,14 @@
-// From a handler's run to what is committed, and what the commit changes.
+// Turns the results of handler runs into writes, and applies writes to the lane after their commit.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 
 extension LaneRunner: CommitLane {
-  /// Takes the outcomes of what ran, and hands out what may run now.
+  /// Processes the results of handler runs, then submits the records and timers that may run next.
   func collect() {
-    let ends = crew.takeEnds()
+    let ends = pool.takeEnds()
     guard acceptsOutcomes else { return }
     let now = parts.clock.wallTime
     gather {
@@ -19,7 +19,7 @@ extension LaneRunner: CommitLane {
         case .timer(let number, let name, let timer, _): ended(number, FiredTimer(name, timer), timer, end.result)
         }
       }
-      dispatch(isCrewsCall: true)
+      dispatch(isPoolsCall: true)
     }
     noteIdleness()
   }
@@ -31,26 +31,26 @@ extension LaneRunner: CommitLane {
     case .again(let attempt):
       var item = item
       item.attempt = attempt
-      return crew.hand(
+      return pool.hand(
         [.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime)], to: self, isOwnCall: true)
     case .done, .parked, .dead: break
     }
     finish(number, item, item.ledgerID, plan, replacing: replacing, began: end.began, now: now)
   }
 
-  /// Ends the worker, for nothing that it decides so could be written. What it ran for is left as it was.
+  /// Ends the worker, because an outcome writes to an undeclared topic. The record or timer is left as it was.
   private func fail(writingTo topic: String) {
     fault.yield(
       MillraceError(
         .topics, "the worker \(parts.topics.worker) writes to a topic that it does not declare", at: topic,
         remedy: """
-          add it to the worker (`static let tables: Set<String> = ["\(topic)"]`): then it starts only where the topic is \
-          there
+          declare it in the worker (`static let tables: Set<String> = ["\(topic)"]`), which then starts only if the \
+          topic exists
           """))
   }
 
-  /// Stages what a plan means and hands it to the committer.
-  /// - Parameter began: When its handler did; nil: none ran.
+  /// Stages the changes of a plan and submits them to the committer.
+  /// - Parameter began: When the handler began, or nil if none ran.
   func finish(
     _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?,
     began: Timestamp? = nil, now: Timestamp
@@ -66,7 +66,7 @@ extension LaneRunner: CommitLane {
       if !isUnchanged { write.entries = resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
       parts.metrics.ended(.done, type: item.typeLabel)
     case .parked(let tier, let reason):
-      // A notification that is done stays done while it waits to be run again.
+      // A notification that is done stays done while its reapply is delayed.
       if replacing == nil { write.entries += parking(id, item, attempt: plan.attempt, tier: tier) }
       parts.metrics.parked(tier: parts.topics.retries[tier], reason: reason, type: item.typeLabel)
       if DeadlineDanger.begins(
@@ -75,7 +75,7 @@ extension LaneRunner: CommitLane {
         parts.metrics.endangered(type: item.typeLabel)
       }
     case .dead(let reason):
-      // Whatever claims an id without being that notification must not keep the genuine one out.
+      // A record that only claims an id must not block the genuine notification.
       let isKnown = ledger[id] != nil
       if replacing == nil, isKnown || !plan.isForeign {
         write.entries += resolving(id, item, Handled(.dead, at: now))
@@ -86,7 +86,7 @@ extension LaneRunner: CommitLane {
     let timers = plan.timers(replacing: replacing, began: began ?? now)
     if !timers.isEmpty { write.entries += timerEntries(timers, key: item.key) }
     keep(plan.states, in: &write)
-    // What is run again on an operator's word was counted when it was done first.
+    // A reapplied notification was counted when it was first done.
     if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }
     stage(write)
     inHand.remove(item.position)
@@ -99,22 +99,22 @@ extension LaneRunner: CommitLane {
     guard case .decided(let outcome) = result, outcome.decision == .done,
       let plan = parts.planner.plan(fired, outcome, now: now)
     else {
-      // A timer has no record to park: it is set again, and stands in the ledger until it has worked.
+      // A timer has no record to delay. It is set again, and stays in the ledger until it succeeds.
       let again = now + parts.planner.schedule.shortest
       parts.logger.warning(
-        "a timer failed and is tried again", metadata: ["timer": "\(fired.name)", "result": "\(result)"])
+        "a timer failed; retrying", metadata: ["timer": "\(fired.name)", "result": "\(result)"])
       leave(number, fired.name)
       return expect(fired.name, due: again)
     }
     if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
     var write = LaneWrite(
-      lane: epoch, job: .init(number: number), fires: PoisonWatch.mark(of: fired.name, timer), records: plan.records)
+      lane: epoch, job: .init(number: number), fires: PoisonDetector.mark(of: fired.name, timer), records: plan.records)
     parts.metrics.emitted(plan.events)
     let isSetAgain = plan.timers.contains { $0.name == fired.name }
     if ledger.timer(fired.name) == timer {
       if !isSetAgain { write.entries.append(.timer(fired.name, nil)) }
     } else if let moved = ledger.timer(fired.name) {
-      // Set by a notification while it ran: that one is still to come.
+      // A notification has moved the timer while it ran, so it will fire again.
       expect(fired.name, due: moved.at)
     }
     write.entries += timerEntries(plan.timers, key: timer.key)
@@ -125,32 +125,32 @@ extension LaneRunner: CommitLane {
     submit(write)
   }
 
-  /// A timer that was in hand when its process died too often is given to a person.
-  func bury(_ number: UInt64, _ name: String, _ timer: LaneTimer, as mark: UInt64) {
+  /// Dead-letters a timer that was in flight at three unclean starts.
+  func deadLetter(_ number: UInt64, _ name: String, _ timer: LaneTimer, as mark: UInt64) {
     let letter = parts.planner.crashed(DeadTimer(name, timer), lane: epoch.lane, now: parts.clock.wallTime)
     let write = LaneWrite(
       lane: epoch, job: .init(number: number), fires: mark, records: [letter], entries: [.timer(name, nil)])
-    parts.metrics.died(reason: PoisonWatch.reason, type: FiredTimer.typeLabel)
+    parts.metrics.died(reason: PoisonDetector.reason, type: FiredTimer.typeLabel)
     stage(write)
     ended(number, name)
     submit(write)
   }
 
-  /// A timer has run: the next of its key may.
+  /// Ends the run of a timer, so that the next record or timer of its key may run.
   private func ended(_ number: UInt64, _ timer: String) {
     firing.remove(timer)
     timersInHand[timer] = nil
     keys.decided(number)
-    if isHeldUp { bell.ring() }
+    if isHeldUp { wakeUp.signal() }
   }
 
-  /// A timer leaves without anything that Kafka has to know.
+  /// Removes a timer without writing anything to Kafka.
   func leave(_ number: UInt64, _ timer: String) {
     ended(number, timer)
     keys.settled(number)
   }
 
-  /// States that change, each with the record that tells others.
+  /// Adds the states that change to a write, each with its table row.
   private func keep(_ states: [KeptState], in write: inout LaneWrite) {
     for state in states where ledger.state(state.name) != state.value {
       write.entries.append(.state(state.name, state.value))
@@ -163,8 +163,7 @@ extension LaneRunner: CommitLane {
     return ledger.entries(resolving: id, key: LedgerKey(hashing: item.key), as: handled)
   }
 
-  /// What the ledger is to know of a record that waits on a tier. A dead letter that was requeued stands outside of the
-  /// order: its key went on without it.
+  /// Returns the ledger entries of a delayed record. A requeued dead letter is outside the strict order of its key.
   func parking(_ id: LedgerKey, _ item: LaneItem, attempt: Int, tier: Int) -> [LedgerEntry] {
     let tier = item.isRequeued ? nil : tier
     let handled = Handled(.parked(attempt: attempt, tier: tier), at: parts.clock.wallTime)
@@ -186,21 +185,20 @@ extension LaneRunner: CommitLane {
 
   private func expect(_ timer: String, due: Timestamp) {
     _ = timers.insert(timer, due: due)
-    bell.ring()
+    wakeUp.signal()
   }
 
   func stage(_ write: LaneWrite) {
     for entry in write.entries { ledger.stage(entry) }
   }
 
-  /// Hands a write over, at the end of a turn with all that follows from it. The committer takes them in the order in
-  /// which a lane makes them.
+  /// Submits a write. During a turn of the lane, all writes are submitted at its end, in order.
   func submit(_ write: LaneWrite) {
     outbox.append(write)
     if !isGathering { sendOut() }
   }
 
-  /// One turn of the lane: what it submits is handed over at once at its end.
+  /// Runs one turn of the lane and submits its writes together at the end.
   func gather(_ turn: () -> Void) {
     guard !isGathering else { return turn() }
     isGathering = true
@@ -211,7 +209,7 @@ extension LaneRunner: CommitLane {
 
   private func sendOut() {
     guard !outbox.isEmpty else { return }
-    // The committer keeps the array as it is: its room goes with it.
+    // The committer keeps this array, so its capacity cannot be reused.
     let writes = outbox
     outbox = []
     parts.committer.submit(writes, of: epoch)
@@ -227,7 +225,7 @@ extension LaneRunner: CommitLane {
       return CommittedOffset(
         TopicPartition(topic: position.topic, partition: epoch.lane), offset: position.offset,
         metadata: isEnding
-          ? PoisonWatch.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
+          ? PoisonDetector.cleanMetadata : watch.metadata(of: position.topic, inFlight: inFlight, timers: timers))
     }
     let paged = ledger.paged(LedgerEntry.withoutPassedCounts(writes.flatMap(\.entries)))
     var entries = paged.rest
@@ -258,7 +256,7 @@ extension LaneRunner: CommitLane {
       }
       release(write.job)
     }
-    // Over the same notifications one by one: it says besides that they are on a page.
+    // Apply the page after its individual entries: it also records that they are stored on a page.
     if let page = sealed.page { ledger.restore(page) }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)

@@ -1,37 +1,37 @@
-// A lane sends a part of a replay to its own worker: copies, place and end are writes of the lane like any other.
+// Replays a part to the lane's own worker. Copies, progress and the result are ordinary writes of the lane.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Synchronization
 
 extension LaneRunner {
-  /// Carries a part out to its end, or to the end of the lane.
+  /// Executes a part until the part or the lane ends.
   nonisolated func replay(
-    _ command: OperationCommand, _ part: ReplayPart, _ desk: OperationsDesk, leavingOut earlier: Set<SentCopy>
+    _ command: OperationCommand, _ part: ReplayPart, _ consumer: CommandConsumer, leavingOut earlier: Set<SentCopy>
   ) async throws {
-    let bell = LaneBell()
-    desk.attach(bell)
-    defer { desk.detach(bell) }
-    let noted = NotedPlace()
-    let host = LaneReplay(lane: self, command: command, part: part, desk: desk, earlier: earlier, noted: noted)
+    let wakeUp = AsyncSignal()
+    consumer.attach(wakeUp)
+    defer { consumer.detach(wakeUp) }
+    let noted = ReplayCheckpoint()
+    let host = LaneReplay(lane: self, command: command, part: part, consumer: consumer, earlier: earlier, noted: noted)
     let runner = ReplayRunner(
       log: parts.log, partition: TopicPartition(topic: part.topic, partition: epoch.lane), part: part,
-      clock: parts.clock, bell: bell)
-    try await untilKafkaAnswers("a replay waits") {
-      // What this lane has written counts before what was read back.
-      let read = await desk.place(of: command) ?? ReplayPlace(next: part.from, sent: 0)
+      clock: parts.clock, recordClock: parts.clock, wakeUp: wakeUp)
+    try await untilKafkaAnswers("a replay is waiting") {
+      // Progress that this lane has written takes precedence over progress that was read back.
+      let read = await consumer.place(of: command) ?? ReplayPlace(next: part.from, sent: 0)
       let place = noted.place ?? read
       try await runner.run(from: place, on: host)
     } failed: { why in
-      let read = await desk.place(of: command)?.sent ?? 0
+      let read = await consumer.place(of: command)?.sent ?? 0
       try await host.end(.failed("\(why)"), sent: noted.place?.sent ?? read)
     }
   }
 }
 
-/// Where the last write of a part stands.
-private final class NotedPlace: Sendable {
+/// The progress recorded by the last write of a part.
+private final class ReplayCheckpoint: Sendable {
   private let content = Mutex<ReplayPlace?>(nil)
 
   var place: ReplayPlace? {
@@ -40,24 +40,24 @@ private final class NotedPlace: Sendable {
   }
 }
 
-/// The lane as the host of a replay.
+/// A replay host that writes through the lane.
 private struct LaneReplay: ReplayHost {
   let lane: LaneRunner
   let command: OperationCommand
   let part: ReplayPart
-  let desk: OperationsDesk
+  let consumer: CommandConsumer
   let earlier: Set<SentCopy>
-  let noted: NotedPlace
+  let noted: ReplayCheckpoint
 
-  func word() async -> ReplayWord {
-    await lane.isDraining ? .over : await desk.word(on: command, rate: part.rate)
+  func control() async -> ReplayControl {
+    await lane.isDraining ? .over : await consumer.control(on: command, rate: part.rate)
   }
 
   func send(_ records: [ConsumerRecord], behind place: ReplayPlace) async throws {
-    let mode = part.isReapply ? Provenance.ReplayMode.reapply : .plain
+    let mode = part.isReapply ? DeliveryHistory.ReplayMode.reapply : .plain
     var copies: [ProducerRecord] = []
     for record in records {
-      let first = Provenance(record).first
+      let first = lane.history(of: record).first
       if !earlier.isEmpty, earlier.contains(SentCopy(run: command.replayID, first: first)) { continue }
       let copy = lane.copy(of: record, for: command, mode: mode)
       guard !copy.isTooLarge else {
@@ -67,7 +67,7 @@ private struct LaneReplay: ReplayHost {
       }
       copies.append(copy)
     }
-    // A batch of copies is one write however large it is: its place is that of the last.
+    // A batch of copies is always one write, because its progress is the position of the last copy.
     try await lane.conclude([CarriedOut(command, .progress(next: place.next), sent: place.sent, records: copies)])
     noted.place = place
   }
@@ -83,7 +83,7 @@ private struct LaneReplay: ReplayHost {
 }
 
 extension OperationCommand {
-  /// What the audit trail is told when a part of a run is over; nil for a command that is part of none.
+  /// Returns the audit record for the end of a part, or nil if the command belongs to no run.
   func auditEnd(
     _ part: ReplayPart, _ outcome: OperationResult.Outcome, sent: Int64, source: String, at time: Timestamp
   ) -> AuditRecord? {

@@ -1,39 +1,40 @@
-// What a lane does because time has passed: records whose wait is over, timers, and what the ledger may forget.
+// The timed work of a lane: delayed records, timers, and the expiry of ledger entries.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 
 extension LaneRunner {
-  /// One sweep looks at a 256th of the ledger, so that a whole one takes an hour and holds nothing up.
+  /// A sweep looks at 1/256 of the ledger, so that a full pass takes an hour and never blocks the lane for long.
   private static let sweepInterval = Duration.seconds(3_600) / 256
-  /// What waits on a tier is remembered longer: a worker that was switched off finds it as it left it.
+  /// Entries of delayed records are kept longer, for workers that were switched off for a while.
   private static let parkedHorizonFactor = 8
 
-  /// Serves due times until the lane stops.
+  /// Runs due work until the lane drains or stops.
   func keepTime() async throws {
-    // A lane that drains starts nothing any more, and what is due then stays due.
+    // A draining lane starts nothing, so due records and timers remain due.
     while !isDraining {
       try Task.checkCancellation()
-      // Read before the wall time: where time passes in between, the lane wakes too early and looks again.
+      // Read before the wall time: if time passes in between, the lane wakes too early and looks again.
       let began = parts.clock.now
       let now = parts.clock.wallTime
       isHeldUp = false
       fireTimers(at: now)
       release(at: now)
       sweep(at: now)
-      await bell.wait(until: began.advanced(by: nextTime(after: now) - now), on: parts.clock)
+      await wakeUp.wait(until: began.advanced(by: nextTime(after: now) - now), on: parts.clock)
     }
   }
 
-  /// What is due already and has no place is no time to wait for: whoever leaves rings.
+  /// Returns the next due time. It ignores records and timers that are due but have no place, because the next record
+  /// that leaves the lane signals them.
   private func nextTime(after now: Timestamp) -> Timestamp {
     let sweep = sweptAt + Self.sweepInterval
     return (waiting.map(\.nextDue) + [timers.nextDue]).compactMap(\.self).filter { $0 > now }.reduce(sweep, min)
   }
 
-  /// Records whose time on their tier is over run, or go on to the next tier. The tiers take turns and nobody waits for
-  /// room in here: a tier that always has something due holds up neither the others nor a timer.
+  /// Runs the records whose delay has ended, or moves them to their next retry topic. The retry topics take turns, and
+  /// no record waits for room here. So a topic that always has due records delays neither the other topics nor timers.
   private func release(at now: Timestamp) {
     var hasReleased = false
     var isMore = true
@@ -55,13 +56,14 @@ extension LaneRunner {
     dispatch()
   }
 
-  /// Whether a record whose time is over may leave its tier now.
+  /// Whether a due record may leave its retry topic now.
   private func hasWay(_ item: LaneItem) -> Bool {
     item.nextTier == nil
       ? hasPlace(for: item.source, bytes: item.bytes) : moving < parts.policy.recordsInFlight
   }
 
-  /// The ledger follows a record from tier to tier: those behind it are appended to the tier it waits on.
+  /// Moves a record to another retry topic. The ledger records the new topic, because later records of the key in
+  /// strict order are written to the same one.
   private func move(_ item: LaneItem, to tier: Int) {
     let now = parts.clock.wallTime
     let id = item.ledgerID
@@ -78,8 +80,9 @@ extension LaneRunner {
     submit(write)
   }
 
-  /// Timers take their place among the records of their key, before those without a deadline: a handler that reads what
-  /// it kept finds nobody beside it. They have places of their own, or a lane that is full would fire none.
+  /// Queues due timers with the records of their key, before records without a deadline. No other handler of the key
+  /// runs at the same time, so a handler can read its state safely. Timers have places of their own: otherwise a full
+  /// lane would not fire any.
   private func fireTimers(at now: Timestamp) {
     while let name = timers.firstDue(at: now) {
       guard firing.count < parts.policy.parallelism else {
@@ -87,7 +90,7 @@ extension LaneRunner {
         return
       }
       _ = timers.popDue(at: now)
-      // Moved or withdrawn since: another entry of the heap stands for it, or none.
+      // The timer may have been withdrawn or moved since. A moved one has another entry in the heap.
       guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
       _ = keys.admit(
         .timer(name), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count, deadline: timer.at,
@@ -95,7 +98,7 @@ extension LaneRunner {
     }
   }
 
-  /// What is older than the horizon leaves the ledger, and its topic by a tombstone.
+  /// Removes entries older than the horizon from the ledger, and from its topic with tombstones.
   private func sweep(at now: Timestamp) {
     guard !isDraining, now >= sweptAt + Self.sweepInterval else { return }
     sweptAt = now
@@ -109,31 +112,31 @@ extension LaneRunner {
 }
 
 extension LaneRunner {
-  /// How far the lane is, and how old the oldest record is that it has not finished.
+  /// Returns the offsets that the lane has read up to, and the age of its oldest unfinished record.
   func progress() -> (taken: [String: Int64], age: Duration) {
-    // Nobody takes what stands behind the last record: ends of transactions.
+    // The end of a partition can lie after its last record, because transaction markers take offsets too.
     let ends = partitions.compactMap { partition in partition.end.map { (partition.partition.topic, $0) } }
     return (
       taken.dictionary.merging(ends) { max($0, $1) }, ages.oldest.map { max(.zero, parts.clock.wallTime - $0) } ?? .zero
     )
   }
 
-  /// A ledger to build upon when the lane comes back to this worker.
+  /// Returns the committed part of the ledger, to start from if the lane comes back to this process.
   func keptLedger() -> KeptLedger {
     ledger.dropStaged()
     return KeptLedger(ledger: ledger, end: ledgerEnd, since: parts.clock.now)
   }
 }
 
-/// A lane's ledger after the lane left.
+/// The ledger of a lane that has left this process.
 struct KeptLedger: Sendable {
   var ledger: Ledger
-  /// From where its topic has to be read again.
+  /// The offset from which the ledger's topic has to be read.
   var end: Int64
   /// When the lane left.
   var since: MillraceClock.Instant
 
-  /// Compaction keeps what removes an entry for a day (`delete.retention.ms`). A ledger that was away for longer would
-  /// set a timer again that has fired; and what is kept costs memory for a lane that may never come back.
+  /// Whether the ledger can still be used. Compaction keeps tombstones for a day (`delete.retention.ms`), so an older
+  /// ledger could set a timer again that has fired. It would also take memory for a lane that may never come back.
   func isFresh(at now: MillraceClock.Instant) -> Bool { since.duration(to: now) < .seconds(3_600) }
 }

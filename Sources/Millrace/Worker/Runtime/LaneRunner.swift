@@ -1,75 +1,75 @@
-// One lane at work: takes records from its partitions, lets handlers run, hands what follows to the committer. The actor
-// holds the lane's values and carries out what they decide.
+// Runs one lane: reads records from its partitions, runs handlers, and submits the outcomes to the committer. The actor
+// owns the lane's state machines and executes their decisions.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 
-/// What the lanes of a worker share.
+/// The dependencies that the lanes of a worker share.
 struct LaneParts: Sendable {
   var log: any RecordLog
-  var desk: OperationsDesk
+  var commands: CommandConsumer
   var policy: WorkerPolicy
-  /// Whether what a lane writes together is seen together.
+  /// Whether readers see the records of one write all at once.
   var isTransactional: Bool
   var topics: WorkerTopics
   var planner: OutcomePlanner
   var handler: any LaneHandling
   var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
   var committer: Committer
-  /// Of the time of one run of a handler.
+  /// The time limits of handler runs.
   var limits: TimeLimits
   var clock: MillraceClock
   var metrics: WorkerMetrics
   var logger: Logger
 }
 
-/// One lane during one time of ownership.
+/// One lane during one ownership.
 actor LaneRunner {
   nonisolated let epoch: LaneEpoch
   nonisolated let parts: LaneParts
   nonisolated let partitions: [any LogPartition]
-  nonisolated let crew: LaneCrew
-  /// Rung when something new may be due.
-  nonisolated let bell = LaneBell()
+  nonisolated let pool: HandlerPool
+  /// Signals that something new may be due.
+  nonisolated let wakeUp = AsyncSignal()
 
   var watermarks: LaneWatermarks
   var ages = LaneAges()
-  var keys: KeyLanes<LaneWork>
-  /// What is with a handler, for whoever starts the lane after a crash.
+  var keys: KeyedScheduler<LaneWork>
+  /// The records whose handlers run. The crash mark names them for the next owner of the lane.
   var inHand: Set<SourcePosition> = []
-  /// Timers that are, with what stands for them in the lane's mark.
+  /// The timers whose handlers run, with the numbers that identify them in the crash mark.
   var timersInHand: [String: UInt64] = [:]
-  var watch: PoisonWatch
+  var watch: PoisonDetector
   var isEnding = false
   private let end = WriteReceipt()
   private var hasMark = false
   var ledger: Ledger
-  /// The offset behind the last record taken, by source.
+  /// The offset after the last record read, by source.
   var taken: ByTopic<Int64>
   var waiting: [DueHeap<LaneItem>]
   var timers = DueHeap<String>(places: .max)
-  /// Timers that are due and have their place among the records of their key.
+  /// The due timers that are queued with the records of their key.
   var firing: Set<String> = []
-  /// Whether something is due that has no place yet: whoever leaves rings.
+  /// Whether due work waits for a place. Then the next record or timer that leaves the lane sends a signal.
   var isHeldUp = false
-  /// Calls that wait for their turn at Apple.
+  /// The number of calls that wait for a rate-limit slot at Apple.
   var waits = 0
-  /// Records on their way to another tier.
+  /// The number of records that are moving to another retry topic.
   var moving = 0
-  private var places = LanePlaces()
+  private var places = LaneQuota()
   var sweptAt: Timestamp
   private let startedAt: Timestamp
-  /// The offset in the ledger's topic up to which the lane was restored; what it wrote since stands behind it.
+  /// The offset in the ledger's topic up to which the lane was restored. The lane's own entries follow it.
   var ledgerEnd: Int64
-  /// What is on its way to the committer while a turn of the lane lasts.
+  /// The writes of the current turn, which are submitted at its end.
   var outbox: [LaneWrite] = []
   var isGathering = false
   private(set) var isDraining = false
   private var isHandedBack = false
   private var isStopped = false
-  /// Errors of a handler that are the worker's; the first ends it.
+  /// Errors in handlers that are faults of the worker. The first one ends the worker.
   let fault: AsyncStream<MillraceError>.Continuation
   private let faults: AsyncStream<MillraceError>
   private var gates: [CheckedContinuation<Void, Never>] = []
@@ -77,7 +77,7 @@ actor LaneRunner {
 
   init(
     epoch: LaneEpoch, partitions: [any LogPartition], starts: [String: Int64], ledger: Ledger, ledgerEnd: Int64,
-    watch: PoisonWatch, parts: LaneParts
+    watch: PoisonDetector, parts: LaneParts
   ) {
     self.epoch = epoch
     self.parts = parts
@@ -90,36 +90,36 @@ actor LaneRunner {
     watermarks = LaneWatermarks(startingAt: starts)
     taken = ByTopic(starts)
     let policy = parts.policy
-    keys = KeyLanes(
+    keys = KeyedScheduler(
       limits: .init(
         records: policy.recordsInFlight, bytes: policy.bytesInFlight, handlers: policy.parallelism,
         waiting: max(policy.parallelism, policy.recordsInFlight / 2)))
     keys.isOneAtATime = watch.isOneAtATime
-    places = LanePlaces(records: policy.recordsInFlight)
+    places = LaneQuota(records: policy.recordsInFlight)
     self.watch = watch
     waiting = parts.planner.schedule.delays.map { _ in
       DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
     }
-    crew = LaneCrew(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
+    pool = HandlerPool(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
     for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
     parts.metrics.ledger(ledger.count, lane: epoch.lane)
   }
 
-  /// Works until ``stop()``.
-  /// - Throws: ``KafkaError`` of a partition that cannot be read; ``MillraceError`` of a worker that writes to a topic
-  ///   that it does not declare.
+  /// Runs until ``stop()``.
+  /// - Throws: ``KafkaError`` if a partition cannot be read; ``MillraceError`` if the worker writes to a topic that it
+  ///   does not declare.
   func run() async throws {
-    // Whoever starts the lane after a crash has to find that it was running.
+    // After a crash, the next owner of the lane has to see that it was running.
     guard await writeMark() else { return }
-    defer { crew.stop() }
+    defer { pool.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await self.obey(self.parts.desk) }
+      group.addTask { try await self.execute(self.parts.commands) }
       for partition in partitions { group.addTask { try await self.take(from: partition) } }
       group.addTask { try await self.keepTime() }
       group.addTask { [faults] in for await error in faults { throw error } }
       while let end = await group.nextResult() {
         guard case .failure(let error) = end, !(error is CancellationError) else { continue }
-        // Also wakes what waits for room, or the group would never end and nobody would hear of the error.
+        // This also wakes tasks that wait for room. Otherwise the group would never end and the error would be lost.
         stop()
         group.cancelAll()
         throw error
@@ -127,26 +127,26 @@ actor LaneRunner {
     }
   }
 
-  /// Takes no more records and hands out no more.
-  /// - Returns: How many handlers still run.
+  /// Stops reading records and starting handlers.
+  /// - Returns: The number of handlers that still run.
   func stopTaking() -> Int {
     isDraining = true
-    bell.ring()
+    wakeUp.signal()
     openGates()
     return runningHandlers
   }
 
-  /// The lane ends in order: says so beside the offsets.
+  /// Commits a clean end mark with the offsets.
   func writeEnd() {
     isEnding = true
     submit(LaneWrite(lane: epoch, isUrgent: true, receipt: end))
   }
 
-  /// Whether the lane has run, and whoever starts it next finds no mark of an end in order.
+  /// Whether the lane has run and no clean end mark was committed.
   var isLeftUnmarked: Bool { hasMark && end.settled != .committed }
 
-  /// Commits the offsets with the lane's mark beside them.
-  /// - Returns: false where the lane is gone.
+  /// Commits the crash mark with the offsets.
+  /// - Returns: False if the lane is gone.
   func writeMark() async -> Bool {
     let receipt = WriteReceipt()
     hasMark = true
@@ -154,42 +154,42 @@ actor LaneRunner {
     return await receipt.fate() != .dropped
   }
 
-  /// Cancels the handlers that still run. Their records are left to the lane's next owner.
+  /// Cancels the handlers that still run. The next owner of the lane runs their records again.
   func handBack() {
     parts.logger.warning(
-      "handlers did not end in time; their records are left to the lane's next owner",
+      "handlers did not return within drainTimeout; the lane's next owner runs their records again",
       metadata: ["lane": "\(epoch.lane)", "handlers": "\(runningHandlers)"])
     isHandedBack = true
-    crew.stop()
+    pool.stop()
     wakeIdleWaiters()
   }
 
-  /// Ends ``run()``. Handlers that still run are cancelled, and what they decide is dropped.
+  /// Ends ``run()``. Handlers that still run are cancelled, and their outcomes are dropped.
   func stop() {
     isDraining = true
     isStopped = true
     fault.finish()
-    crew.stop()
-    bell.ring()
+    pool.stop()
+    wakeUp.signal()
     openGates()
     wakeIdleWaiters()
   }
 
-  /// Whether the lane was stopped: what comes now counts for nothing.
+  /// Whether the lane was stopped. Later results are ignored.
   var isOver: Bool { isStopped }
-  /// Whether what a handler decides still counts.
+  /// Whether the outcomes of handlers still count.
   var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
 
-  /// How far the lane has read, and whether it came to rest there; how many handlers work, how many calls wait for their
-  /// turn, and how many records are in memory.
+  /// The offsets that the lane has read up to, whether it is idle, and the numbers of running handlers, of calls that
+  /// wait for a rate-limit slot, and of records in memory.
   var rest: (taken: [String: Int64], isQuiet: Bool, isStill: Bool, handlers: Int, waits: Int, held: Int) {
     (taken.dictionary, isQuiet, isStill, keys.working, waits, keys.count + moving + waiting.map(\.count).reduce(0, +))
   }
 
-  /// Whether nothing is with a handler that works, ready for one, due, or on its way to Kafka.
+  /// Whether no handler is ready or running, except in a wait, and nothing is due or being committed.
   private var isQuiet: Bool { isStill && keys.count == keys.waiting }
 
-  /// Whether nothing is due or on its way to Kafka, whatever handlers do.
+  /// Whether nothing is due or being committed. Handlers may still run.
   private var isStill: Bool {
     let now = parts.clock.wallTime
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
@@ -198,9 +198,9 @@ actor LaneRunner {
 
   private var runningHandlers: Int { keys.working + keys.waiting }
 
-  /// Whether what was parked so would have come back by now.
+  /// Whether a record delayed like this would have returned from its retry topic by now.
   func hasPassed(_ handled: Handled) -> Bool {
-    TierPassage(
+    RetryDelayPassage(
       delays: parts.planner.schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt,
       now: parts.clock.wallTime
     ).hasPassed(handled)
@@ -208,8 +208,8 @@ actor LaneRunner {
 
   // MARK: - Places
 
-  /// Takes a record in among those of its key.
-  /// - Returns: false where it has to wait.
+  /// Adds a record to the queue of its key.
+  /// - Returns: False if there is no room for it yet.
   func admit(_ item: LaneItem) -> Bool {
     guard places.hasRoom(for: item.source) else { return false }
     let isIn = keys.admit(
@@ -223,20 +223,20 @@ actor LaneRunner {
     places.hasRoom(for: source) && keys.hasRoom(for: bytes)
   }
 
-  /// What followed from a record or a timer is in Kafka.
+  /// Frees the place of a job whose outcome is in Kafka. A nil `job` is a record that moved to another retry topic.
   func release(_ job: LaneWrite.Job?) {
     guard let job else {
       moving -= 1
-      return bell.ring()
+      return wakeUp.signal()
     }
     keys.settled(job.number)
     if let source = job.source { places.free(source) }
-    if isHeldUp { bell.ring() }
+    if isHeldUp { wakeUp.signal() }
   }
 
   // MARK: - Waiting
 
-  /// Waits until something left the lane.
+  /// Waits until a record leaves the lane.
   func waitForRoom() async {
     guard !isDraining else { return }
     await withCheckedContinuation { gates.append($0) }

@@ -1,37 +1,40 @@
-// Before a lane runs: stable committed offsets first, then the ledger to its high watermark. In this order: an outcome
-// that is committed after the offsets were asked for is in the ledger that is read later.
+// Starts lanes. It fetches the stable committed offsets first and then reads the ledger to its high watermark. The
+// order matters: an outcome that is committed after the offsets were fetched is in the ledger, which is read later.
 
 internal import AppStore
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 internal import Synchronization
 
-/// Makes runners of lanes that are owned.
+/// Creates the runners of owned lanes.
 struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
-  let farewells: LaneFarewells
-  /// Each restore has a client that reads ahead, and more of them than processors are no faster.
-  let restores = Turnstile(8)
+  let notices: LivenessNotices
+  /// Opens when this worker's producer has taken over and the open transaction of its predecessor is aborted.
+  let writerIsReady: Latch
+  /// Limits parallel restores. Each has a client that reads ahead, and more restores than processors are not faster.
+  let restores = AsyncSemaphore(8)
 
   private var log: any RecordLog { parts.log }
 
   private static let questionTimeout = Duration.seconds(30)
-  /// While the transaction of a process that was killed is open, brokers do not tell what is committed, and commits of
-  /// other lanes wait behind the question. It is asked again.
+  /// The time limit of one request for committed offsets; the request is repeated. While the transaction of a killed
+  /// process is open, brokers do not answer it, and commits of other lanes wait behind it.
   private static let commitQuestionTimeout = Duration.seconds(2)
   private static let pageSize = 1_000
 
-  /// Restores a lane's ledger and makes its runner. Brokers that are away or moving are waited for.
-  /// - Parameter kept: what this worker knew of the lane when it had it last.
+  /// Restores a lane's ledger and creates its runner. Retries while brokers are unavailable.
+  /// - Parameter kept: The ledger from this process's last ownership of the lane, if any.
   func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
+    try await writerIsReady.wait()
     var pause = Duration.milliseconds(100)
     while true {
       do {
         return try await restore(epoch, partitions, kept)
       } catch let error as KafkaError where error.isRetriable {
-        parts.logger.warning("a lane does not start yet", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        parts.logger.warning("cannot start a lane; retrying", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
         try await parts.clock.sleep(until: parts.clock.now.advanced(by: pause))
         pause = min(pause * 2, .seconds(5))
       }
@@ -62,29 +65,29 @@ struct LaneStarter: Sendable {
         let entries = try records.map { try LedgerRecord.entry(of: $0) }
         restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
       }
-      return (end, try await farewells.survivors(of: Array(marks.values)))
+      return (end, try await notices.survivors(of: Array(marks.values)))
     }
     try Task.checkCancellation()
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
-      watch: PoisonWatch(
-        metadata: marks, owner: farewells.newOwner(), survivors: survivors,
+      watch: PoisonDetector(
+        metadata: marks, owner: notices.newOwner(), survivors: survivors,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 
   private func start(of source: TopicPartition, committed: Int64?, available: Range<Int64>?) throws -> Int64 {
-    // What a worker sent to itself is never skipped.
+    // Retry and replay topics hold records that the worker has sent to itself. They are never skipped.
     let isAtEnd = parts.policy.start == .latest && parts.topics.source(of: source.topic) == .live
     switch SourceStart(committed: committed, available: available ?? 0..<0, isAtEnd: isAtEnd) {
     case .at(let offset): return offset
     case .behind(let lost):
-      // Waiting brings nothing back and loses more.
+      // Waiting would not bring the records back, and more would be lost.
       parts.metrics.lost(lost.count, topic: source.topic)
       parts.logger.error(
         """
-        records were deleted before this worker read them; keep them longer (`retention.ms`), and fetch what is missing \
-        from Apple's notification history
+        records were deleted before this worker read them; increase `retention.ms`, and fetch the missing \
+        notifications from Apple's history (`millrace backfill`)
         """,
         metadata: [
           "source": "\(source)", "committed": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
@@ -96,19 +99,19 @@ struct LaneStarter: Sendable {
         .topics, "the group \(parts.topics.group) has committed offset \(committed), and the partition ends at \(end)",
         at: "\(source)",
         remedy: """
-          where the topic was made anew, set the group's offset of it to the earliest (the ledger keeps what was handled \
-          from being handled again)
+          if the topic was recreated, reset the group's offset to the earliest (the ledger keeps handled \
+          notifications from running again)
           """)
     }
   }
 }
 
-/// Lanes are partitions of equal number.
+/// Checks that all lane topics of a worker have the same number of partitions.
 enum LaneCount {
   private static let timeout = Duration.seconds(30)
 
-  /// The number of lanes.
-  /// - Throws: ``MillraceError`` where a topic is missing or has another number of partitions.
+  /// Returns the number of lanes.
+  /// - Throws: ``MillraceError`` if a topic is missing or has a different number of partitions.
   static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
     let names = topics.laneTopics + topics.others + topics.tables
     let counts = try await log.partitionCounts(of: names, timeout: timeout)
@@ -127,13 +130,13 @@ enum LaneCount {
     problems += topics.tables.filter { counts[$0] == nil }.map {
       MillraceError.Problem(
         "the topic is missing, and the worker \(topics.worker) declares in its `tables` that it writes to it", at: $0,
-        remedy: "put its file into the topics' directory and run `millrace topics apply`")
+        remedy: "add its file to the topics' directory and run `millrace topics apply`")
     }
     let lanes = names.compactMap { counts[$0] }.max() ?? 0
     problems += names.filter { counts[$0] != nil && counts[$0] != lanes }.map {
       MillraceError.Problem(
-        "\(counts[$0] ?? 0) partitions where other topics of the worker have \(lanes)", at: $0,
-        remedy: "give all topics of the worker one partition count; see `millrace topics plan`")
+        "the topic has \(counts[$0] ?? 0) partitions, but other topics of the worker have \(lanes)", at: $0,
+        remedy: "run `millrace topics plan`, and give all topics of the worker the same number of partitions")
     }
     return problems
   }

@@ -1,9 +1,9 @@
-// Lanes come and go with the group's assignment. ``LaneLifecycle`` decides, this starts, drains and drops. Owns every
-// lane's task.
+// Starts, drains and drops lanes when the group assigns or revokes partitions. ``LaneLifecycle`` decides, and the
+// supervisor executes the decisions and owns the task of every lane.
 
 internal import AppStoreServerAPI
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 internal import Logging
 
 /// Starts and stops the lanes of one worker.
@@ -39,7 +39,7 @@ actor LaneSupervisor {
     budget?.setPart(0)
   }
 
-  /// Takes partitions; lanes that are whole now start.
+  /// Adds assigned partitions and starts the lanes that are now complete.
   func assigned(_ assigned: [any LogPartition]) async {
     for partition in assigned { partitions[partition.partition] = partition }
     await carryOut(lifecycle.assign(assigned.map(\.partition)))
@@ -47,38 +47,37 @@ actor LaneSupervisor {
     report()
   }
 
-  /// Hands partitions over: what runs may finish, what is decided is committed; then the group goes on.
+  /// Hands over revoked partitions: waits for running handlers and commits their outcomes.
   func revoked(_ revocation: Revocation) async {
     for partition in revocation.partitions { partitions[partition] = nil }
-    // A process that can commit nothing has nothing to finish.
+    // If nothing can be committed, draining is useless.
     let actions =
       revocation.isLost || parts.committer.isOver
       ? lifecycle.lose(revocation.partitions) : lifecycle.revoke(revocation.partitions)
     await carryOut(actions)
     parts.metrics.rebalanced(revocation.isLost ? "lost" : "revoked", lanes: lanes.count)
     report()
-    revocation.complete()
   }
 
-  /// Drops what is left when the group's events end without having revoked it: the process is cancelled, or its reader
-  /// failed.
+  /// Drops the lanes that are left if the group's events end without a revocation: the process was cancelled, or its
+  /// reader failed.
   func close() async {
     await carryOut(lifecycle.lose(partitions.keys))
     partitions = [:]
     report()
   }
 
-  /// The runner of a lane that runs.
+  /// Returns the runner of a running lane.
   func runner(of lane: Int32) -> LaneRunner? {
     lanes.first { $0.key.lane == lane && lifecycle.phase(of: $0.key) == .running }?.value.runner
   }
 
-  /// Whether the lanes came to rest.
+  /// Returns whether the lanes are idle, and how far they have read.
   func rest() async -> WorkerRest {
     var rest = WorkerRest()
     var waits = 0
     for runner in lanes.values.compactMap(\.runner) {
-      // Asked in one go: what was taken between two questions would count as read and be with nobody.
+      // Ask the lane once: between two calls it could read a record that is then missing from the counts.
       let lane = await runner.rest
       rest.isQuiet = rest.isQuiet && lane.isQuiet
       rest.held += lane.held
@@ -93,7 +92,7 @@ actor LaneSupervisor {
     return rest
   }
 
-  /// Measures how far lanes are behind, again and again. In real time: what it asks are brokers.
+  /// Measures the lag of the lanes every ten seconds. The interval is real time, because brokers run in real time.
   func watchLag() async throws {
     while true {
       try await MillraceClock.system.sleep(for: Self.lagInterval)
@@ -103,7 +102,7 @@ actor LaneSupervisor {
 
   private static let lagInterval = Duration.seconds(10)
 
-  /// Measures how far lanes are behind.
+  /// Measures the lag of the running lanes.
   func measureLag() async {
     var taken: [TopicPartition: Int64] = [:]
     for (epoch, lane) in lanes where lifecycle.phase(of: epoch) == .running {
@@ -114,7 +113,7 @@ actor LaneSupervisor {
     do {
       let ranges = try await parts.log.highWatermarks(of: Array(taken.keys), timeout: Self.lagInterval)
       for (partition, range) in ranges {
-        // A lane that left meanwhile is another's to measure.
+        // The next owner measures a lane that has left meanwhile.
         guard let offset = taken[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
           continue
         }
@@ -123,7 +122,7 @@ actor LaneSupervisor {
           records: max(0, range.upperBound - next), topic: partition.topic, lane: partition.partition)
       }
     } catch {
-      parts.logger.warning("lag is not known", metadata: ["error": "\(error)"])
+      parts.logger.warning("could not measure the lag", metadata: ["error": "\(error)"])
     }
   }
 
@@ -153,7 +152,7 @@ actor LaneSupervisor {
         guard await admit(runner) else { return }
         try await runner.run()
       } catch {
-        // Handed over while it was starting: whatever it asked for was refused for that reason, and it is another's now.
+        // The lane was handed over while it started. That caused the error, and the next owner starts the lane.
         guard !Task.isCancelled, !(error is CancellationError) else { return }
         fail(error)
       }
@@ -177,14 +176,14 @@ actor LaneSupervisor {
     if let runner = lane.runner {
       if !isDrop { await drain(runner) }
       parts.committer.detach(epoch)
-      // Only what is known to be committed may be built upon when the lane comes back.
+      // A kept ledger must contain committed entries only. After a drop, it is not known which ones those are.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
       await runner.stop()
-      if await runner.isLeftUnmarked { starter.farewells.left(epoch, as: await runner.watch.owner, runner.crew) }
+      if await runner.isLeftUnmarked { starter.notices.left(epoch, as: await runner.watch.owner, runner.pool) }
     }
     lane.work.cancel()
     await lane.work.value
-    await parts.desk.forget(epoch)
+    await parts.commands.forget(epoch)
     lanes[epoch] = nil
     parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
     share.remove(epoch.lane)
@@ -209,7 +208,7 @@ actor LaneSupervisor {
     }
   }
 
-  /// Whether `work` ended before the drain wants to be asked again.
+  /// Runs `work`, at most until the drain's next deadline, and returns whether it has finished.
   private func within(_ drain: Drain, _ work: @escaping @Sendable () async -> Void) async -> Bool {
     guard let wakeAt = drain.wakeAt else { return true }
     do {

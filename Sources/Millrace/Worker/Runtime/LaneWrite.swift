@@ -1,58 +1,58 @@
-// What a lane hands to the committer: everything that must become visible together.
+// The writes that a lane submits to the committer. The parts of a write become visible together.
 
-internal import Kafka
+internal import KafkaClient
 internal import Synchronization
 
-/// One decision of a lane on its way into Kafka.
+/// One decision of a lane that has to be committed.
 struct LaneWrite: Sendable {
-  /// The lane and the epoch of its ownership; a write of an epoch that is over is dropped.
+  /// The lane and its ownership epoch. A write of an epoch that is over is dropped.
   var lane: LaneEpoch
-  /// The handler's job that it settles; nil for intents and records that only move on.
+  /// The job that the write completes; nil for intents and for records that move to another retry topic.
   var job: Job?
-  /// The source record that is finished by it; nil for intents and timers.
+  /// The source record that the write finishes; nil for intents and timers.
   var finishes: SourcePosition?
-  /// The timer that is, by ``PoisonWatch/mark(of:_:)``.
+  /// The timer that the write finishes, by ``PoisonDetector/mark(of:_:)``.
   var fires: UInt64?
-  /// Events, parked records, dead letters, tables.
+  /// Events, delayed records, dead letters and table rows.
   var records: [ProducerRecord] = []
-  /// What the ledger is to remember.
+  /// The ledger entries to write.
   var entries: [LedgerEntry] = []
-  /// Whether somebody waits for it: its commit begins at once.
+  /// Whether a task waits for the write. Then the commit starts at once.
   var isUrgent = false
-  /// Told once, when the write is committed or dropped.
+  /// Settled once, when the write is committed or dropped.
   var receipt: WriteReceipt?
 
-  /// A record or a timer that was handed out.
+  /// A record or a timer that was given to a handler.
   struct Job: Sendable, Hashable {
-    /// Its number among those of the lane.
+    /// The number of the job within its lane.
     var number: UInt64
-    /// From which kind of topic it came, and whose place it has; nil for a timer, which has none of these.
+    /// The kind of topic that the record came from, whose place it takes; nil for a timer, which has neither.
     var source: LaneSource?
   }
 }
 
-/// What became of a write.
-enum WriteFate: Sendable, Hashable {
+/// The result of a write.
+enum CommitResult: Sendable, Hashable {
   case committed
-  /// It is in Kafka, and the group did not take the offsets that go with it: the lane may be another's already. Occurs
-  /// without transactions only.
+  /// The records are in Kafka, but the group refused the offsets: the lane may have another owner. Only without
+  /// transactions.
   case written
-  /// The lane was taken away before: whoever owns it now starts from what was committed.
+  /// The lane was revoked before the commit. Its next owner starts from the committed offsets.
   case dropped
 }
 
-/// Tells one waiter what became of a write.
+/// Reports the result of a write to one waiting task.
 final class WriteReceipt: Sendable {
   private enum State {
     case open
-    case waiting(CheckedContinuation<WriteFate, Never>)
-    case settled(WriteFate)
+    case waiting(CheckedContinuation<CommitResult, Never>)
+    case settled(CommitResult)
   }
 
   private let state = Mutex(State.open)
 
-  func settle(_ fate: WriteFate) {
-    let waiter: CheckedContinuation<WriteFate, Never>? = state.withLock { state in
+  func settle(_ fate: CommitResult) {
+    let waiter: CheckedContinuation<CommitResult, Never>? = state.withLock { state in
       defer { if case .settled = state {} else { state = .settled(fate) } }
       if case .waiting(let continuation) = state { return continuation }
       return nil
@@ -60,17 +60,17 @@ final class WriteReceipt: Sendable {
     waiter?.resume(returning: fate)
   }
 
-  /// The fate as far as it is known.
-  var settled: WriteFate? {
+  /// The result, or nil if it is not known yet.
+  var settled: CommitResult? {
     state.withLock { state in
       if case .settled(let fate) = state { fate } else { nil }
     }
   }
 
-  /// Waits for the fate. One caller only.
-  func fate() async -> WriteFate {
+  /// Waits for the result. Only one task may call this.
+  func fate() async -> CommitResult {
     await withCheckedContinuation { continuation in
-      let settled: WriteFate? = state.withLock { state in
+      let settled: CommitResult? = state.withLock { state in
         if case .settled(let fate) = state { return fate }
         state = .waiting(continuation)
         return nil

@@ -1,18 +1,19 @@
-// From a record to a notification. Workers verify again: write access to a topic is no licence to revoke a purchase.
+// Decodes records into notifications. Workers verify signatures again, because write access to a topic must not be
+// enough to revoke a purchase.
 
 internal import AppStore
 internal import AppStoreSignature
-package import Kafka
+package import KafkaClient
 
-/// What a handler gets its notifications from.
+/// Decodes the notifications that handlers receive.
 package protocol NotificationDecoding: Sendable {
-  /// The notification that a record holds; `envelope` and `provenance` are what its headers say.
+  /// Returns the notification in a record. `envelope` and `provenance` contain the values of its headers.
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: Provenance
-  ) async throws(UndecodableRecord) -> Notification
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+  ) async throws(UndecodableRecord) -> AppStoreNotification
 }
 
-/// Decodes and verifies records. One value serves all lanes.
+/// Decodes and verifies records. All lanes share one decoder.
 struct NotificationDecoder: NotificationDecoding {
   private let verifier: SignedDataVerifier
   private let identities: IdentityPolicy
@@ -23,14 +24,14 @@ struct NotificationDecoder: NotificationDecoding {
   }
 
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: Provenance
-  ) async throws(UndecodableRecord) -> Notification {
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+  ) async throws(UndecodableRecord) -> AppStoreNotification {
     guard let bytes = record.value else {
-      throw UndecodableRecord(reason: .tombstone, description: "a record without value on \(record.topic)")
+      throw UndecodableRecord(reason: .tombstone, description: "a record on \(record.topic) has no value")
     }
     guard let version = envelope.version, let id = envelope.id else {
       let problems = envelope.problems.map(\.description).joined(separator: ", ")
-      throw UndecodableRecord(reason: .headers, description: problems.isEmpty ? "no ce_type, no ce_id" : problems)
+      throw UndecodableRecord(reason: .headers, description: problems.isEmpty ? "no ce_type or no ce_id" : problems)
     }
     switch version {
     case .v2:
@@ -42,7 +43,7 @@ struct NotificationDecoder: NotificationDecoding {
         let body = try ResponseBodyV1(parsing: bytes)
         let key = OrderingKey.of(body) ?? id
         try Self.check(key, record, envelope)
-        var notification = Notification(
+        var notification = AppStoreNotification(
           id: id, event: body.notification_type.map { .v1($0) } ?? .unrecognized(nil, nil), content: .v1(body),
           key: key, bundleId: envelope.bundleId, environment: envelope.environment,
           signedDate: envelope.time, bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
@@ -58,8 +59,8 @@ struct NotificationDecoder: NotificationDecoding {
 
   private func decodeFound(
     _ bytes: [UInt8], _ id: String, _ record: ConsumerRecord, _ envelope: NotificationEnvelope,
-    _ provenance: Provenance
-  ) async throws(UndecodableRecord) -> Notification {
+    _ provenance: DeliveryHistory
+  ) async throws(UndecodableRecord) -> AppStoreNotification {
     let transaction: JWSTransactionDecodedPayload
     do {
       transaction = try await verifier.verifyTransaction(bytes, identity: identities).payload
@@ -69,18 +70,18 @@ struct NotificationDecoder: NotificationDecoding {
         isTemporary: error.isTemporary)
     }
     guard let key = FoundRefundRecord.key(of: transaction), id == FoundRefundRecord.id(of: transaction) else {
-      throw UndecodableRecord(reason: .headers, description: "ce_id is not that of the transaction that Apple signed")
+      throw UndecodableRecord(reason: .headers, description: "ce_id does not match the signed transaction")
     }
     try Self.check(key, record, envelope)
-    return Notification(
+    return AppStoreNotification(
       id: id, event: .foundRefund, content: .found(transaction), key: key, bundleId: transaction.bundleId,
       environment: transaction.environment, signedDate: transaction.signedDate, bytes: bytes, provenance: provenance,
       traceParent: envelope.traceParent)
   }
 
   private func decodeV2(
-    _ bytes: [UInt8], _ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ provenance: Provenance
-  ) async throws(UndecodableRecord) -> Notification {
+    _ bytes: [UInt8], _ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ provenance: DeliveryHistory
+  ) async throws(UndecodableRecord) -> AppStoreNotification {
     let verified: VerifiedNotification
     do {
       verified = try await verifier.verifyNotification(bytes, identity: identities)
@@ -98,35 +99,35 @@ struct NotificationDecoder: NotificationDecoding {
       throw UndecodableRecord(reason: .unverified, description: forgery.description)
     }
     let payload = verified.payload
-    // Apple's signature covers the payload, not Kafka's headers: what a header claims is not believed over it.
+    // Apple's signature covers the payload but not Kafka's headers, so the payload takes precedence.
     let id = payload.notificationUUID.flatMap { $0.isEmpty ? nil : $0 }
     guard let id = id ?? envelope.id else {
-      throw UndecodableRecord(reason: .headers, description: "neither notificationUUID nor ce_id")
+      throw UndecodableRecord(reason: .headers, description: "the record has neither a notificationUUID nor a ce_id")
     }
     guard id == envelope.id else {
-      throw UndecodableRecord(reason: .headers, description: "ce_id is not the notificationUUID that Apple signed")
+      throw UndecodableRecord(reason: .headers, description: "ce_id does not match the signed notificationUUID")
     }
     let key =
       OrderingKey.of(
         payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
         appTransaction: verified.appTransaction) ?? id
     try Self.check(key, record, envelope)
-    return Notification(
+    return AppStoreNotification(
       id: id, event: NotificationEvent(payload.notificationType, payload.subtype), content: .v2(verified),
       key: key, bundleId: payload.bundleId, environment: payload.environment, signedDate: payload.signedDate,
       bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
   }
 
-  /// What ordered the record, and will name what follows from it, has to be what the value says: neither a record's key
-  /// nor its headers are signed.
+  /// Checks that the record's key and `ce_subject` match the key computed from its value. Both determine the order of
+  /// the record and the names that the handler uses, but neither is signed.
   private static func check(
     _ key: String, _ record: ConsumerRecord, _ envelope: NotificationEnvelope
   ) throws(UndecodableRecord) {
     guard let own = record.key, own.elementsEqual(key.utf8) else {
-      throw UndecodableRecord(reason: .headers, description: "the record's key is not that of its value")
+      throw UndecodableRecord(reason: .headers, description: "the record's key does not match its value")
     }
     guard envelope.subject == key else {
-      throw UndecodableRecord(reason: .headers, description: "ce_subject is not the key of the record's value")
+      throw UndecodableRecord(reason: .headers, description: "ce_subject does not match the record's value")
     }
   }
 }

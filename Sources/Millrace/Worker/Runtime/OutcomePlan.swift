@@ -1,50 +1,50 @@
-// From what a handler decided to what is written. Pure: the same decision at the same time plans the same records.
+// Plans the records to write for the result of a handler run. Pure: the same result and time give the same plan.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 
-/// What follows from one run of a handler.
+/// The consequences of one handler run.
 struct OutcomePlan: Sendable {
   /// How the record ended.
   enum Ending: Sendable, Hashable {
     case done
-    /// On a tier; `tier` is its place among the delays.
+    /// Delayed in a retry topic; `tier` is the index among the retry delays.
     case parked(tier: Int, reason: String)
     case dead(reason: String)
-    /// Not at all: the handler runs again at once, this time as attempt `attempt`.
+    /// Not ended: the handler runs again at once, as attempt `attempt`.
     case again(attempt: Int)
-    /// Not at all: it writes to a topic, named without prefix, that its worker does not declare. That is the worker's
-    /// fault and of no record, so the worker ends.
+    /// Not ended: the outcome writes to a topic, named without prefix, that the worker does not declare. The worker is
+    /// at fault and not the record, so the worker ends.
     case undeclared(topic: String)
   }
 
-  /// The reason of a record that waits behind another of its key.
+  /// The reason code of a record that waits for an earlier one of its key.
   static let behindItsKey = "behind-its-key"
 
   var ending: Ending
-  /// Runs of the handler so far, as parking notes them.
+  /// The number of handler runs so far, as a delayed record states it.
   var attempt = 0
-  /// When a parked record is to run.
+  /// When a delayed record is due.
   var due: Timestamp?
   var records: [ProducerRecord] = []
-  /// Names of the events among the records, one for each.
+  /// The name of each event among the records.
   var events: [String] = []
   var timers: [Outcome.Timer] = []
   var states: [KeptState] = []
   var counts: [String: Int64] = [:]
-  /// Whether the record is not the notification whose id it bears, as far as anybody can tell.
+  /// Whether the record cannot be verified as the notification that its id names.
   var isForeign = false
-  /// Tells outcomes apart: what is compared before `--reapply` emits again.
+  /// The digest of the outcome, which decides whether `--reapply` publishes its events.
   var digest: UInt32 = 0
 
-  /// The timers to set or withdraw: the last word about each.
+  /// Returns the last change of each timer that has to be set or withdrawn.
   ///
-  /// Run again on an operator's word, one whose time was over before the run began is taken to have fired, for the ledger
-  /// forgets what has: set again it would tell its event once more. Where the notification is done otherwise than before
-  /// all are set, see docs/adr/0013-what-reapply-compares.md.
+  /// In a reapply with the same outcome, a timer that was due before the run began is assumed to have fired. It is left
+  /// out, because the ledger forgets fired timers and setting it would publish its event again. If the reapply is done
+  /// with a different outcome, all timers are set; see docs/adr/0013-what-reapply-compares.md.
   /// - Parameters:
-  ///   - digest: That of the outcome which this one replaces; nil: none.
-  ///   - began: When the handler began. No timer of its key fired since.
+  ///   - digest: The digest of the outcome that this one replaces, or nil if there is none.
+  ///   - began: When the handler began. No timer of its key has fired since then.
   func timers(replacing digest: UInt32?, began: Timestamp) -> [Outcome.Timer] {
     var names: Set<String> = []
     let last = Array(timers.reversed().filter { names.insert($0.name).inserted }.reversed())
@@ -53,7 +53,7 @@ struct OutcomePlan: Sendable {
   }
 }
 
-/// What a handler keeps, and the record that tells others.
+/// A state that a handler keeps, and its table row.
 struct KeptState: Sendable {
   var name: String
   var value: [UInt8]?
@@ -65,7 +65,7 @@ struct OutcomePlanner: Sendable {
   let records: OutcomeRecords
   let schedule: RetrySchedule
 
-  /// What follows for a record whose handler began at `began`.
+  /// Plans the consequences of a record's handler run that began at `began`.
   func plan(_ item: LaneItem, _ result: HandlerResult, began: Timestamp, now: Timestamp) -> OutcomePlan {
     switch result {
     case .decided(let outcome):
@@ -74,9 +74,9 @@ struct OutcomePlanner: Sendable {
       } catch {
         switch error {
         case .oversize(let description):
-          // Written, it would abort its transaction and every one after it.
+          // Kafka would abort the transaction and every repetition of it.
           return dead(
-            item, Failure("outcome-too-large", description), remedy: "let the handler write less, then requeue it",
+            item, Failure("outcome-too-large", description), remedy: "reduce what the handler writes, then requeue it",
             history: item.provenanceAfterRun, now: now)
         case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
         }
@@ -84,12 +84,12 @@ struct OutcomePlanner: Sendable {
     case .undecodable(let error):
       var plan = dead(
         item, Failure(error.reason.rawValue, error.description),
-        remedy: "find out who wrote it; it cannot be acted on as it is", now: now)
+        remedy: "find out who wrote the record; workers cannot process it", now: now)
       plan.isForeign = true
       return plan
     case .failed(.deadLetter(let code), _, let detail):
       return dead(
-        item, Failure(code, detail), remedy: "mend what it names, then requeue it", history: item.provenanceAfterRun,
+        item, Failure(code, detail), remedy: "fix the cause, then requeue it", history: item.provenanceAfterRun,
         now: now)
     case .failed(.retry(after: let delay), let reason, let detail):
       return later(item, after: delay, Failure(reason, detail), began: began, now: now)
@@ -117,10 +117,10 @@ struct OutcomePlanner: Sendable {
       plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
     case .deadLetter(let reason, let detail):
       plan = dead(
-        item, Failure(reason, detail), remedy: "decide, then requeue or discard it", history: item.provenanceAfterRun,
+        item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.provenanceAfterRun,
         now: now)
     }
-    // Timers and records go with any decision, events with the last one only.
+    // Every decision writes its timers and records, but only `done` publishes events.
     if case .again = plan.ending { return plan }
     var rest = outcome
     rest.events = []
@@ -130,7 +130,7 @@ struct OutcomePlanner: Sendable {
     return plan
   }
 
-  /// What follows from a timer that fired; nil where it is more than Kafka takes.
+  /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit.
   func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan? {
     let cause = OutcomeRecords.Cause(
       id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
@@ -144,7 +144,7 @@ struct OutcomePlanner: Sendable {
     }
   }
 
-  /// A record behind one of its key that waits: to the same tier, without having run.
+  /// Delays a record in the same retry topic as an earlier record of its key, without running it.
   func behind(_ item: LaneItem, _ predecessor: Predecessor, now: Timestamp) -> OutcomePlan {
     var history = item.provenance
     let tier = min(predecessor.tier, schedule.delays.count - 1)
@@ -154,26 +154,26 @@ struct OutcomePlanner: Sendable {
     return parked(item, tier, history, reason: OutcomePlan.behindItsKey, now: now)
   }
 
-  /// A record that goes on to another tier, unchanged but for when it came there.
+  /// Returns the record to write to another retry topic. Only the time of its arrival there changes.
   func moved(_ item: LaneItem, to tier: Int, now: Timestamp) -> ProducerRecord {
     var history = item.provenance
     history.parkedAt = now
     return records.parked(item.record, on: records.topics.retries[tier], history: history)
   }
 
-  /// A record that was in flight when its process died too often.
+  /// Dead-letters a record that was in flight at three unclean starts.
   func crashed(_ item: LaneItem, now: Timestamp) -> OutcomePlan {
     dead(
-      item, Failure(PoisonWatch.reason, "in flight at three unclean starts"),
-      remedy: "find what in it ends the process before you requeue it", now: now)
+      item, Failure(PoisonDetector.reason, "the record was in flight at three unclean starts"),
+      remedy: "find out why it crashes the process before you requeue it", now: now)
   }
 
-  /// The letter of a timer that was.
+  /// Returns the dead letter of a timer that was in flight at three unclean starts.
   func crashed(_ dead: DeadTimer, lane: Int32, now: Timestamp) -> ProducerRecord {
     let letter = DeadLetter(
-      reason: PoisonWatch.reason,
+      reason: PoisonDetector.reason,
       detail: "the timer \(dead.name), due \(dead.timer.at.rfc3339), was in flight at three unclean starts",
-      remedy: "find what in it ends the process before you requeue it; that sets it again", at: now)
+      remedy: "find out why it crashes the process before you requeue it; a requeue sets the timer again", at: now)
     return records.deadLetter(dead, letter, lane: lane)
   }
 
@@ -187,9 +187,9 @@ struct OutcomePlanner: Sendable {
     }
   }
 
-  /// What cannot be written as it is.
+  /// The reason why an outcome cannot be written.
   private enum Unwritable: Error {
-    /// More than Kafka takes in one record.
+    /// A record, state or timer exceeds its size limit.
     case oversize(String)
     /// A record for a topic that the worker does not declare.
     case undeclared(topic: String)
@@ -220,16 +220,15 @@ struct OutcomePlanner: Sendable {
       counts: outcome.counts, digest: Self.digest(of: outcome))
   }
 
-  /// Puts a record aside. Its history makes it longer, and what came with next to the most that Kafka takes has no room
-  /// for one.
+  /// Delays a record. Its history makes it larger, so a record close to the size limit becomes a dead letter instead.
   private func parked(
-    _ item: LaneItem, _ tier: Int, _ history: Provenance, reason: String, now: Timestamp
+    _ item: LaneItem, _ tier: Int, _ history: DeliveryHistory, reason: String, now: Timestamp
   ) -> OutcomePlan {
     let record = records.parked(item.record, on: records.topics.retries[tier], history: history)
     guard !record.isTooLarge else {
       return dead(
-        item, Failure("too-large-to-park", "\(record.bytes) bytes with its history, and it had to wait: \(reason)"),
-        remedy: "requeue it once what it waited for is there", history: history, now: now)
+        item, Failure("too-large-to-park", "\(record.bytes) bytes with its history are too many to delay: \(reason)"),
+        remedy: "requeue it when the reason for the delay is gone", history: history, now: now)
     }
     return OutcomePlan(
       ending: .parked(tier: tier, reason: reason), attempt: history.attempt, due: history.due, records: [record])
@@ -253,11 +252,11 @@ struct OutcomePlanner: Sendable {
     case .deadLetter(let ending):
       return dead(
         item, Failure(ending.rawValue, "tried \(history.attempt) times; last: \(failure.reason): \(failure.detail)"),
-        remedy: "mend what it names, then requeue it", history: history, now: now)
+        remedy: "fix the cause, then requeue it", history: history, now: now)
     }
   }
 
-  /// Parked without having failed.
+  /// Delays a record that has not failed.
   private func waiting(
     _ item: LaneItem, until turn: Timestamp, reason: String, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
@@ -272,13 +271,13 @@ struct OutcomePlanner: Sendable {
       return OutcomePlan(ending: .again(attempt: item.attempt))
     case .deadLetter(let ending):
       return dead(
-        item, Failure(ending.rawValue, "\(reason) until \(turn.rfc3339), which is after its deadline"),
-        remedy: "decide whether it is of use now, then requeue it", now: now)
+        item, Failure(ending.rawValue, "\(reason) until \(turn.rfc3339), which is after the record's deadline"),
+        remedy: "decide whether it is still useful, then requeue or discard it", now: now)
     }
   }
 
   private func dead(
-    _ item: LaneItem, _ failure: Failure, remedy: String, history: Provenance? = nil, now: Timestamp
+    _ item: LaneItem, _ failure: Failure, remedy: String, history: DeliveryHistory? = nil, now: Timestamp
   ) -> OutcomePlan {
     let letter = DeadLetter(reason: failure.reason, detail: failure.detail, remedy: remedy, at: now)
     return OutcomePlan(
@@ -286,7 +285,7 @@ struct OutcomePlanner: Sendable {
       records: [records.deadLetter(item.record, letter, history: history ?? item.provenance)])
   }
 
-  /// The ids of events follow from the notification, so their content is all that can differ.
+  /// The digest covers the content only, because the ids of events are derived from the notification.
   private static func digest(of outcome: Outcome) -> UInt32 {
     var digest = OutcomeDigest()
     for event in outcome.events {

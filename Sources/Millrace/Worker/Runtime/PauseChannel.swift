@@ -1,11 +1,11 @@
-// A 429 met by one process pauses all: `millrace.control` carries until when.
+// Shares rate-limit pauses through `millrace.control`: if Apple answers one process with 429, all processes pause.
 
 internal import AppStore
 package import AppStoreServerAPI
-package import Kafka
+package import KafkaClient
 package import Logging
 
-/// Tells other processes of pauses, and hears of theirs.
+/// Publishes this process's rate-limit pauses and applies other processes' pauses.
 package struct PauseChannel: Sendable {
   /// The topic's name, without the deployment's prefix.
   package static let topic = "millrace.control"
@@ -17,13 +17,13 @@ package struct PauseChannel: Sendable {
   private let logger: Logger
   private let passOver: @Sendable (ConsumerRecord, UnreadableRecord) -> Void
 
-  /// A channel of one process.
+  /// Creates the channel of a process.
   ///
   /// - Parameters:
   ///   - topic: The topic's name in Kafka.
-  ///   - pauses: What the budget's `onPause` tells.
-  ///   - budget: Hears of others' pauses.
-  ///   - passOver: Told of records that cannot be read.
+  ///   - pauses: The pauses that the budget reports to `onPause`.
+  ///   - budget: The budget that the pauses of other processes apply to.
+  ///   - passOver: Called with each record that cannot be read.
   package init(
     topic: String, log: any RecordLog, pauses: AsyncStream<BudgetPause>, budget: APIBudget, logger: Logger,
     passOver: @escaping @Sendable (ConsumerRecord, UnreadableRecord) -> Void
@@ -56,8 +56,8 @@ package struct PauseChannel: Sendable {
             topic: topic, partition: 0, key: Array("pause/\(pause.key)".utf8), value: Self.text(of: pause).serialized(),
             headers: [RecordHeader("content-type", "application/json")]))
       } catch {
-        // This process keeps to the pause all the same; others learn it from a 429 of their own.
-        logger.warning("a pause could not be told to other processes", metadata: ["error": "\(error)"])
+        // This process keeps the pause. The others learn of it from a 429 of their own.
+        logger.warning("could not publish a rate-limit pause", metadata: ["error": "\(error)"])
       }
     }
   }
@@ -82,16 +82,16 @@ package struct PauseChannel: Sendable {
     ])
   }
 
-  /// What a record says; nil where it tells of something else than a pause, or of an endpoint that this version does not
-  /// call: newer versions may tell each other more.
+  /// Returns the pause in a record. Returns nil for other kinds of records and for endpoints that this version does not
+  /// call, because newer versions may publish more.
   static func pause(from value: [UInt8]) throws(UnreadableRecord) -> BudgetPause? {
     let object: JSONObject
-    do { object = try JSONObject(parsing: value) } catch { throw UnreadableRecord("no JSON object: \(error)") }
-    guard case .string(let kind)? = object["kind"] else { throw UnreadableRecord("it has no `kind`") }
+    do { object = try JSONObject(parsing: value) } catch { throw UnreadableRecord("not a JSON object: \(error)") }
+    guard case .string(let kind)? = object["kind"] else { throw UnreadableRecord("the record has no `kind`") }
     guard kind == "pause" else { return nil }
     guard case .string(let bundleId)? = object["bundleId"], case .string(let environment)? = object["environment"],
       case .string(let name)? = object["endpoint"], case .integer(let until)? = object["until"]
-    else { throw UnreadableRecord("a pause without bundleId, environment, endpoint or until") }
+    else { throw UnreadableRecord("the pause has no valid bundleId, environment, endpoint or until") }
     guard let endpoint = APIEndpoint(rawValue: name) else { return nil }
     return BudgetPause(
       BudgetKey(bundleId: bundleId, environment: AppStoreEnvironment(rawValue: environment), endpoint: endpoint),

@@ -1,10 +1,9 @@
-// A record of a topic that all processes share, and that is not what such records are. It harms nobody; somebody should
-// know of it all the same.
+// A record in a shared topic that cannot be parsed. Readers skip it, but an operator should know about it.
 
-internal import Kafka
+internal import KafkaClient
 internal import Logging
 
-/// What is wrong with it; quotes nothing of the record.
+/// The reason why a record cannot be parsed. It never quotes the record.
 package struct UnreadableRecord: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String
 
@@ -12,7 +11,7 @@ package struct UnreadableRecord: Error, Sendable, Hashable, CustomStringConverti
 }
 
 extension WorkerMetrics {
-  /// Counts it and says where it stands.
+  /// Counts a record that cannot be read and logs its position.
   func unreadable(_ record: ConsumerRecord, because problem: UnreadableRecord, _ logger: Logger) {
     unreadable(topic: record.topic)
     logger.warning(

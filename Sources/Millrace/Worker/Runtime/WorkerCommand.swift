@@ -1,9 +1,9 @@
-// The command line of a worker: the same for every one of them.
+// The command line of a worker, which is the same for all workers.
 
 internal import ArgumentParser
 
 extension NotificationWorker {
-  /// Runs the worker as a process: `--config`, `--print-config`, `--help`, `--version`. What `@main` calls.
+  /// The entry point for `@main`. Accepts `--config`, `--print-config`, `--help` and `--version`.
   public static func main() async { await WorkerCommand<Self>.main() }
 }
 
@@ -16,10 +16,10 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
   static var configuration: CommandConfiguration {
     CommandConfiguration(
       commandName: program,
-      abstract: "Acts on App Store Server Notifications: the worker \(Worker.name).",
+      abstract: "Processes App Store Server Notifications with the worker \(Worker.name).",
       discussion: """
         Reads \(Worker.families.map(\.rawValue).sorted().joined(separator: ", ")) from Kafka. Metrics and probes are on \
-        the admin port. Many may run side by side.
+        the admin port. Several processes can share the work.
 
         Examples:
           \(program) --config millrace.yaml

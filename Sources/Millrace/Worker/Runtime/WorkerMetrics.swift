@@ -1,40 +1,40 @@
-// What a worker counts and measures. Names and labels are an interface: `docs/metrics.md` describes them, and a test
-// holds the two together.
+// The metrics of a worker. Names and labels are a public interface. A test compares them with `docs/metrics.md`.
 
 internal import CoreMetrics
 internal import Metrics
 internal import Synchronization
 
-/// The metrics of one worker. Labels come from closed sets: nobody outside can make new ones.
+/// The metrics of one worker. Label values come from closed sets, so outside input adds no series.
 struct WorkerMetrics: Sendable {
-  /// How a record ended, as the label `outcome` says it.
+  /// The result of a record, as a value of the label `outcome`.
   enum Ending: String, Sendable, CaseIterable {
     case done
     case parked
     case dead
   }
 
-  /// Name and help text of every metric of a worker.
+  /// The name and help text of every worker metric.
   static let helpTexts = [
-    ("millrace_worker_records_total", "Records that ended, by type and by how."),
-    ("millrace_worker_handler_duration_seconds", "Time of one run of a handler, in seconds."),
-    ("millrace_worker_handlers_stuck", "Handlers that run on although their time limit is over."),
-    ("millrace_worker_retries_total", "Records parked, by tier and reason."),
-    ("millrace_worker_retry_lateness_seconds", "From when a parked record was due to when its handler started."),
-    ("millrace_worker_deadlines_endangered_total", "Records that entered the last quarter of their time, by type."),
-    ("millrace_worker_dead_letters_total", "Dead letters made, by reason."),
-    ("millrace_worker_events_total", "Events emitted, by name."),
-    ("millrace_worker_records_in_flight", "Records that lanes have taken and not finished, by lane."),
-    ("millrace_worker_lag_records", "Offsets of a topic that its lane has not taken yet, by topic and lane."),
-    ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has taken and not finished."),
-    ("millrace_worker_records_lost_total", "Records deleted before this worker read them, at most, by topic."),
-    ("millrace_worker_unreadable_records_total", "Records of shared topics that cannot be read, by topic."),
-    ("millrace_worker_ledger_entries", "Notifications the ledger remembers, by lane."),
-    ("millrace_worker_ledger_restore_duration_seconds", "Time to restore a lane's ledger, in seconds."),
-    ("millrace_worker_commit_duration_seconds", "Time of one commit, in seconds."),
+    ("millrace_worker_records_total", "Finished records, by type and outcome."),
+    ("millrace_worker_handler_duration_seconds", "Duration of a handler run, in seconds."),
+    ("millrace_worker_handlers_stuck", "Handlers that still run after their time limit."),
+    ("millrace_worker_retries_total", "Records written to a retry topic, by topic and reason."),
+    ("millrace_worker_retry_lateness_seconds", "Time from a retry's due time to its handler's start, in seconds."),
+    ("millrace_worker_deadlines_endangered_total", "Records in the last quarter of their time limit, by type."),
+    ("millrace_worker_dead_letters_total", "Dead letters written, by reason."),
+    ("millrace_worker_events_total", "Events published, by name."),
+    ("millrace_worker_records_in_flight", "Records that a lane has read but not finished, by lane."),
+    ("millrace_worker_lag_records", "Offsets of a topic that its lane has not read yet, by topic and lane."),
+    ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has read but not finished, in seconds."),
+    ("millrace_worker_records_lost_total", "Records deleted before this worker read them (upper bound), by topic."),
+    ("millrace_worker_unreadable_records_total", "Unreadable records in shared topics, by topic."),
+    ("millrace_worker_ledger_entries", "Notifications in the ledger, by lane."),
+    ("millrace_worker_ledger_restore_duration_seconds", "Duration of restoring a lane's ledger, in seconds."),
+    ("millrace_worker_commit_duration_seconds", "Duration of a commit, in seconds."),
     ("millrace_worker_commits_total", "Commits, by result."),
-    ("millrace_worker_rebalances_total", "Times that lanes came or went, by kind."),
-    ("millrace_worker_lanes", "Lanes owned."),
+    ("millrace_worker_rebalances_total", "Assignments and revocations of lanes, by kind."),
+    ("millrace_worker_rejoins_total", "Times that the worker lost its producer and rejoined its group, by reason."),
+    ("millrace_worker_lanes", "Lanes that this process owns."),
   ]
 
   private let factory: any MetricsFactory
@@ -44,7 +44,7 @@ struct WorkerMetrics: Sendable {
   private let lateness: Metrics.Timer
   private let lanes: Gauge
   private let stuck: Meter
-  // Of every record: a metric is made once for each of its labels and kept.
+  // Updated for every record, so each metric is created once for its labels and cached.
   private let records = KeptMetrics<RecordLabels, Counter>()
   private let handlerTimes = KeptMetrics<String, Metrics.Timer>()
   private let inFlight = KeptMetrics<Int32, Gauge>()
@@ -83,7 +83,7 @@ struct WorkerMetrics: Sendable {
 
   func late(by duration: Duration) { lateness.record(duration: max(.zero, duration)) }
 
-  /// A record's deadline is near, and the record is not done.
+  /// Counts an unfinished record whose deadline is near.
   func endangered(type: String) { count("millrace_worker_deadlines_endangered_total", [("type", type)]) }
 
   func died(reason: String, type: String) {
@@ -91,7 +91,7 @@ struct WorkerMetrics: Sendable {
     count("millrace_worker_dead_letters_total", [("reason", reason)])
   }
 
-  /// Events that go with an outcome; their names are types of the worker's code.
+  /// Counts the events of an outcome. Their names are types in the worker's code.
   func emitted(_ names: [String]) {
     for name in names { count("millrace_worker_events_total", [("event", name)]) }
   }
@@ -117,6 +117,8 @@ struct WorkerMetrics: Sendable {
     lanes.record(count)
   }
 
+  func rejoined(_ reason: ProducerLoss.Reason) { count("millrace_worker_rejoins_total", [("reason", reason.rawValue)]) }
+
   func inFlight(_ records: Int, lane: Int32) {
     inFlight.metric(lane) {
       Gauge(label: "millrace_worker_records_in_flight", dimensions: [worker, ("lane", String(lane))], factory: factory)
@@ -129,9 +131,9 @@ struct WorkerMetrics: Sendable {
     }.record(entries)
   }
 
-  /// A handler's time is over and it runs on.
+  /// Counts an abandoned handler that still runs.
   func handlerStuck() { stuck.increment() }
-  /// A handler whose time was over has ended at last.
+  /// Removes an abandoned handler that has returned from the count.
   func handlerFreed() { stuck.decrement() }
 
   func lag(records: Int64, topic: String, lane: Int32) {
@@ -146,7 +148,7 @@ struct WorkerMetrics: Sendable {
       .record(max(.zero, age) / .seconds(1))
   }
 
-  /// A lane is another's now: what is not ours to tell must not stay as it was.
+  /// Resets the gauges of a lane that has left, which would otherwise keep their last values.
   func left(lane: Int32, topics: [String]) {
     inFlight(0, lane: lane)
     ledger(0, lane: lane)
@@ -172,11 +174,11 @@ private struct RecordLabels: Hashable {
   var outcome: String
 }
 
-/// Metrics that were made, by what tells them apart.
+/// A cache of metrics by labels.
 private final class KeptMetrics<Labels: Hashable & Sendable, Metric: Sendable>: Sendable {
   private struct State {
     var metrics: [Labels: Metric] = [:]
-    /// Records of one type come together, and comparing a label costs less than hashing it.
+    /// The last metric used. Records of one type often follow each other, and comparing is cheaper than hashing.
     var last: (labels: Labels, metric: Metric)?
   }
 

@@ -1,15 +1,14 @@
-// A worker as a process: what every one of them has around its runtime.
+// Runs a worker as a process: creates its clients, runtimes, metrics and admin server.
 
 package import AppStoreServerAPI
 package import AppStoreSignature
-package import Clocks
-internal import Kafka
+package import MillraceTime
+internal import KafkaClient
 package import Logging
 package import CoreMetrics
 
-/// Wires a worker and runs it.
 package enum WorkerProcess {
-  /// Runs until asked to leave.
+  /// Runs a worker until the process is told to shut down.
   static func run<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration
   ) async throws -> ExitStatus {
@@ -30,7 +29,7 @@ package enum WorkerProcess {
       configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
       timeout: .seconds(30), logger: logger)
     var connections = AsyncHTTPExchange.Configuration()
-    // A handler must not wait for another's connection: it waits on its own time.
+    // Each parallel handler has a connection of its own, because a wait for one would count toward its time limit.
     connections.connectionsPerHost = max(
       connections.connectionsPerHost, policies.reduce(0) { $0 + $1.parallelism * configuration.topics.lanes })
     let exchange = AsyncHTTPExchange(connections)
@@ -44,7 +43,7 @@ package enum WorkerProcess {
         runtimes.append(runtime)
       }
     } catch {
-      // What keeps the worker from being made is to be read, and not that connections were left open.
+      // Shut down the HTTP client, or its error about open connections would hide this one.
       try await exchange.shutdown()
       throw error
     }
@@ -70,7 +69,7 @@ package enum WorkerProcess {
     return status
   }
 
-  /// What `/metrics` of a worker is made of before anything ran.
+  /// Creates the registry for `/metrics` with all help texts and the process metrics.
   static func makeRegistry() -> PrometheusRegistry {
     let registry = PrometheusRegistry()
     for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
@@ -78,14 +77,14 @@ package enum WorkerProcess {
     return registry
   }
 
-  /// What `/livez` of a worker asks: the executor, and the pump of each of its groups.
+  /// Creates the heartbeat for `/livez`, which watches the executor and the poll loop of each consumer group.
   static func heartbeat(of workers: [(name: String, runtime: WorkerRuntime)], clock: MillraceClock) -> Heartbeat {
     Heartbeat(
       clock: clock, pumps: workers.map { worker in (worker.name, { worker.runtime.sinceLastTurn }) })
   }
 
-  /// The runtime of a worker over a log.
-  /// - Parameter givenDecoder: Only measurements give a decoder: theirs may leave verification out.
+  /// Creates the runtime of a worker.
+  /// - Parameter givenDecoder: A decoder for benchmarks, which may omit verification.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
     _ policy: WorkerPolicy, log: any RecordLog,
@@ -103,13 +102,22 @@ package enum WorkerProcess {
     let decoder =
       givenDecoder ?? NotificationDecoder(verifier: verifier, identities: configuration.identities)
     let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let shares = APIShares(of: identity.name, in: configuration)
+    if !shares.undeclared.isEmpty {
+      logger.notice(
+        "workers without configured `calls` share the budget of every endpoint that this one calls",
+        metadata: ["workers": "\(shares.undeclared.joined(separator: ", "))"])
+    }
     let budget = APIBudget(
-      limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share, part: 0,
-      clock: clock
+      limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share,
+      division: { shares.part(at: $0) }, part: 0, clock: clock
     ) { told.yield($0) }
     let topics = WorkerTopics(type, as: identity, configuration, policy)
+    // A worker that makes no calls reads no key files, so its process does not need them.
+    var calling = configuration
+    if shares.callsNothing { for index in calling.apps.indices { calling.apps[index].api = .init() } }
     let clients = try AppStoreClients(
-      configuration, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
+      calling, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
       logger: logger)
     let worker = try await Worker(
       WorkerSetup(
@@ -120,7 +128,8 @@ package enum WorkerProcess {
         prefix: configuration.topics.prefix, policy: policy,
         commit: try configuration.kafka.commit(on: log.description),
         instance: instance ?? configuration.instance(of: identity.name),
-        staticMember: configuration.workers.first { $0.name == identity.name }?.staticMember,
+        staticMember: configuration.staticMember(of: identity.name),
+        onStop: configuration.onStop(of: identity.name),
         handler: LaneHandler(
           worker, name: identity.name, decoder: decoder, policy: policy,
           tools: HandlerTools(
@@ -142,7 +151,7 @@ package enum WorkerProcess {
 }
 
 extension WorkerTopics {
-  /// The topics of a worker in a deployment.
+  /// Creates the topics of a worker from the configuration.
   package init<Worker: NotificationWorker>(
     _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
     _ policy: WorkerPolicy
@@ -156,7 +165,7 @@ extension WorkerTopics {
 }
 
 extension MillraceConfiguration {
-  /// Whose notifications are believed.
+  /// The apps whose notifications are accepted.
   var identities: IdentityPolicy {
     IdentityPolicy(
       apps.map {
@@ -164,23 +173,23 @@ extension MillraceConfiguration {
       })
   }
 
-  /// What tells the instances of a worker apart: the static member's name, else a number nobody else has.
+  /// Returns the name of this instance of a worker: the static member name, or else a random one.
   func instance(of worker: String) -> String {
-    if let member = workers.first(where: { $0.name == worker })?.staticMember { return member }
+    if let member = staticMember(of: worker) { return member }
     var generator = SystemRandomNumberGenerator()
     return String(generator.next(), radix: 36)
   }
 }
 
 extension KafkaSettings {
-  /// How workers commit on a log.
-  /// - Throws: ``MillraceError`` where transactions are asked of a log that has none.
+  /// Returns how workers commit.
+  /// - Throws: ``MillraceError`` if transactions are configured and the log does not support them.
   func commit(on log: LogDescription) throws(MillraceError) -> Commit {
     let hasTransactions = log.capabilities.contains(.transactions)
     if commit == .transactional, !hasTransactions {
       throw MillraceError(
-        .configuration, "the embedded cluster accepts transactions and keeps none of their promises",
-        at: "kafka.commit", remedy: "set it to at-least-once, or name a real cluster")
+        .configuration, "the embedded cluster accepts transactions but gives none of their guarantees",
+        at: "kafka.commit", remedy: "set it to at-least-once, or use a real cluster")
     }
     return commit ?? (hasTransactions ? .transactional : .atLeastOnce)
   }

@@ -1,16 +1,16 @@
-// A worker at work: one reader, one writer, a committer, and the lanes the group gives it.
+// Runs a worker as a member of its group. If the worker loses its transactional producer, it rejoins the group.
 
 internal import AppStore
 internal import AppStoreServerAPI
-internal import Clocks
-package import Kafka
+internal import MillraceTime
+package import KafkaClient
 internal import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Runs one worker over a log until it is told to leave.
+/// Runs one worker until it is told to shut down.
 package struct WorkerRuntime: Service {
-  /// What a runtime is made of.
+  /// The dependencies and settings of a runtime.
   package struct Parts: Sendable {
     var name: String
     var log: any RecordLog
@@ -18,9 +18,12 @@ package struct WorkerRuntime: Service {
     var prefix: String
     var policy: WorkerPolicy
     var commit: KafkaSettings.Commit
-    /// Tells the instances of a worker apart: `transactional.id` is the group's name and this.
+    /// The name of this instance of the worker. The `transactional.id` is the group's name followed by this one.
     var instance: String
+    /// The static member name in the group, or nil for a dynamic member.
     var staticMember: String?
+    /// Whether a static member keeps its lanes or leaves the group on a graceful shutdown.
+    var onStop = WorkerSettings.OnStop.keep
     var handler: any LaneHandling
     var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
     var budget: APIBudget?
@@ -28,6 +31,8 @@ package struct WorkerRuntime: Service {
     var clock: MillraceClock
     var metrics: WorkerMetrics
     var logger: Logger
+
+    var transactionalID: String { "\(topics.group).\(instance)" }
   }
 
   private let parts: Parts
@@ -35,196 +40,131 @@ package struct WorkerRuntime: Service {
 
   init(_ parts: Parts) { self.parts = parts }
 
-  /// Whether the worker joined its group and every lane it owns runs; owning none counts.
+  /// Whether the worker has joined its group and runs every lane that it owns. Owning none counts as ready.
   package var readiness: WorkerReadiness { state.readiness }
 
-  /// Where each source is read up to, and whether nothing of what was read is still on its way; nil while lanes start.
+  /// Returns how far each source is read and whether the worker is idle, or nil while lanes start.
   package func rest() async -> WorkerRest? {
     guard readiness.isReady, let supervisor = state.supervisor.withLock({ $0 }) else { return nil }
     return await supervisor.rest()
   }
 
-  /// Measures how far lanes are behind, which otherwise happens every few seconds.
+  /// Measures the lag of the lanes now. Otherwise it is measured every few seconds.
   package func measureLag() async { await state.supervisor.withLock { $0 }?.measureLag() }
 
-  /// How long ago the pump of its group turned; nil where none runs.
+  /// The time since the group's poll loop last ran, or nil if none exists.
   var sinceLastTurn: Duration? { state.reader.withLock { $0 }?.sinceLastTurn }
 
-  /// What this process may use of Apple's limits.
+  var transactionalID: String { parts.transactionalID }
+
+  /// This process's share of Apple's limits.
   var budget: APIBudget? { parts.budget }
-  /// What is used of it.
+  /// The metrics of the budget.
   var collectors: [MetricCollector] { budget.map { BudgetMetrics.collectors(of: $0) } ?? [] }
 
-  /// Works until shut down gracefully or cancelled.
-  /// - Throws: ``MillraceError`` for topics that do not fit; ``KafkaError`` where the process has to start anew.
+  /// Runs until shut down gracefully or cancelled. A worker that loses its transactional producer rejoins its group.
+  /// - Throws: ``MillraceError`` if a topic does not fit or another process has this one's name; ``KafkaError`` if the
+  ///   process has to restart.
   package func run() async throws {
     let lanes = try await LaneCount.check(parts.topics, on: parts.log)
-    let reader = try parts.log.makeReader(
-      group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
-    let writer = try makeWriter()
-    let committer = Committer(
-      calls: CommitCalls(writer: writer, reader: reader), clock: parts.clock, count: parts.policy.commitCount,
-      interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
-    let ending = Ending(of: reader)
-    let desk = OperationsDesk(
-      worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
-      logger: parts.logger)
-    let farewells = LaneFarewells(
+    let notices = LivenessNotices(
       worker: parts.name, topic: parts.topics.control, log: parts.log, clock: parts.clock, metrics: parts.metrics,
       logger: parts.logger)
     let limits = TimeLimits(parts.policy.handlerTimeout, on: parts.clock)
-    let starter = LaneStarter(
-      reader: reader,
-      parts: LaneParts(
-        log: parts.log, desk: desk, policy: parts.policy,
-        isTransactional: parts.commit == .transactional, topics: parts.topics,
-        planner: OutcomePlanner(
-          records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
-        handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,
-        clock: parts.clock, metrics: parts.metrics, logger: parts.logger), farewells: farewells)
-    let supervisor = LaneSupervisor(
-      starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
-    state.supervisor.withLock { $0 = supervisor }
-    state.reader.withLock { $0 = reader }
-    defer {
-      state.supervisor.withLock { $0 = nil }
-      state.reader.withLock { $0 = nil }
-    }
-    try await farewells.whileRunning {
-      try await writer.whileRunning { client in
-        try await writer.initialize(client)
-        await prepare(client)
-        await withTaskGroup(of: Void.self) { followers in
-          followers.addTask { await ending.onFailure(of: desk.follow) }
-          followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
-          followers.addTask { await ending.onFailure(of: limits.run) }
-          if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
-          await serve(reader, committer, supervisor, ending)
-          followers.cancelAll()
-        }
+    let ending = WorkerEnding { [state] loss in state.rejoining(loss.reason) }
+    try await notices.whileRunning {
+      await withTaskGroup(of: Void.self) { followers in
+        followers.addTask { await ending.onFailure(of: limits.run) }
+        if let channel = parts.pauses { followers.addTask { await ending.onFailure(of: channel.run) } }
+        await ending.onFailure { try await work(lanes, notices, limits, ending) }
+        followers.cancelAll()
       }
     }
     if let error = ending.cause { throw error }
   }
 
-  /// Without it the first record parked would wait a second for its topic, and be as late.
-  private func prepare(_ client: any LogWriter) async {
-    let topics = parts.topics
-    do {
-      try await client.prepare(
-        topics.retries + [topics.replay, topics.deadLetters, topics.ledger, topics.events], timeout: .seconds(10))
-    } catch {
-      parts.logger.warning("topics to write to were not looked up ahead", metadata: ["error": "\(error)"])
-    }
-  }
-
-  /// Lets lanes come and go until the group was left. Whatever fails beside them makes the worker leave.
-  private func serve(
-    _ reader: any LogReader, _ committer: Committer, _ supervisor: LaneSupervisor, _ ending: Ending
-  ) async {
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { await ending.onFailure(of: committer.run) }
-      group.addTask {
-        // The pump of the group ends when the group is left, after every lane was handed over.
-        await withGracefulShutdownHandler {
-          await ending.onFailure { try await reader.run() }
-        } onGracefulShutdown: {
-          reader.shutDown()
-        }
+  /// Joins the group, and joins it again each time the producer is lost.
+  private func work(
+    _ lanes: Int, _ notices: LivenessNotices, _ limits: TimeLimits, _ ending: WorkerEnding
+  ) async throws {
+    var limit = RejoinLimit()
+    var isFirst = true
+    while true {
+      let membership = WorkerMembership(
+        parts, lanes: lanes, notices: notices, limits: limits, state: state, ending: ending, isFirst: isFirst)
+      isFirst = false
+      let hasCommitted = try await membership.run()
+      guard let loss = ending.takeLoss(), ending.cause == nil, !Task.isCancelled, !Task.isShuttingDownGracefully else {
+        return
       }
-      for await event in reader.events {
-        switch event {
-        case .assigned(let partitions): await supervisor.assigned(partitions)
-        case .revoked(let revocation): await supervisor.revoked(revocation)
-        }
+      let metadata: Logger.Metadata = ["reason": "\(loss.reason.rawValue)", "error": "\(loss.error)"]
+      guard let pause = limit.lost(now: parts.clock.now, hasCommitted: hasCommitted) else {
+        parts.logger.error("the transactional producer was lost too often; the process ends", metadata: metadata)
+        throw loss.error
       }
-      await supervisor.close()
-      committer.shutDown()
-    }
-  }
-
-  private var readerOptions: LogReaderOptions { LogReaderOptions(instance: parts.staticMember) }
-
-  private func makeWriter() throws -> WorkerWriter {
-    switch parts.commit {
-    case .transactional:
-      .transactional(
-        try parts.log.makeTransactionalWriter(
-          id: "\(parts.topics.group).\(parts.instance)", timeout: WorkerWriter.transactionTimeout))
-    case .atLeastOnce: .plain(try parts.log.makeWriter())
-    }
-  }
-
-  /// Makes the worker leave its group when a part of it fails, and keeps the first error: it ends the process.
-  private final class Ending: Sendable {
-    private let reader: any LogReader
-    private let first = Mutex<(any Error)?>(nil)
-
-    init(of reader: any LogReader) { self.reader = reader }
-
-    var cause: (any Error)? { first.withLock { $0 } }
-
-    func failed(_ error: any Error) {
-      first.withLock { $0 = $0 ?? error }
-      reader.shutDown()
-    }
-
-    func onFailure(of part: @Sendable () async throws -> Void) async {
-      do {
-        try await part()
-      } catch is CancellationError {
-        // The worker leaves.
-      } catch {
-        failed(error)
-      }
+      parts.metrics.rejoined(loss.reason)
+      parts.logger.warning(
+        """
+        the transactional producer was lost; outcomes in memory are dropped, and the worker rejoins its group and \
+        restarts its lanes from the committed offsets
+        """, metadata: metadata)
+      let due = parts.clock.now.advanced(by: pause)
+      try await cancelWhenGracefulShutdown { [clock = parts.clock] in try await clock.sleep(until: due) }
     }
   }
 }
 
-/// Whether a worker came to rest.
+/// A snapshot of a worker's progress and activity.
 package struct WorkerRest: Sendable, Hashable {
-  /// For each partition read, the offset behind the last record that was taken.
+  /// The offset after the last record read, by partition.
   package var taken: [TopicPartition: Int64] = [:]
-  /// Whether nothing is with a handler or on its way to Kafka. What waits for its time is at rest.
+  /// Whether no handler is running and nothing is being committed. Work that is not due yet does not matter.
   package var isQuiet = true
-  /// Records in memory: with handlers, on their way to Kafka, or read ahead and waiting for their time.
+  /// The number of records in memory: in handlers, being committed, or read ahead and not due yet.
   package var held = 0
-  /// Whether nothing is due or on its way to Kafka, whatever handlers do.
+  /// Whether nothing is due or being committed. Handlers may still run.
   package var isStill = true
-  /// Handlers that work. Those whose calls wait for their turn are not counted.
+  /// The number of running handlers, without those that wait for a rate-limit slot.
   package var handlers = 0
 }
 
-/// The writer of a worker, by how it commits.
+/// A worker's producer, by commit mode.
 enum WorkerWriter: Sendable {
   case transactional(any TransactionalLogWriter)
   case plain(any LogWriter)
 
-  /// `transaction.timeout.ms`: how long a transaction of a process that vanished holds readers up.
-  static let transactionTimeout = Duration.seconds(10)
+  /// The `transaction.timeout.ms`. If a process vanishes, its open transaction blocks readers for this long, and then
+  /// until a broker next looks for expired transactions (every 10 s,
+  /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`). A process that returns under the same name ends
+  /// the transaction at once.
+  static let transactionTimeout = Duration.seconds(5)
 
-  private var writer: any LogWriter {
+  /// The client to run while the writer is used.
+  var client: any LogWriter {
     switch self {
     case .transactional(let writer): writer
     case .plain(let writer): writer
     }
   }
 
-  /// Fences older instances.
+  /// The time limit of one call. The initialization continues in the background; a cancelled worker stops calling.
+  private static let initializationTimeout = Duration.seconds(5)
+
+  /// Fences earlier producers with the same transactional id.
   func initialize(_ client: any LogWriter) async throws {
     guard case .transactional(let writer) = self else { return }
     while true {
       do {
-        return try await writer.initialize(timeout: .seconds(60))
+        return try await writer.initialize(timeout: Self.initializationTimeout)
       } catch {
         guard error.transactionRemedy == .retry, !Task.isCancelled else { throw error }
       }
     }
   }
 
-  /// Serves the client while `body` runs.
+  /// Runs the client while `body` runs.
   func whileRunning(_ body: @escaping @Sendable (any LogWriter) async throws -> Void) async throws {
-    let writer = writer
+    let writer = client
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await writer.run() }
       group.addTask {

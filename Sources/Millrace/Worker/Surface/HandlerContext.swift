@@ -1,33 +1,34 @@
-// What a handler may ask for while it runs.
+// The API that a handler uses while it runs: time, logging, calls to Apple, stored state and one-time effects.
 
 public import AppStore
 public import AppStoreServerAPI
-public import Clocks
+public import MillraceTime
 public import Logging
 
-/// The runtime as one run of a handler sees it.
+/// The runtime services available to one run of a handler.
 public struct HandlerContext: Sendable {
-  /// The process's time. Handlers that wait or compare dates use this and nothing else, so that tests turn time by hand.
+  /// The worker's clock. Handlers that wait or compare dates should use only this clock, so that tests can control
+  /// time.
   public var clock: MillraceClock { tools.clock }
-  /// Carries the notification's id, key and trace.
+  /// A logger whose metadata contains the notification's id, key and trace.
   public var logger: Logger { cause.describe(tools.logger) }
-  /// When the runtime stops waiting for this run; the handler's task is cancelled then.
+  /// The time at which the worker cancels the handler's task and stops waiting for it.
   public let deadline: Timestamp
-  /// How often the handler ran for this notification before.
+  /// The number of earlier handler runs for this notification.
   public let attempt: Int
-  /// Whether an operator asked for handlers to run again; effects are not repeated all the same.
+  /// Whether an operator asked for handlers to run again. Completed effects are not repeated even then.
   public let isReapplied: Bool
 
-  // Loggers and clients are made of these when they are asked for: most runs want neither.
+  // Loggers and clients are created on demand, because most runs need neither.
   private let tools: HandlerTools
   private let cause: HandlerCause
-  private let journal: any EffectJournal
+  private let journal: any EffectRecorder
   private let longestWait: Duration
 
-  /// - Parameter longestWait: For a turn at Apple.
+  /// - Parameter longestWait: The longest time that a call to Apple waits for a rate-limit slot.
   init(
     _ cause: HandlerCause, tools: HandlerTools, deadline: Timestamp, attempt: Int, isReapplied: Bool,
-    journal: any EffectJournal, longestWait: Duration
+    journal: any EffectRecorder, longestWait: Duration
   ) {
     self.tools = tools
     self.cause = cause
@@ -38,15 +39,18 @@ public struct HandlerContext: Sendable {
     self.longestWait = longestWait
   }
 
-  /// The App Store Server API for an app.
+  /// Returns the App Store Server API client of an app.
   ///
-  /// Its calls wait for their turn in the app's budget for their endpoint, which the replicas of a worker share by their
-  /// lanes; another worker that calls the same endpoint has as much again. One whose turn is more than five seconds away
-  /// throws an error that parks the notification until then and counts as no attempt; let it pass. What is done once takes
-  /// its turn before it is begun: ``once(_:body:calling:in:of:perform:)``.
-  /// - Throws: ``PermanentFailure`` with reason `api-not-configured` where the app has no credentials.
+  /// Each call waits for a slot in the app's budget for that endpoint. Workers divide the budget according to `calls`
+  /// and `callWeight` of their configuration entries; the replicas of a worker divide its part according to their
+  /// lanes.
+  ///
+  /// If the slot is more than five seconds away, the call throws an error. Do not catch it: the worker then delays the
+  /// notification until that time, and the run does not count as an attempt. For calls that must happen only once, use
+  /// ``once(_:body:calling:in:of:perform:)``, which acquires the slot before it writes the intent.
+  /// - Throws: ``PermanentFailure`` with reason `api-not-configured` if the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
-    let patience = TurnPatience(atMost: longestWait) { [journal] in
+    let patience = RateLimitWait(atMost: longestWait) { [journal] in
       await journal.beginWaiting()
     } end: { [journal] in
       await journal.endWaiting()
@@ -54,43 +58,48 @@ public struct HandlerContext: Sendable {
     return try tools.clients.client(for: bundleId).waiting(patience)
   }
 
-  /// What an earlier outcome kept under this name; nil: nothing. An outcome that is decided and not yet in Kafka counts.
+  /// Returns the state that an earlier outcome stored under this name, or nil if there is none.
   ///
-  /// It is in the same transaction as that outcome's events, and moves with the lane.
-  /// - Throws: `CancellationError` where the lane is gone.
+  /// The result includes outcomes that are decided but not yet committed. The worker writes state in the same
+  /// transaction as the outcome's events. State moves with the lane.
+  /// - Throws: `CancellationError` if the worker no longer owns the lane.
   public func state(_ name: String) async throws -> [UInt8]? { try await journal.state(name) }
 
-  /// Does something that cannot be undone, once.
+  /// Performs an action that cannot be undone, once.
   ///
-  /// The intent (name and body) is written and acknowledged before `perform` runs. Where an earlier run got as far as
-  /// that and its end is not known, `perform` runs again with *the same body*, so that a receiver that de-duplicates
-  /// sees one request. Where an earlier run ended, its result is returned and `perform` does not run.
+  /// The worker writes the intent (name and body) and waits for its acknowledgement before it calls `perform`. If the
+  /// result of an earlier attempt is unknown, `perform` receives *the same body* again, so a receiver that deduplicates
+  /// sees one request. If an earlier attempt completed, the worker returns its result and does not call `perform`.
   ///
-  /// An effect belongs to the lane of its notification's key. A name that two keys share is two effects: what is to be
-  /// done once for a customer with several subscriptions needs a worker that reads a topic keyed by customer.
+  /// An effect belongs to the lane of its notification's key, so put the key or the notification's id into the name.
+  /// Two keys that use the same name share one effect if they are in one lane, and have two otherwise. To act once for a
+  /// customer with several subscriptions, use a worker that reads a topic keyed by customer.
   ///
   /// - Parameters:
-  ///   - name: Names the effect for ever, for instance `extend/<campaign>/<originalTransactionId>`. At most 256 bytes.
-  ///   - body: What is to be sent. At most 256 KiB, as what `perform` returns.
-  ///   - perform: Sends it, and returns what is worth keeping of the answer. Throw for an answer that is none.
-  /// - Returns: what `perform` returned, now or then.
-  /// - Throws: what `perform` throws, of a ``NothingWasDone`` its reason; `CancellationError` where the lane is gone;
-  ///   ``PermanentFailure`` for a bad name.
+  ///   - name: The permanent name of the effect, for instance `extend/<campaign>/<originalTransactionId>`. At most 256
+  ///     bytes.
+  ///   - body: The bytes to send. At most 256 KiB.
+  ///   - perform: Sends the body and returns the part of the response to keep, at most 256 KiB. Throw an error if the
+  ///     response is not an answer to the request.
+  /// - Returns: The result of `perform`, from this attempt or an earlier one.
+  /// - Throws: The error of `perform`, or the ``NothingWasDone/reason`` of a ``NothingWasDone``; `CancellationError` if
+  ///   the worker no longer owns the lane; ``PermanentFailure`` if the name is empty or too long, or the body or the
+  ///   result is too large.
   public func once(
     _ name: String, body: [UInt8], perform: (EffectIntent) async throws -> [UInt8]
   ) async throws -> [UInt8] {
     guard !name.isEmpty, name.utf8.count <= EffectIntent.maximumNameBytes else {
       throw PermanentFailure(
-        "effect-name", "an effect's name has 1 to \(EffectIntent.maximumNameBytes) bytes, not \(name.utf8.count)")
+        "effect-name", "an effect's name must have 1 to \(EffectIntent.maximumNameBytes) bytes, not \(name.utf8.count)")
     }
     guard body.count <= EffectIntent.maximumBodyBytes else {
       throw PermanentFailure(
-        "effect-body", "the body of \(name) has \(body.count) bytes, more than \(EffectIntent.maximumBodyBytes)")
+        "effect-body", "the body of \(name) has \(body.count) bytes, the limit is \(EffectIntent.maximumBodyBytes)")
     }
     switch try await journal.begin(name, body: body) {
     case .ended(let result): return result
     case .intended(let intent):
-      // Where nobody waits for this run any more, nobody would write down what came of it.
+      // A cancelled run must not start the effect: the worker would no longer record its result.
       try Task.checkCancellation()
       let result: [UInt8]
       do {
@@ -100,11 +109,11 @@ public struct HandlerContext: Sendable {
         throw nothing.reason
       }
       guard result.count <= EffectIntent.maximumBodyBytes else {
-        // It was done, and must not be done again for want of an answer to keep.
+        // The effect is done. Record that, so that an oversized result does not cause a second attempt.
         try await journal.end(name, result: [])
         throw PermanentFailure(
           "effect-result",
-          "\(name) was done, and nothing is kept of its answer, which has \(result.count) bytes; keep less of it")
+          "\(name) was done, but its result of \(result.count) bytes is too large to keep; return less from `perform`")
       }
       try await journal.end(name, result: result)
       return result
@@ -113,21 +122,22 @@ public struct HandlerContext: Sendable {
 }
 
 extension HandlerContext {
-  /// Does something at Apple that cannot be undone, once: as ``once(_:body:perform:)``, in its turn.
+  /// Makes a call to Apple that cannot be undone, once, and within the app's budget. See ``once(_:body:perform:)``.
   ///
-  /// The turn is taken before the intent is written, so that none stands for a call that has to wait; what has ended
-  /// needs none. An error that says that this call had no effect (no connection, a 429) is a ``NothingWasDone``.
+  /// The worker acquires the rate-limit slot before it writes the intent, so no intent exists for a call that has to
+  /// wait. An effect that has completed needs no slot. An error that proves that the call had no effect (no connection,
+  /// a 429) is treated as ``NothingWasDone``.
   ///
   /// - Parameters:
-  ///   - name: As there.
-  ///   - body: As there.
-  ///   - endpoint: What `perform` calls.
-  ///   - environment: Where it calls it.
-  ///   - client: Of the app.
-  ///   - perform: Gets the client that has the turn.
-  /// - Returns: what `perform` returned, now or then.
-  /// - Throws: what ``once(_:body:perform:)`` throws; `APIError` of kind `budget` where the turn is too far away, to be
-  ///   let pass as ``appStore(for:)`` says.
+  ///   - name: The permanent name of the effect, as in ``once(_:body:perform:)``.
+  ///   - body: The bytes to send, as in ``once(_:body:perform:)``.
+  ///   - endpoint: The endpoint that `perform` calls.
+  ///   - environment: The environment that `perform` calls.
+  ///   - client: The app's client; see ``appStore(for:)``.
+  ///   - perform: Makes the call with the client it receives, which holds the slot.
+  /// - Returns: The result of `perform`, from this attempt or an earlier one.
+  /// - Throws: The errors of ``once(_:body:perform:)``; `APIError` of kind `budget` if the slot is too far away. Do not
+  ///   catch the latter; see ``appStore(for:)``.
   public func once(
     _ name: String, body: [UInt8], calling endpoint: APIEndpoint, in environment: AppStoreEnvironment,
     of client: AppStoreServerClient, perform: (EffectIntent, AppStoreServerClient) async throws -> [UInt8]
@@ -145,20 +155,21 @@ extension HandlerContext {
     }
   }
 
-  /// How an effect of this key's lane stands; nil where none of that name was ever begun.
+  /// Returns the status of an effect, or nil if no effect of that name was ever started.
   ///
-  /// An effect belongs to the lane whose handler began it, so ask with the key that its notification had.
-  public func effect(_ name: String) async -> EffectStanding? { await journal.standing(of: name) }
+  /// An effect belongs to the lane of the notification whose handler started it. Ask from a notification with the same
+  /// key.
+  public func effect(_ name: String) async -> EffectStatus? { await journal.standing(of: name) }
 
-  /// What all lanes of this worker have counted and caused, as of what is committed now. Reads every ledger from its
-  /// beginning: for what is asked once in a while, a reconciliation for instance.
+  /// Returns the counters and effects of all lanes of this worker, as committed now. It reads every ledger from the
+  /// beginning, so use it only for rare tasks such as a reconciliation.
   ///
-  /// - Parameter prefixes: Beginnings of the names of counters and effects that are wanted.
+  /// - Parameter prefixes: The name prefixes of the counters and effects to return.
   /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
   public func tally(of prefixes: [String]) async throws -> LedgerTally { try await tools.ledgers.tally(of: prefixes) }
 }
 
-/// What all runs of a worker's handlers share. A class: each run has it, and it is many values.
+/// Dependencies shared by all runs of a worker's handlers. A class, so that each run holds one reference.
 final class HandlerTools: Sendable {
   let clock: MillraceClock
   let clients: AppStoreClients
@@ -173,7 +184,7 @@ final class HandlerTools: Sendable {
   }
 }
 
-/// What a handler runs for, as its log lines name it.
+/// The notification or timer that a handler runs for, used for log metadata.
 enum HandlerCause: Sendable {
   case notification(id: String, key: String, trace: TraceParent?)
   case timer(String)
@@ -192,65 +203,67 @@ enum HandlerCause: Sendable {
   }
 }
 
-/// How far an effect got.
-public enum EffectStanding: Sendable, Hashable {
-  /// It was begun, and its end is not known.
+/// The status of an effect.
+public enum EffectStatus: Sendable, Hashable {
+  /// The effect was started at this time; its result is unknown.
   case open(since: Timestamp)
-  /// It was done, with this result.
+  /// The effect completed with this result.
   case ended([UInt8])
 }
 
-/// Something that is about to be done and cannot be undone.
+/// The recorded intent to perform an action that cannot be undone.
 public struct EffectIntent: Sendable, Hashable {
-  /// The longest name, in bytes.
+  /// The maximum length of a name, in bytes.
   public static let maximumNameBytes = 256
-  /// The longest body, and the longest result, in bytes: they stand in the ledger for ever.
+  /// The maximum size of a body and of a result, in bytes. The ledger keeps both forever.
   public static let maximumBodyBytes = 256 << 10
 
-  /// Names the effect.
+  /// The name of the effect.
   public var name: String
-  /// What to send: of an earlier run where there was one, never a newer one.
+  /// The bytes to send. If an earlier attempt wrote the intent, these are the bytes of that attempt.
   public var body: [UInt8]
-  /// When the intent was first written; more than an hour ago means: look before you send.
+  /// The time when the intent was first written. If it is more than an hour ago, query the receiver before you send.
   public var intendedAt: Timestamp
-  /// Whether an earlier run may have sent it.
+  /// Whether an earlier attempt may have sent the request.
   public var isRepeated: Bool
 }
 
-/// Thrown by what ``HandlerContext/once(_:body:perform:)`` performs: nothing was done, and that is certain.
+/// An error that the `perform` closure of ``HandlerContext/once(_:body:perform:)`` throws when it is certain that
+/// nothing was done.
 ///
-/// The intent is withdrawn, as if it had never been written, and the next run decides anew what it wants to send. One that
-/// an earlier run wrote stays: that run may have sent it.
+/// The worker withdraws the intent, so the next run decides again which bytes to send. It does not withdraw an intent
+/// that an earlier attempt wrote, because that attempt may have sent the request.
 public struct NothingWasDone: Error {
-  /// Why; what ``HandlerContext/once(_:body:perform:)`` throws.
+  /// The underlying error, which ``HandlerContext/once(_:body:perform:)`` throws.
   public var reason: any Error
 
-  /// Nothing was done, because of this.
+  /// Creates an error with the reason why nothing was done.
   public init(_ reason: any Error) { self.reason = reason }
 }
 
-/// How far an effect got.
+/// The progress of an effect.
 enum EffectProgress: Sendable {
-  /// Its intent is written and acknowledged.
+  /// The intent is written and acknowledged.
   case intended(EffectIntent)
-  /// It was done, with this result.
+  /// The effect completed with this result.
   case ended([UInt8])
 }
 
-/// What a run of a handler has of its lane: where effects and states are written down, and leave to wait.
-protocol EffectJournal: Sendable {
-  /// Returns once the intent is as durable as Kafka makes it.
+/// Records effects and states of one handler run, and lets the run wait for a rate-limit slot.
+protocol EffectRecorder: Sendable {
+  /// Writes the intent and returns when Kafka has acknowledged it.
   func begin(_ name: String, body: [UInt8]) async throws -> EffectProgress
-  /// Notes the result; it is written with the handler's outcome at the latest.
+  /// Records the result. It is written with the handler's outcome at the latest.
   func end(_ name: String, result: [UInt8]) async throws
-  /// Takes the intent back that this run wrote; it is written with the handler's outcome at the latest.
+  /// Withdraws the intent that this run wrote. The withdrawal is written with the handler's outcome at the latest.
   func withdraw(_ name: String) async
-  /// Whether the run may wait for its turn at Apple and let others work meanwhile; every wait that begins is to end.
+  /// Returns whether the run may wait for a rate-limit slot while other handlers run. Every wait must be ended with
+  /// ``endWaiting()``.
   func beginWaiting() async -> Bool
-  /// A wait is over.
+  /// Ends a wait.
   func endWaiting() async
-  /// What is kept under a name.
+  /// Returns the state stored under a name.
   func state(_ name: String) async throws -> [UInt8]?
-  /// How far an effect got; nil for one that was never begun.
-  func standing(of name: String) async -> EffectStanding?
+  /// Returns the status of an effect, or nil if it was never started.
+  func standing(of name: String) async -> EffectStatus?
 }

@@ -1,75 +1,77 @@
-// What a thrown error means. A handler throws what its libraries throw; this says what the runtime makes of it.
+// Errors that a handler can throw, and how the worker treats each.
 
 public import AppStore
 
-/// An error that says itself what is to become of the notification. Errors that do not are retried with growing delays
-/// until the schedule ends, then they become dead letters.
+/// An error that tells the worker what to do with the notification.
+///
+/// The worker retries after any other error with growing delays. When the attempts are exhausted, the notification
+/// becomes a dead letter.
 public protocol ClassifiedFailure: Error {
-  /// What to do.
+  /// The action that the worker takes.
   var disposition: FailureDisposition { get }
-  /// What it is counted as when it is tried again: a stable code, lower case with hyphens, of a closed set; nil:
+  /// The stable code under which retries are counted: lower case with hyphens, from a closed set. Nil means
   /// `handler-error`.
   var code: String? { get }
 }
 
 extension ClassifiedFailure {
-  /// `handler-error`.
+  /// The default, which counts as `handler-error`.
   public var code: String? { nil }
 }
 
-/// What to do about a failed handler.
+/// The action that the worker takes after a handler has failed.
 public enum FailureDisposition: Sendable, Hashable {
-  /// Again after this time.
+  /// Retry after this delay.
   case retry(after: Duration)
-  /// Again at this time.
+  /// Retry at this time.
   case retryAt(Timestamp)
-  /// Nothing failed: its turn comes at this time. Counts as no attempt.
+  /// Run the handler again at this time. Nothing failed, so the run does not count as an attempt.
   case wait(until: Timestamp)
-  /// Again, as the schedule says.
+  /// Retry after the next delay of the retry schedule.
   case retryBySchedule
-  /// Never again: to the dead letters under this code.
+  /// Do not retry. The notification becomes a dead letter with this reason code.
   case deadLetter(reason: String)
 }
 
-/// Thrown by a handler: trying again may help.
+/// An error that a handler throws if a retry may help.
 public struct RetryableFailure: ClassifiedFailure, CustomStringConvertible {
-  /// What happened.
+  /// The description of the failure.
   public var description: String
-  /// When to try again; nil: as the schedule says.
+  /// The delay before the retry. Nil means the next delay of the retry schedule.
   public var delay: Duration?
-  /// What it is counted as.
+  /// The stable code under which the retry is counted.
   public var code: String?
 
-  /// A failure that may pass.
+  /// Creates a failure that may be temporary.
   public init(_ description: String, after delay: Duration? = nil, code: String? = nil) {
     self.description = description
     self.delay = delay
     self.code = code
   }
 
-  /// Again.
+  /// Retry, after ``delay`` or as the retry schedule says.
   public var disposition: FailureDisposition { delay.map { .retry(after: $0) } ?? .retryBySchedule }
 }
 
-/// Thrown by a handler: trying again will not help.
+/// An error that a handler throws if a retry cannot help. The notification becomes a dead letter.
 public struct PermanentFailure: ClassifiedFailure, CustomStringConvertible {
-  /// The dead letter's stable code.
+  /// The stable reason code of the dead letter.
   public var reason: String
-  /// What happened and what to do.
+  /// The failure, and the action that the operator should take.
   public var description: String
 
-  /// A failure that will not pass.
+  /// Creates a failure that a retry cannot fix.
   public init(_ reason: String, _ description: String) {
     self.reason = reason
     self.description = description
   }
 
-  /// To the dead letters.
+  /// Move the notification to the dead letters.
   public var disposition: FailureDisposition { .deadLetter(reason: reason) }
 }
 
 extension FailureDisposition {
-  /// What any error means.
+  /// Returns the action for any error.
   static func of(_ error: any Error) -> FailureDisposition {
     if let classified = error as? any ClassifiedFailure { return classified.disposition }
     return error is EncodingError ? .deadLetter(reason: "event-not-encodable") : .retryBySchedule

@@ -1,24 +1,25 @@
-// What the lanes of a worker counted and caused, summed by whoever reads their ledgers.
+// Counters and effects of all lanes of a worker, summed by reading their ledgers.
 
 internal import AppStore
-internal import Kafka
+internal import KafkaClient
 internal import Synchronization
 
-/// Counters and effects of all lanes of a worker.
+/// The counters and effects of all lanes of a worker.
 public struct LedgerTally: Sendable, Hashable {
-  /// Counters by name, lanes summed; see ``Outcome/counting(_:by:)``.
+  /// Counters by name, summed over all lanes; see ``Outcome/counting(_:by:)``.
   public var counters: [String: Int64] = [:]
   /// Effects by name; see ``HandlerContext/once(_:body:perform:)``.
-  public var effects: [String: EffectStanding] = [:]
+  public var effects: [String: EffectStatus] = [:]
 
-  /// Nothing counted.
+  /// Creates an empty tally.
   public init() {}
 
   /// Reads the ledgers of a worker.
   ///
   /// - Parameters:
   ///   - topics: The worker's topics.
-  ///   - prefixes: Beginnings of the names that are wanted.
+  ///   - log: The log to read from.
+  ///   - prefixes: The name prefixes of the counters and effects to return.
   /// - Throws: `KafkaError`; ``MillraceError`` for a ledger that this version cannot read.
   public static func read(
     _ topics: WorkerTopics, in log: any RecordLog, prefixes: [String]
@@ -27,7 +28,7 @@ public struct LedgerTally: Sendable, Hashable {
   }
 }
 
-extension EffectStanding {
+extension EffectStatus {
   init(_ effect: Effect) {
     switch effect.progress {
     case .intended: self = .open(since: effect.intendedAt)
@@ -36,7 +37,7 @@ extension EffectStanding {
   }
 }
 
-/// The ledgers of one worker, read from outside of its lanes.
+/// Reads the ledgers of one worker from outside its lanes.
 struct WorkerLedgers: Sendable {
   let topics: WorkerTopics
   let log: any RecordLog
@@ -66,7 +67,7 @@ struct WorkerLedgers: Sendable {
           case .counter(let name, let count) where prefixes.contains { name.hasPrefix($0) }:
             tally.counters[name] = count
           case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
-            tally.effects[name] = effect.map { EffectStanding($0) }
+            tally.effects[name] = effect.map { EffectStatus($0) }
           case .counter, .effect, .handled, .timer, .tail, .state, .page: break
           }
         }
@@ -77,20 +78,21 @@ struct WorkerLedgers: Sendable {
 }
 
 extension LedgerRecord {
-  /// Whether the key is that of a counter or an effect, told by its first byte alone: most of a ledger is neither.
+  /// Whether the key belongs to a counter or an effect. The first byte decides, because most entries of a ledger are
+  /// neither.
   fileprivate static func isNamed(_ key: [UInt8]) -> Bool {
     key.first == UInt8(ascii: "c") || key.first == UInt8(ascii: "e")
   }
 
-  /// What a record of a ledger's topic says.
-  /// - Throws: ``MillraceError`` that names the record.
+  /// Returns the ledger entry that a record contains.
+  /// - Throws: ``MillraceError`` with the record's position.
   static func entry(of record: ConsumerRecord) throws(MillraceError) -> LedgerEntry {
     do {
       return try LedgerRecord(key: record.key ?? [], value: record.value).entry()
     } catch {
       throw MillraceError(
         .record, "\(error)", at: "\(record.topic)[\(record.partition)]@\(record.offset)",
-        remedy: "a lane does not start on a ledger it cannot read: it would do again what it does not know")
+        remedy: "until then the lane does not start, because it would repeat handled notifications")
     }
   }
 }

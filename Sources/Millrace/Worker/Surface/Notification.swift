@@ -1,47 +1,48 @@
-// A notification as a handler gets it: verified, decoded, with the bytes it came in and where they stand.
+// The verified and decoded notification that a handler receives, with its original bytes and its position in Kafka.
 
 public import AppStore
 public import AppStoreSignature
-internal import Kafka
+internal import KafkaClient
 
-/// A notification that Apple is known to have made.
-public struct Notification: Sendable {
-  /// What it says, by the version of App Store Server Notifications.
+/// An App Store notification.
+public struct AppStoreNotification: Sendable {
+  /// The content, by version of App Store Server Notifications.
   public enum Content: Sendable {
-    /// Signed by Apple; inner tokens verified.
+    /// A version 2 notification: signed by Apple, with verified inner tokens.
     case v2(VerifiedNotification)
-    /// Unsigned: what came with the shared secret. A hint, to be confirmed before anything is done.
+    /// A version 1 notification: unsigned, received with the shared secret. Treat it as a hint and confirm it before
+    /// you act.
     case v1(ResponseBodyV1)
-    /// No notification: a transaction signed by Apple, which it returned when it was asked.
+    /// A transaction signed by Apple that was found by querying the API, not received as a notification.
     case found(JWSTransactionDecodedPayload)
   }
 
-  /// `notificationUUID`; of a version 1 body the SHA-256 in hexadecimal.
+  /// `notificationUUID`; for a version 1 notification, the SHA-256 of its body in hexadecimal.
   public let id: String
-  /// What happened.
+  /// The type and subtype.
   public let event: NotificationEvent
-  /// What it says.
+  /// The decoded content.
   public let content: Content
-  /// What orders it: `originalTransactionId` for most.
+  /// The ordering key: `originalTransactionId` for most notifications.
   public let key: String
-  /// The app.
+  /// The app's bundle identifier.
   public let bundleId: String?
-  /// Production or sandbox.
+  /// The App Store environment: production or sandbox.
   public let environment: AppStoreEnvironment?
-  /// When Apple signed it; of version 1, when it was received.
+  /// The time when Apple signed the notification; for version 1, the time when it was received.
   public let signedDate: Timestamp?
-  /// The bytes as Apple signed them; of version 1 the body without its password.
+  /// The bytes that Apple signed; for version 1, the body without its password.
   public let bytes: [UInt8]
-  /// Where it was first read, how often it was tried, whether it is a replay.
-  public let provenance: Provenance
-  /// The trace it belongs to.
+  /// The record's original position, its attempts, and whether it is a replay.
+  public let provenance: DeliveryHistory
+  /// The trace that the notification belongs to.
   public let traceParent: TraceParent?
-  /// Where the secret of a version 1 body stood, as far as it is known.
+  /// The place of the shared secret in a version 1 body, if known.
   public internal(set) var passwordPlace: ResponseBodyV1.PasswordPlace?
 
   package init(
     id: String, event: NotificationEvent, content: Content, key: String, bundleId: String?,
-    environment: AppStoreEnvironment?, signedDate: Timestamp?, bytes: [UInt8], provenance: Provenance,
+    environment: AppStoreEnvironment?, signedDate: Timestamp?, bytes: [UInt8], provenance: DeliveryHistory,
     traceParent: TraceParent?
   ) {
     self.id = id
@@ -56,13 +57,13 @@ public struct Notification: Sendable {
     self.traceParent = traceParent
   }
 
-  /// When Kafka first had it.
+  /// The time when the notification was first written to Kafka.
   public var receivedAt: Timestamp { Timestamp(millisecondsSince1970: provenance.firstTimestamp) }
-  /// The verified payload; nil for version 1.
+  /// The verified payload of a version 2 notification; nil otherwise.
   public var payload: ResponseBodyV2DecodedPayload? {
     if case .v2(let verified) = content { verified.payload } else { nil }
   }
-  /// The verified transaction, when there is one.
+  /// The verified transaction, if there is one.
   public var transaction: JWSTransactionDecodedPayload? {
     switch content {
     case .v2(let verified): verified.transaction
@@ -70,36 +71,37 @@ public struct Notification: Sendable {
     case .v1: nil
     }
   }
-  /// The verified renewal info, when there is one.
+  /// The verified renewal info, if there is one.
   public var renewalInfo: JWSRenewalInfoDecodedPayload? {
     if case .v2(let verified) = content { verified.renewalInfo } else { nil }
   }
-  /// The verified app transaction, when there is one.
+  /// The verified app transaction, if there is one.
   public var appTransaction: AppTransaction? {
     if case .v2(let verified) = content { verified.appTransaction } else { nil }
   }
-  /// The result of a mass extension, when it is one.
+  /// The result of a mass renewal-date extension, if the notification reports one.
   public var summary: NotificationSummary? { payload?.summary }
 }
 
-/// Why a record is no notification that may be acted on. The raw value is the dead letter's code.
+/// The reason why a record cannot be processed as a notification. The raw value of ``Reason`` is the dead letter's
+/// code.
 public struct UndecodableRecord: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The class.
+  /// The kind of problem.
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The record has no value.
     case tombstone
-    /// Headers are missing or garbled.
+    /// Headers are missing or malformed.
     case headers
-    /// The value is not what its headers say.
+    /// The value does not match its headers.
     case malformed
-    /// Apple did not sign it, or not for a configured app.
+    /// Apple did not sign the value, or signed it for an app that is not configured.
     case unverified
   }
 
-  /// The class.
+  /// The kind of problem.
   public var reason: Reason
-  /// What is wrong; quotes nothing of the record.
+  /// A description of the problem. It contains no data of the record.
   public var description: String
-  /// Whether trying again may help: a responder that did not answer.
+  /// Whether a retry may help, for instance because the revocation responder did not answer.
   public var isTemporary = false
 }

@@ -1,15 +1,17 @@
-// Type and subtype as one value to switch over: `case .expired(.voluntary)`.
+// Type and subtype as one value for pattern matching, for instance `case .expired(.voluntary)`.
 
 public import AppStore
 
-/// What happened, by Apple's `notificationType` and `subtype`. Refinements that Apple has not documented yet arrive as
-/// the subtype they came with, types as ``unrecognized(_:_:)``: nothing is lost and nothing fails.
+/// The type and subtype of a notification, from Apple's `notificationType` and `subtype`.
+///
+/// Subtypes that Apple has not documented yet are passed on unchanged. Undocumented types become
+/// ``unrecognized(_:_:)``. Neither causes an error or loses data.
 public enum NotificationEvent: Sendable, Hashable {
   /// SUBSCRIBED: `initialBuy` or `resubscribe`.
   case subscribed(Subtype?)
   /// DID_RENEW: nil, or `billingRecovery`.
   case didRenew(Subtype?)
-  /// DID_CHANGE_RENEWAL_PREF: nil (a change taken back), `upgrade` or `downgrade`.
+  /// DID_CHANGE_RENEWAL_PREF: nil (the customer reverted a change), `upgrade` or `downgrade`.
   case didChangeRenewalPref(Subtype?)
   /// DID_CHANGE_RENEWAL_STATUS: `autoRenewEnabled` or `autoRenewDisabled`.
   case didChangeRenewalStatus(Subtype?)
@@ -51,14 +53,15 @@ public enum NotificationEvent: Sendable, Hashable {
   case priceChange
   /// TEST.
   case test
-  /// A version 1 notification. It is unsigned: a hint, to be confirmed before anything is done.
+  /// A version 1 notification. It is unsigned: treat it as a hint and confirm it before you act.
   case v1(NotificationTypeV1)
-  /// No notification: a refunded transaction that Apple returned when it was asked (``NotificationFamily/foundRefunds``).
+  /// A refunded transaction that was found by querying the API, not received as a notification. See
+  /// ``NotificationFamily/foundRefunds``.
   case foundRefund
-  /// A type that Apple did not document when this was built; both as Apple wrote them.
+  /// A type that this version does not know. Both values are as Apple wrote them.
   case unrecognized(String?, Subtype?)
 
-  /// The event of a version 2 notification.
+  /// Creates the event of a version 2 notification.
   public init(_ type: NotificationTypeV2?, _ subtype: Subtype?) {
     switch type {
     case .subscribed?: self = .subscribed(subtype)

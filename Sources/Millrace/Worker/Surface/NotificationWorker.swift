@@ -1,13 +1,13 @@
-// What a team writes: a type with a name, families, and a handler. Everything else is the runtime's.
+// The API that a worker implements: a name, families and a handler. The runtime provides the rest.
 
 public import AppStore
 public import AppStoreServerAPI
-public import Clocks
-public import Kafka
+public import MillraceTime
+public import KafkaClient
 public import Logging
 public import ServiceLifecycle
 
-/// A process that acts on notifications.
+/// A worker that processes App Store notifications.
 ///
 /// ```swift
 /// @main
@@ -24,99 +24,109 @@ public import ServiceLifecycle
 /// }
 /// ```
 ///
-/// With `@main` the type is an executable that understands `--config`, `--print-config` and `--help`, serves metrics and
-/// probes, and leaves in order on SIGTERM. See `docs/writing-a-consumer.md`.
+/// With `@main` the type is an executable that accepts `--config`, `--print-config` and `--help`. It serves metrics and
+/// health probes, and shuts down gracefully on SIGTERM. See `docs/writing-a-consumer.md`.
 public protocol NotificationWorker: Sendable {
-  /// Names the worker in topics, group and metrics: 1 to 40 lower-case letters, digits and hyphens. It is its identity:
-  /// under another name it starts from nothing.
+  /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
+  /// with a letter.
+  ///
+  /// The name is the worker's identity. A worker that is renamed starts with an empty ledger and no committed offsets.
   static var name: String { get }
-  /// What it reads.
+  /// The notification families that the worker reads.
   static var families: Set<NotificationFamily> { get }
-  /// Topics that it writes besides its events (``Outcome/keeping(_:_:row:)``, ``Outcome/writing(_:)``), without the
-  /// deployment's prefix. It does not start where one is missing, and ends with an error when it writes to another.
+  /// The topics, other than its events topic, that the worker writes to, without the deployment's prefix.
+  ///
+  /// Handlers write to them with ``Outcome/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
+  /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed.
   static var tables: Set<String> { get }
-  /// How it is run where the configuration says nothing.
+  /// The default settings, which the configuration can override.
   static var policy: WorkerPolicy { get }
 
-  /// As what it runs in a deployment: one worker with the name, the families and the policy above, unless said
-  /// otherwise. A type that runs as several workers makes one for each identity, all in one process; ``WorkerSetup/name``
-  /// tells each which one it is.
-  /// - Throws: what keeps the process from starting.
+  /// Returns the workers that this type runs as in a deployment.
+  ///
+  /// The default is one worker with the type's ``name``, ``families`` and ``policy``. If there are several identities,
+  /// the process creates one instance for each; ``WorkerSetup/name`` tells an instance which one it is.
+  /// - Throws: An error that prevents the process from starting.
   static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity]
 
-  /// Sets up what belongs to the process and not to the worker: a tracer, for instance (see `docs/tracing.md`). Called
-  /// once, before anything else runs.
-  /// - Returns: what is to run beside the worker, and to end after it.
+  /// Sets up what belongs to the process and not to the worker, for instance a tracer (see `docs/tracing.md`). The
+  /// runtime calls it once, before anything else runs.
+  /// - Returns: Services to run alongside the worker. They stop after it.
   static func bootstrap() throws -> [any Service]
 
-  /// When a notification is worth nothing any more; nil: never. Ready records run in the order of their deadlines, and
-  /// one that would miss its deadline on the next retry tier runs at once or becomes a dead letter. Asked before anything
-  /// is verified, so it has the headers alone.
+  /// Returns the time after which a notification is no longer worth handling, or nil if there is none.
+  ///
+  /// Ready records run in the order of their deadlines. If a record would miss its deadline on the next retry topic,
+  /// the worker runs it at once or makes it a dead letter. The worker calls this before it verifies the notification,
+  /// so only the headers are available.
   static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp?
 
-  /// Makes the worker, once for each process and identity.
-  /// - Throws: what keeps it from working; the process ends and prints it.
+  /// Creates the worker. The runtime calls it once for each process and identity.
+  /// - Throws: An error that prevents the worker from starting. The process prints it and exits.
   init(_ setup: WorkerSetup) async throws
 
-  /// Decides about one notification. Called for one notification of a key at a time, in order; for different keys at the
-  /// same time.
+  /// Processes one notification. The worker runs notifications of one key in order, one at a time, and notifications of
+  /// different keys concurrently.
   ///
-  /// It may run more than once for the same notification (a crash, an aborted transaction never: then only what it
-  /// decided is written again). What it emits has the same ids each time; what cannot be undone belongs into
-  /// ``HandlerContext/once(_:body:perform:)``.
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome
+  /// A handler may run more than once for a notification, for instance after a crash. After an aborted transaction it
+  /// does not run again: the worker writes the same outcome again. Events have the same ids in every run. For actions
+  /// that cannot be undone, use ``HandlerContext/once(_:body:perform:)``.
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome
 
-  /// Decides about a timer that an outcome set. A timer is no record that could be parked or given to a person: one whose
-  /// handler throws, or decides anything but what is done, fires again after the shortest tier's delay.
+  /// Processes a timer that an outcome set.
+  ///
+  /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
+  /// handler throws or returns any decision except ``Outcome/Decision/done``, the timer fires again after the shortest
+  /// retry delay.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 
 extension NotificationWorker {
-  /// Nothing.
+  /// The default: no additional services.
   public static func bootstrap() throws -> [any Service] { [] }
 
-  /// None.
+  /// The default: no additional topics.
   public static var tables: Set<String> { [] }
 
-  /// Ten-second tiers upwards, free order.
+  /// The default policy: free ordering, and retry delays that start at ten seconds.
   public static var policy: WorkerPolicy { WorkerPolicy() }
 
-  /// Never.
+  /// The default: no deadline.
   public static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? { nil }
 
-  /// Nothing: a worker without timers.
+  /// The default: ignores the timer.
   public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome { .ignore }
 }
 
-/// A timer whose time has come.
+/// A timer that is due.
 public struct FiredTimer: Sendable, Hashable {
-  /// Its name.
+  /// The timer's name.
   public var name: String
-  /// When it was to fire.
+  /// The time for which the timer was set.
   public var at: Timestamp
-  /// What was given when it was set.
+  /// The payload that was given when the timer was set.
   public var payload: [UInt8]
-  /// The key of the notification that set it; its events have this key.
+  /// The key of the notification that set the timer. Events of the timer have the same key.
   public var key: String
 }
 
-/// What a worker is made with.
+/// The dependencies that a worker receives when it is created.
 public struct WorkerSetup: Sendable {
-  /// As what it runs: the name of one of its identities.
+  /// The name of the identity that this instance runs as.
   public var name: String
   /// The configuration of the process.
   public var configuration: MillraceConfiguration
-  /// The process's time.
+  /// The clock of the process.
   public var clock: MillraceClock
-  /// Named after the worker.
+  /// A logger that is labelled with the worker's name.
   public var logger: Logger
-  /// Carries requests to other servers. The process closes it; limits of time are its caller's business, and a run of a
-  /// handler has one.
+  /// Sends HTTP requests to other servers. The process closes it. It has no timeout of its own: a handler run is
+  /// limited by ``WorkerPolicy/handlerTimeout``.
   public var http: any HTTPExchange
-  /// Where the worker's topics are; nil in a setup that a test made.
+  /// Access to the worker's topics; nil in a setup that a test created.
   private let log: (any RecordLog)?
 
-  /// A setup, for tests.
+  /// Creates a setup for tests.
   public init(
     name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange
   ) {
@@ -135,79 +145,81 @@ public struct WorkerSetup: Sendable {
     self.log = log
   }
 
-  /// A compacted topic as a table that every process of the worker reads whole and keeps in memory.
+  /// Returns an in-memory table of a compacted topic. Every process of the worker reads the whole topic.
   ///
   /// - Parameters:
   ///   - topic: The topic's name without the deployment's prefix.
-  ///   - initial: The table without a record.
-  ///   - fold: Takes one record in; nil removes. The same record may come again.
-  /// - Throws: ``MillraceError`` in a setup that a test made.
+  ///   - initial: The content of an empty table.
+  ///   - fold: Applies one record to the table. A record with a nil value removes its key. The same record may be
+  ///     applied again.
+  /// - Throws: ``MillraceError`` in a setup that a test created.
   public func table<Content: Sendable>(
     _ topic: String, _ initial: Content, fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
   ) throws(MillraceError) -> TopicTable<Content> {
     TopicTable(configuration.topics.prefix + topic, in: try log(of: topic), initial, fold: fold)
   }
 
-  /// A compacted topic of any size, of which every process of the worker knows where each key's newest record stands.
+  /// Returns an index of a compacted topic of any size. Every process of the worker keeps the position of each key's
+  /// newest record in memory.
   ///
   /// - Parameter topic: The topic's name without the deployment's prefix.
-  /// - Throws: ``MillraceError`` in a setup that a test made.
-  public func index(_ topic: String) throws(MillraceError) -> TopicIndex {
-    TopicIndex(configuration.topics.prefix + topic, in: try log(of: topic))
+  /// - Throws: ``MillraceError`` in a setup that a test created.
+  public func index(_ topic: String) throws(MillraceError) -> CompactedTopicIndex {
+    CompactedTopicIndex(configuration.topics.prefix + topic, in: try log(of: topic))
   }
 
   private func log(of topic: String) throws(MillraceError) -> any RecordLog {
     guard let log else {
       throw MillraceError(
-        .topics, "this setup has no log", at: topic, remedy: "let WorkerHarness make the worker in tests")
+        .topics, "this setup has no record log", at: topic, remedy: "in tests, create the worker with WorkerHarness")
     }
     return log
   }
 }
 
-/// How a worker is run. What `workers.<name>` in the configuration says goes before it.
+/// The settings of a worker. `workers.<name>` in the configuration overrides them.
 public struct WorkerPolicy: Sendable, Hashable {
-  /// What happens to the successors of a waiting record.
+  /// The order of records with the same key when one of them waits for a retry.
   public enum Ordering: String, Sendable, Hashable, CaseIterable {
-    /// A waiting record steps aside.
+    /// Later records of the key may overtake a record that waits.
     case free
-    /// Successors of its key wait behind it.
+    /// Later records of the key wait for it.
     case strict
   }
 
-  /// Where a worker that has never run begins.
+  /// The position from which a worker that has no committed offsets starts to read.
   public enum Start: String, Sendable, Hashable, CaseIterable {
-    /// With the oldest record there is.
+    /// The oldest available record.
     case earliest
-    /// With the first record written from now on.
+    /// The first record written after the worker has started.
     case latest
   }
 
-  /// What happens to the successors of a waiting record.
+  /// The order of records with the same key when one of them waits for a retry.
   public var ordering = Ordering.free
-  /// Delays of the retry tiers, ascending, at least one.
+  /// The delays of the retry topics, in ascending order; at least one.
   public var retryDelays: [Duration] = [.seconds(10), .seconds(60), .seconds(600), .seconds(3_600), .seconds(21_600)]
-  /// How often a record is tried before it becomes a dead letter.
+  /// The number of attempts after which a record becomes a dead letter.
   public var maximumAttempts = 12
-  /// How long one run of a handler may take.
+  /// The time limit of one handler run.
   public var handlerTimeout = Duration.seconds(60)
-  /// Most records of a lane in flight or waiting in memory.
+  /// The maximum number of records of a lane that are in flight or waiting in memory.
   public var recordsInFlight = 256
-  /// Most bytes of a lane in flight or waiting in memory.
+  /// The maximum number of bytes of a lane that are in flight or waiting in memory.
   public var bytesInFlight = 16 << 20
-  /// Most handlers of a lane that run at the same time.
+  /// The maximum number of handlers of a lane that run concurrently.
   public var parallelism = 16
-  /// How long what was handled is remembered.
+  /// How long the ledger remembers that a notification was handled.
   public var ledgerHorizon = Duration.seconds(8 * 86_400)
-  /// Most outcomes in one commit.
+  /// The maximum number of outcomes in one commit.
   public var commitCount = 4_000
-  /// Longest time an outcome waits for its commit to begin.
+  /// The longest time that an outcome waits before its commit starts.
   public var commitInterval = Duration.milliseconds(20)
-  /// How long a lane that is taken away, or a process that leaves, waits for handlers that run.
+  /// How long the worker waits for running handlers when a lane is revoked or the process shuts down.
   public var drainTimeout = Duration.seconds(20)
-  /// Where a worker that has never run begins.
+  /// The position from which a worker that has no committed offsets starts to read.
   public var start = Start.earliest
 
-  /// The defaults.
+  /// Creates a policy with the default settings.
   public init() {}
 }

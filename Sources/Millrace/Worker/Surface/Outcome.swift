@@ -1,32 +1,34 @@
-// What a handler decides. A value: the runtime writes what follows from it, in one transaction.
+// The result of a handler. A value: the runtime writes everything that it contains in one transaction.
 
 public import AppStore
 
-/// What is to become of a notification.
+/// The result of a handler: a decision, and the events, timers, states, records and counts to write with it.
 public struct Outcome: Sendable {
-  /// The decision.
+  /// The decision about the notification.
   public enum Decision: Sendable, Hashable {
-    /// Handled; the events, if any, are published.
+    /// The notification is handled. Its events are published.
     case done
-    /// Again after this time, counted from now. The largest retry tier that fits is taken, then the next.
+    /// The worker retries the notification after this delay, counted from now. It uses the retry topic with the longest
+    /// delay that fits, and then the next one for the rest.
     case retry(after: Duration, reason: String)
-    /// Given to a person: `reason` is a stable code in lower case with hyphens, `detail` says what to do.
+    /// The notification becomes a dead letter. `reason` is a stable code in lower case with hyphens; `detail` says what
+    /// the operator should do.
     case deadLetter(reason: String, detail: String)
   }
 
-  /// A timer that lives with the lane.
+  /// A timer that belongs to the lane and moves with it.
   public struct Timer: Sendable, Hashable {
-    /// Names it inside the worker; setting it again moves it.
+    /// The timer's name, unique within the worker. Setting a timer again replaces its time and payload.
     public var name: String
-    /// When it fires; nil withdraws it.
+    /// The time at which the timer fires. Nil cancels it.
     public var at: Timestamp?
-    /// What it gives back when it fires.
+    /// The bytes that the handler receives when the timer fires.
     public var payload: [UInt8]
 
-    /// The longest name and payload together, in bytes: they stand in the ledger.
+    /// The maximum size of name and payload together, in bytes. The ledger stores both.
     public static let maximumBytes = 256 << 10
 
-    /// A timer.
+    /// Creates a timer.
     public init(name: String, at: Timestamp?, payload: [UInt8] = []) {
       self.name = name
       self.at = at
@@ -34,97 +36,104 @@ public struct Outcome: Sendable {
     }
   }
 
-  /// Something the worker keeps about what the notification is about: small, and there again at the next one.
+  /// A small value that the worker stores for later notifications with the same key.
   public struct State: Sendable, Hashable {
-    /// Names it inside the worker, for instance `entitlement/<transactionId>`. One name belongs to notifications of one
-    /// key: they come to one lane, one after the other.
+    /// The name of the state within the worker, for instance `entitlement/<transactionId>`. Use a name only for
+    /// notifications of one key: one lane processes these in order.
     public var name: String
-    /// What ``HandlerContext/state(_:)`` gives from now on; nil forgets it.
+    /// The value that ``HandlerContext/state(_:)`` returns from now on. Nil removes the state.
     public var value: [UInt8]?
-    /// The same for others to read, in a compacted topic for instance; written whenever the value changes.
+    /// A record with the same content for other readers, for instance in a compacted topic. It is written whenever the
+    /// value changes.
     public var row: OutputRecord?
 
-    /// The longest name and value together, in bytes: they stand in the ledger, and in memory while the lane is owned.
+    /// The maximum size of name and value together, in bytes. The ledger stores both, and the worker keeps them in
+    /// memory while it owns the lane.
     public static let maximumBytes = 64 << 10
   }
 
-  /// The decision.
+  /// The decision about the notification.
   public var decision: Decision
-  /// What is published, in order, when the decision is ``Decision/done``.
+  /// The events to publish, in order, if the decision is ``Decision/done``.
   public var events: [EncodedEvent] = []
-  /// Timers set or withdrawn together with the decision, whichever it is.
+  /// Timers to set or cancel, whatever the decision is.
   public var timers: [Timer] = []
-  /// What is kept together with the decision, when that is ``Decision/done``. Not compared by `--reapply`: a state that
-  /// differs from the one that is kept is written, whether or not the events differ.
+  /// States to store if the decision is ``Decision/done``.
+  ///
+  /// `--reapply` does not compare states. A state that differs from the stored one is written even if the events are
+  /// equal.
   public var states: [State] = []
-  /// Records for other topics, written together with the decision, whichever it is: a compacted table, for instance.
+  /// Records to write to other topics, for instance a compacted table, whatever the decision is.
   public var records: [OutputRecord] = []
-  /// What is added to the lane's counters when the decision is ``Decision/done``, once for each notification however
-  /// often its handler runs; ``HandlerContext/tally(of:)`` sums the lanes.
+  /// Amounts to add to the lane's counters if the decision is ``Decision/done``.
+  ///
+  /// Each notification is counted once, however often its handler runs. ``HandlerContext/tally(of:)`` returns the sums
+  /// over all lanes.
   public var counts: [String: Int64] = [:]
 
-  /// An outcome of this decision.
+  /// Creates an outcome with a decision.
   public init(_ decision: Decision) { self.decision = decision }
 
-  /// Whether nothing follows from it but that the notification is done.
+  /// Whether the outcome marks the notification as done and writes nothing else.
   var isIgnored: Bool {
     decision == .done && events.isEmpty && timers.isEmpty && states.isEmpty && records.isEmpty && counts.isEmpty
   }
 
-  /// Nothing to do.
+  /// The notification needs no action.
   public static var ignore: Outcome { Outcome(.done) }
 
-  /// Publishes these events, in order.
-  /// - Throws: `EncodingError` for a value that JSON cannot hold.
+  /// Publishes events, in order.
+  /// - Throws: `EncodingError` for a value that JSON cannot represent.
   public static func emit<each Event: WorkerEvent>(_ event: repeat each Event) throws -> Outcome {
     var outcome = Outcome(.done)
     for event in repeat each event { outcome.events.append(try EncodedEvent(event)) }
     return outcome
   }
 
-  /// Again later.
+  /// Retries the notification later.
   /// - Parameters:
-  ///   - delay: from now; shorter ones than the shortest tier wait that long.
-  ///   - reason: for metrics and the dead letter that may come of it: lower case with hyphens.
+  ///   - delay: The delay from now. The shortest retry delay is the minimum.
+  ///   - reason: The code for metrics and for a later dead letter: lower case with hyphens.
   public static func retry(after delay: Duration, because reason: String) -> Outcome {
     Outcome(.retry(after: delay, reason: reason))
   }
 
-  /// To the dead letters, where a person decides.
+  /// Moves the notification to the dead letters, where an operator decides what to do with it.
   public static func deadLetter(_ reason: String, _ detail: String) -> Outcome {
     Outcome(.deadLetter(reason: reason, detail: detail))
   }
 
-  /// The same, with a timer.
+  /// Returns a copy that also sets a timer.
   public func settingTimer(_ name: String, at time: Timestamp, payload: [UInt8] = []) -> Outcome {
     var outcome = self
     outcome.timers.append(Timer(name: name, at: time, payload: payload))
     return outcome
   }
 
-  /// The same, without that timer.
+  /// Returns a copy that also cancels a timer.
   public func cancellingTimer(_ name: String) -> Outcome {
     var outcome = self
     outcome.timers.append(Timer(name: name, at: nil))
     return outcome
   }
 
-  /// The same, keeping a state.
-  /// - Parameter row: The same for others to read; its topic belongs into ``NotificationWorker/tables``.
+  /// Returns a copy that also stores a state.
+  /// - Parameter row: A record with the same content for other readers. List its topic in
+  ///   ``NotificationWorker/tables``.
   public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Outcome {
     var outcome = self
     outcome.states.append(State(name: name, value: value, row: row))
     return outcome
   }
 
-  /// The same, adding to a counter.
+  /// Returns a copy that also adds to a counter.
   public func counting(_ name: String, by count: Int64 = 1) -> Outcome {
     var outcome = self
     outcome.counts[name, default: 0] += count
     return outcome
   }
 
-  /// The same, with a record for another topic.
+  /// Returns a copy that also writes a record to another topic.
   public func writing(_ record: OutputRecord) -> Outcome {
     var outcome = self
     outcome.records.append(record)
@@ -132,18 +141,18 @@ public struct Outcome: Sendable {
   }
 }
 
-/// A record that is no event, written in the outcome's transaction.
+/// A record other than an event, written in the outcome's transaction.
 public struct OutputRecord: Sendable, Hashable {
   /// The topic's name without the deployment's prefix.
   public var topic: String
-  /// The key.
+  /// The record's key.
   public var key: String
-  /// The value; nil is a tombstone.
+  /// The record's value. Nil writes a tombstone.
   public var value: [UInt8]?
-  /// `content-type` of the value.
+  /// The value's media type, written as the header `content-type`.
   public var contentType: String?
 
-  /// A record.
+  /// Creates a record.
   public init(topic: String, key: String, value: [UInt8]?, contentType: String? = "application/json") {
     self.topic = topic
     self.key = key

@@ -1,10 +1,11 @@
-// A compacted topic as a table in memory. Whoever decides by it asks for the table as it is now: what an operator wrote
-// before the question is in the answer, although nobody was told of it.
+// A compacted topic as an in-memory table. Each read first catches up with the topic, so it includes everything that an
+// operator wrote before, without a notice to the reader.
 
-internal import Clocks
-public import Kafka
+internal import MillraceTime
+public import KafkaClient
 
-/// A topic, folded into a value. Records of one key come in their order; keys of different partitions in none.
+/// A topic, folded into a value. Records of one key are applied in order. Records of different partitions have no
+/// order.
 public actor TopicTable<Content: Sendable> {
   /// The topic's name in Kafka.
   public nonisolated let topic: String
@@ -13,9 +14,9 @@ public actor TopicTable<Content: Sendable> {
   private let initial: Content
   private let fold: @Sendable (inout Content, ConsumerRecord) -> Void
   private var content: Content
-  /// By partition, where reading goes on; empty before the topic was found. A keyed topic keeps its partitions.
+  /// The next offset to read, by partition; empty until the topic was found. A keyed topic keeps its partition count.
   private var positions: [Int64] = []
-  /// Readings are numbered. A question is answered by one that began after it.
+  /// Reads are numbered. A caller needs the result of a read that began after its call.
   private var begun = 0
   private var ended = 0
   private var isReading = false
@@ -24,12 +25,14 @@ public actor TopicTable<Content: Sendable> {
   private static var timeout: Duration { .seconds(30) }
   private static var pageSize: Int { 1_000 }
 
-  /// A table nothing of which is read yet.
+  /// Creates an empty table.
   ///
   /// - Parameters:
   ///   - topic: The topic's name in Kafka.
-  ///   - initial: The table without a record.
-  ///   - fold: Takes one record in; a value of nil removes. The same record may come again.
+  ///   - log: The log to read from.
+  ///   - initial: The content of an empty table.
+  ///   - fold: Applies one record to the table. A record with a nil value removes its key. The same record may be
+  ///     applied again.
   public init(
     _ topic: String, in log: any RecordLog, _ initial: Content,
     fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
@@ -41,14 +44,14 @@ public actor TopicTable<Content: Sendable> {
     content = initial
   }
 
-  /// The table with everything that was committed before the call. Many callers share one reading.
-  /// - Throws: `KafkaError`; ``MillraceError`` where the topic is missing.
+  /// Returns the table with everything that was committed before the call. Concurrent callers share a read.
+  /// - Throws: `KafkaError`; ``MillraceError`` if the topic is missing.
   public func current() async throws -> Content {
     try await refresh()
     return content
   }
 
-  /// What `body` finds in the table as ``current()`` has it, without a copy of it.
+  /// Returns the result of `body` for the table as ``current()`` has it, without copying the table.
   func reading<Value: Sendable>(_ body: @Sendable (Content) -> Value) async throws -> Value {
     try await refresh()
     return body(content)
@@ -90,7 +93,7 @@ public actor TopicTable<Content: Sendable> {
     let partitions = positions.indices.map { TopicPartition(topic: topic, partition: Int32(clamping: $0)) }
     let available = try await log.highWatermarks(of: partitions, timeout: Self.timeout)
     if zip(partitions, positions).contains(where: { available[$0, default: 0..<0].upperBound < $1 }) {
-      // Made anew: nothing that was read still stands.
+      // The topic was recreated, so nothing read before is valid.
       content = initial
       positions = positions.map { _ in 0 }
     }

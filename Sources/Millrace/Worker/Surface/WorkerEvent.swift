@@ -1,4 +1,4 @@
-// What a worker tells the world: facts with a name, a content, and an id that is the same however often the handler runs.
+// Events that a worker publishes. An event has the same id each time its handler runs.
 
 internal import Crypto
 
@@ -8,38 +8,38 @@ internal import Crypto
   internal import Foundation
 #endif
 
-/// Something a worker says happened. Published to `appstore.events.<worker>` as a CloudEvent whose data is this value in
-/// JSON.
+/// An event that a worker publishes to `appstore.events.<worker>`: a CloudEvent whose data is this value in JSON.
 public protocol WorkerEvent: Encodable, Sendable {
-  /// The event's name, lower case with dots: `entitlement.revoked`. `ce_type` is `dev.millrace.<worker>.<name>`.
+  /// The event's name, lower case with dots, for instance `entitlement.revoked`. `ce_type` is
+  /// `dev.millrace.<worker>.<name>`.
   static var eventName: String { get }
-  /// What orders the event among others; nil: the notification's key.
+  /// The ordering key of the event. Nil means the notification's key.
   var eventKey: String? { get }
 }
 
 extension WorkerEvent {
-  /// The notification's key.
+  /// The default: the notification's key.
   public var eventKey: String? { nil }
 }
 
-/// An event with its content already in bytes.
+/// An event whose content is already encoded.
 public struct EncodedEvent: Sendable, Hashable {
   /// The event's name.
   public var name: String
-  /// What orders it; nil: the notification's key.
+  /// The ordering key. Nil means the notification's key.
   public var key: String?
-  /// The content, JSON.
+  /// The content as JSON.
   public var data: [UInt8]
 
-  /// An event of this content.
+  /// Creates an event with encoded content.
   public init(name: String, key: String? = nil, data: [UInt8]) {
     self.name = name
     self.key = key
     self.data = data
   }
 
-  /// Encodes an event: members sorted by name, dates in RFC 3339, so that equal values are equal bytes.
-  /// - Throws: `EncodingError` for a value that JSON cannot hold.
+  /// Encodes an event with members sorted by name and dates in RFC 3339, so that equal values have equal bytes.
+  /// - Throws: `EncodingError` for a value that JSON cannot represent.
   public init<Event: WorkerEvent>(_ event: Event) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -48,15 +48,15 @@ public struct EncodedEvent: Sendable, Hashable {
   }
 }
 
-/// The identity of events: UUIDv5 of worker, notification, event name and ordinal.
+/// Computes event ids: UUIDv5 of worker, notification, event name and ordinal.
 enum EventIdentity {
-  /// The namespace of Millrace's events; chosen once, never changed.
+  /// The namespace of Millrace's events. It never changes.
   private static let namespace: [UInt8] = [
     0x6d, 0x1f, 0x5a, 0x0e, 0x3c, 0x42, 0x4c, 0x8b, 0x9a, 0x77, 0x2e, 0x10, 0x58, 0xd4, 0xb3, 0x61,
   ]
 
-  /// The same inputs give the same id, in every process and every version.
-  /// - Parameter revision: what tells a corrected event from the one it supersedes; nil for the first.
+  /// Returns the event id. The same inputs give the same id in every process and every version.
+  /// - Parameter revision: Distinguishes a corrected event from the one it supersedes; nil for the first.
   static func id(
     worker: String, notification: String, event: String, ordinal: Int, revision: String? = nil
   ) -> String {

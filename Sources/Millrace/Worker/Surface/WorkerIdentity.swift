@@ -1,16 +1,17 @@
-// One type may run as several workers: under other names it has groups, topics and ledgers of its own, so that none of
-// them waits for another.
+// One type can run as several workers. Each has its own consumer group, topics and ledger, so they do not delay each
+// other.
 
-/// As what a worker runs.
+/// The identity that a worker type runs as.
 public struct WorkerIdentity: Sendable, Hashable {
-  /// Names it in topics, group and metrics: 1 to 40 lower-case letters, digits and hyphens.
+  /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
+  /// with a letter.
   public var name: String
-  /// What it reads.
+  /// The notification families that the worker reads.
   public var families: Set<NotificationFamily>
-  /// How it is run where the configuration says nothing.
+  /// The default settings, which the configuration can override.
   public var policy: WorkerPolicy
 
-  /// A worker of this name.
+  /// Creates an identity.
   public init(name: String, families: Set<NotificationFamily>, policy: WorkerPolicy = WorkerPolicy()) {
     self.name = name
     self.families = families
@@ -19,24 +20,25 @@ public struct WorkerIdentity: Sendable, Hashable {
 }
 
 extension NotificationWorker {
-  /// As what it runs when it does not say otherwise.
+  /// The default identity.
   package static var identity: WorkerIdentity { WorkerIdentity(name: name, families: families, policy: policy) }
 
-  /// One worker, with the name, the families and the policy of the type.
+  /// The default: one worker with the name, the families and the policy of the type.
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
 
-  /// The identities, checked.
-  /// - Throws: ``MillraceError`` for names that are none, or one that occurs twice; what `identities(in:)` throws.
+  /// Returns the identities after checking their names.
+  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice; the errors of `identities(in:)`.
   static func checkedIdentities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
     let identities = try identities(in: configuration)
     var seen: Set<String> = []
     for name in identities.map(\.name) {
       guard WorkerTopics.isName(name) else {
         throw MillraceError(
-          .configuration, "a worker called `\(name)`", remedy: "use 1 to 40 lower-case letters, digits and hyphens")
+          .configuration, "the worker name `\(name)` is not valid",
+          remedy: "use 1 to 40 lower-case letters, digits and hyphens, starting with a letter")
       }
       guard seen.insert(name).inserted else {
-        throw MillraceError(.configuration, "two workers called `\(name)`", remedy: "rename one")
+        throw MillraceError(.configuration, "two workers are named `\(name)`", remedy: "rename one of them")
       }
     }
     return identities

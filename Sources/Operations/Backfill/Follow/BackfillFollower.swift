@@ -1,27 +1,27 @@
-// `millrace backfill --follow`: what Apple could not deliver is brought to Kafka within minutes, whether Apple tries again
-// or has given up.
+// Implements `millrace backfill --follow`: writes notifications that Apple failed to deliver to Kafka within minutes,
+// whether or not Apple retries them.
 
 internal import AppStore
 internal import AppStoreServerAPI
 internal import AppStoreSignature
-internal import Clocks
-internal import Kafka
+internal import MillraceTime
+internal import KafkaClient
 package import Logging
 package import Millrace
 public import ServiceLifecycle
 internal import Synchronization
 
-/// Follows the failures in Apple's histories until the process leaves.
+/// Polls Apple's histories for failed deliveries until the process shuts down.
 public final class BackfillFollower: Service {
-  /// How one history is.
+  /// The status of one history.
   struct Standing: Sendable, Hashable {
-    /// Everything before was asked for.
+    /// All notifications before this time were requested.
     var through: Timestamp?
-    /// Whether a pass is under way, or the first one about to begin.
+    /// Whether a pass is running, or the first pass is about to start.
     var isAsking = true
-    /// Why the last pass failed; nil where it did not.
+    /// The error of the last pass; nil if it succeeded.
     var problem: String?
-    /// Whether somebody has to correct something for it to succeed.
+    /// Whether the operator has to fix the problem.
     var isOurs = false
   }
 
@@ -32,7 +32,7 @@ public final class BackfillFollower: Service {
   private let logger: Logger
   private let standings: Mutex<[BackfillTarget: Standing]>
 
-  /// A follower of these histories.
+  /// Creates a follower of the given histories.
   package init(
     _ parts: BackfillOperation.Parts, _ targets: [BackfillTarget], _ settings: FollowSettings, metrics: FollowMetrics,
     logger: Logger
@@ -45,7 +45,7 @@ public final class BackfillFollower: Service {
     standings = Mutex(Dictionary(targets.map { ($0, Standing()) }) { first, _ in first })
   }
 
-  /// Follows until the process leaves. What is under way then is asked for again by the next process.
+  /// Runs until the process shuts down. The next process repeats an unfinished pass.
   public func run() async throws {
     do {
       try await cancelWhenGracefulShutdown { try await self.follow() }
@@ -94,14 +94,14 @@ public final class BackfillFollower: Service {
           standing.isOurs = FailureReport(error).status == .configuration
         }
         logger.error(
-          "a history could not be read to its end; the next pass begins where it ended",
+          "could not read a history to its end; the next pass continues from there",
           metadata: ["history": "\(target)", "error": "\(error)"])
       }
       try await parts.clock.sleep(until: parts.clock.now.advanced(by: settings.interval))
     }
   }
 
-  /// Asks for what was not asked for yet, and for what may have failed since.
+  /// Requests new notifications, and earlier ones whose delivery may have failed since.
   func pass(_ target: BackfillTarget, _ seen: inout SeenItems, _ publisher: HistoryPublisher) async throws {
     guard let client = parts.clients[target.bundleId] else { return }
     let reader = HistoryReader(client: client, clock: parts.clock, patience: parts.patience)
@@ -140,7 +140,7 @@ public final class BackfillFollower: Service {
         restarts += 1
         guard restarts <= BackfillOperation.maximumRestarts else {
           throw OperationError(
-            .failed, "Apple refuses the page tokens that it gave", at: "\(target)", remedy: "nothing: it tries again")
+            .failed, "Apple rejected its own page tokens", at: "\(target)", remedy: "wait: the next pass retries")
         }
         token = nil
       case .nothingThere, .outOfReach: return
@@ -151,12 +151,12 @@ public final class BackfillFollower: Service {
   private func tell(_ outcome: HistoryPublisher.Outcome, of target: BackfillTarget) {
     if outcome.publishedCount > 0 {
       logger.notice(
-        "brought what Apple could not deliver",
+        "published notifications that Apple failed to deliver",
         metadata: ["history": "\(target)", "count": "\(outcome.publishedCount)"])
     }
     if outcome.quarantinedCount > 0 {
       logger.warning(
-        "items of a history could not be believed; they are in the quarantine",
+        "quarantined history items that failed verification",
         metadata: ["history": "\(target)", "count": "\(outcome.quarantinedCount)"])
     }
   }
@@ -167,10 +167,10 @@ public final class BackfillFollower: Service {
 
   // MARK: - For probes and metrics
 
-  /// How each history is.
+  /// The status of each history.
   var state: [BackfillTarget: Standing] { standings.withLock { $0 } }
 
-  /// How far it is, as a metric.
+  /// The metric for the age of the mark up to which each history has been read.
   package var collectors: [MetricCollector] {
     let (name, help) = FollowMetrics.helpTexts[3]
     return [
@@ -184,7 +184,7 @@ public final class BackfillFollower: Service {
     ]
   }
 
-  /// Whether every history can be read, as far as it is ours: Apple's own failing passes by itself.
+  /// Unhealthy if the operator has to fix a problem with a history. Failures at Apple do not count.
   package var readiness: ReadinessCheck {
     ReadinessCheck("histories", remedy: "run millrace doctor") { [weak self] in
       let ours = (self?.state ?? [:]).filter(\.value.isOurs).min { "\($0.key)" < "\($1.key)" }

@@ -1,19 +1,19 @@
-// What `--follow` counts. Names and labels are an interface: docs/metrics.md describes them, and a test holds the two
-// together.
+// The metrics of `--follow`. Names and labels are an interface: docs/metrics.md describes them, and a test compares
+// both.
 
 internal import AppStore
 package import CoreMetrics
 internal import Metrics
 internal import Millrace
 
-/// The metrics of `--follow`. Labels are the operator's own apps, Apple's types and a few words.
+/// The metrics of `--follow`. Label values come from the configured apps, Apple's types and a fixed set of words.
 package struct FollowMetrics: Sendable {
   /// Name and help text of each.
   package static let helpTexts = [
-    ("millrace_backfill_published_total", "Notifications from Apple's history that are in their topics, by type."),
-    ("millrace_backfill_quarantined_total", "Items of Apple's history that could not be believed, by reason."),
+    ("millrace_backfill_published_total", "Notifications written from Apple's history to their topics, by type."),
+    ("millrace_backfill_quarantined_total", "Quarantined items of Apple's history, by reason."),
     ("millrace_backfill_passes_total", "Passes over a history, by result."),
-    ("millrace_backfill_behind_seconds", "How long ago everything before was last asked for, in seconds."),
+    ("millrace_backfill_behind_seconds", "Age of the time up to which Apple's history has been read, in seconds."),
   ]
 
   private let factory: any MetricsFactory

@@ -1,31 +1,31 @@
-// What `--follow` asks next. Apple's own history is what tells an outage of ours: whatever Apple could not deliver stands
-// in it as a failure, whoever was down, and for as long as Apple keeps it. A value without clock.
+// The next requests of `--follow`. Apple's history also reveals outages on our side: it lists every failed delivery for
+// as long as Apple keeps the history, whichever component was down. A value without a clock.
 
 internal import AppStore
 
-/// How `--follow` goes about it.
+/// The settings of `--follow`.
 public struct FollowSettings: Sendable, Hashable {
-  /// From the end of one pass to the beginning of the next.
+  /// The pause between two passes.
   public var interval = Duration.seconds(5 * 60)
-  /// How far each pass looks behind the one before: an attempt can fail an hour after its notification was signed.
+  /// The overlap of a pass with the one before: an attempt can fail an hour after its notification was signed.
   public var overlap = Duration.seconds(3_600)
-  /// How far back is looked now and then, and at the first start: Apple's last attempt comes 157 hours after the first.
-  /// What workers handled longer ago than their `ledger.horizon` they would handle again: this is not to exceed it.
+  /// The time range of a sweep and of the first pass: Apple's last attempt comes 157 hours after the first. It must not
+  /// exceed the workers' `ledger.horizon`, because workers would handle older notifications again.
   public var lookBack = Duration.seconds(8 * 86_400)
-  /// How often that is.
+  /// The interval between sweeps.
   public var sweepInterval = Duration.seconds(6 * 3_600)
-  /// The longest time asked for at once; how far it is is kept behind each.
+  /// The longest time range of one request. The progress is stored after each.
   public var chunk = Duration.seconds(6 * 3_600)
 
   /// The defaults.
   public init() {}
 }
 
-/// What one pass over one history asks.
+/// The requests of one pass over one history.
 struct FollowPlan: Sendable, Hashable {
-  /// The spans, the oldest first.
+  /// The time ranges, oldest first.
   var spans: [Range<Timestamp>]
-  /// Whether it looks back over all of ``FollowSettings/lookBack``.
+  /// Whether the pass covers all of ``FollowSettings/lookBack``.
   var isSweep: Bool
 
   init(
@@ -33,7 +33,7 @@ struct FollowPlan: Sendable, Hashable {
   ) {
     let horizon = now - min(settings.lookBack, NotificationHistoryRequest.window(of: environment) - .seconds(3_600))
     isSweep = mark.map { now - $0.sweptAt >= settings.sweepInterval } ?? true
-    // An outage of this process may have been longer than Apple is looked back at: whatever is left of it is asked for.
+    // This process may have been down for longer than `lookBack`: request all that Apple still keeps since the mark.
     let reach = now - NotificationHistoryRequest.window(of: environment) + .seconds(3_600)
     var from = mark.map { max($0.through - settings.overlap, reach) } ?? horizon
     if isSweep { from = min(from, horizon) }
@@ -45,7 +45,7 @@ struct FollowPlan: Sendable, Hashable {
     }
   }
 
-  /// The mark once a span is in Kafka.
+  /// The mark after a time range was written to Kafka.
   func mark(after span: Range<Timestamp>, _ mark: FollowMark?, startedAt: Timestamp) -> FollowMark {
     FollowMark(
       through: max(mark?.through ?? span.upperBound, span.upperBound),

@@ -1,21 +1,21 @@
-// `millrace backfill --follow` as a process: what every one of them has around its service.
+// `millrace backfill --follow` as a process, with the admin server, metrics and shutdown that every process has.
 
 internal import AppStoreServerAPI
-internal import Clocks
+internal import MillraceTime
 internal import CoreMetrics
-internal import Kafka
+internal import KafkaClient
 internal import Logging
 internal import Metrics
 public import Millrace
 
-/// Wires a follower and runs it.
+/// Starts and runs a follower.
 public enum FollowProcess {
-  /// Of the budget of an app what `--follow` takes; a run takes the rest.
+  /// The part of an app's budget that `--follow` takes; a run takes the rest.
   static let budgetPart = 1 - BackfillOperation.budgetPart
 
   private static let name = "millrace-backfill"
 
-  /// Runs until asked to leave, and says how the process is to exit; problems stand on standard error.
+  /// Runs until the process is asked to shut down and returns the exit status. Problems are printed on standard error.
   public static func run(
     _ flags: BackfillFlags, _ settings: FollowSettings, load: () throws -> MillraceConfiguration
   ) async -> ExitStatus {

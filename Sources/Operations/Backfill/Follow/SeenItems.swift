@@ -1,11 +1,11 @@
-// Failures stay in Apple's history for months: what was taken from it once need not be taken at every pass.
+// Failed deliveries stay in Apple's history for months. This set keeps each pass from publishing them again.
 
 internal import AppStore
 internal import AppStoreServerAPI
 internal import Crypto
 
-/// The items that this process has brought to Kafka. Bounded: what is forgotten is brought once more, and the workers'
-/// ledgers know it.
+/// The items that this process has published. The set is bounded; an item that it forgot is published again, and the
+/// workers' ledgers recognise the duplicate.
 struct SeenItems: Sendable {
   private struct Key: Sendable, Hashable {
     var high: UInt64
@@ -36,7 +36,7 @@ struct SeenItems: Sendable {
     }
   }
 
-  /// 128 bits of what was signed: two bodies that differ are never taken for one.
+  /// The first 128 bits of a SHA-256 digest of the signed bytes.
   private static func key(_ item: UnverifiedNotification) -> Key {
     let bytes = item.jws.map { Array($0.utf8) } ?? item.json.serialized()
     return SHA256.hash(data: bytes).withUnsafeBytes { digest in

@@ -4,7 +4,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct BudgetShareTests {
-  @Test func `no lane, no part; all lanes, the whole`() {
+  @Test func `the share of the budget is the share of the lanes`() {
     var share = BudgetShare(lanes: 4)
     #expect(share.part == 0)
     for lane in 0..<4 as Range<Int32> { share.add(lane) }
@@ -16,14 +16,14 @@ import Testing
   }
 
   @Test(arguments: 0..<100 as Range<UInt64>)
-  func `the parts of all processes never add up to more than the whole`(seed: UInt64) {
+  func `the parts of all processes never exceed the whole budget`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let lanes = Int32.random(in: 1...20, using: &random)
     var shares = [BudgetShare](repeating: BudgetShare(lanes: Int(lanes)), count: 3)
     var owners: [Int32: Int] = [:]
     for _ in 0..<200 {
       let lane = Int32.random(in: 0..<lanes, using: &random)
-      // A lane is added by its next owner only after its last one removed it.
+      // The next owner adds a lane only after the previous owner has removed it.
       if let owner = owners.removeValue(forKey: lane) {
         shares[owner].remove(lane)
       } else {

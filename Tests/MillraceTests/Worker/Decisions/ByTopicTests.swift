@@ -3,7 +3,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct ByTopicTests {
-  @Test func `what it is made of comes in the order of names, and later topics behind`() {
+  @Test func `initial topics are sorted by name and later topics are appended`() {
     var values = ByTopic(["b": 2, "a": 1])
     let place = values.place(of: "0", default: 7)
     values[place] += 1

@@ -1,5 +1,5 @@
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
@@ -15,7 +15,7 @@ import Testing
     return batch
   }
 
-  @Test func `it waits for more, but not longer than the interval, and not when it is full`() {
+  @Test func `a batch is ready after its interval or if it is full`() {
     var batch = batch()
     #expect(batch.readiness(now: .second(0)) == .idle)
     check(batch.add([1], of: lane, isUrgent: false, now: .second(0)))
@@ -25,13 +25,13 @@ import Testing
     #expect(batch.readiness(now: .second(0)) == .now)
   }
 
-  @Test func `what somebody waits for goes at once`() {
+  @Test func `an urgent write makes the batch ready at once`() {
     var batch = batch()
     check(batch.add([1], of: lane, isUrgent: true, now: .second(0)))
     #expect(batch.readiness(now: .second(0)) == .now)
   }
 
-  @Test func `one batch at a time, and it names every lane it is for`() {
+  @Test func `only one batch is open at a time, and it names its lanes`() {
     var batch = batch()
     for (write, lane) in [(1, other), (2, lane), (3, other), (4, lane)] {
       check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
@@ -45,13 +45,12 @@ import Testing
     check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == [4])
   }
 
-  @Test func `an aborted batch comes back first, in its order and in smaller parts, which grow as they are committed`()
-  {
+  @Test func `an aborted batch is retried first, in order and in smaller parts that grow again`() {
     var batch = batch(limit: 8)
     for write in 1...8 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
     check(batch.begin(now: .second(0))?.items.flatMap(\.writes).count == 8)
     for write in 9...30 { check(batch.add([write], of: lane, isUrgent: false, now: .second(0))) }
-    // Whatever they were too much for: down to one it goes.
+    // Each abort halves the batch, down to one write.
     for expected in [[1, 2, 3, 4], [1, 2], [1], [1]] {
       check(batch.aborted() == [])
       check(batch.begin(now: .second(0))?.items.flatMap(\.writes) == expected)
@@ -62,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `an aborted batch goes again at once, although nothing new came`() {
+  @Test func `an aborted batch is ready at once without new writes`() {
     var batch = batch()
     check(batch.add([1], of: lane, isUrgent: false, now: .second(0)))
     _ = batch.begin(now: .second(0))
@@ -70,14 +69,14 @@ import Testing
     #expect(batch.readiness(now: .second(0)) == .now)
   }
 
-  @Test func `a lane that goes away takes its writes with it`() {
+  @Test func `a detached lane removes its writes`() {
     var batch = batch()
     for (write, lane) in [(1, lane), (2, other), (3, lane), (4, lane)] {
       check(batch.add([write], of: lane, isUrgent: false, now: .second(0)))
     }
     _ = batch.begin(now: .second(0))
     check(batch.detach(lane) == [4])
-    #expect(!batch.isFlushed(lane), "whether its writes in the batch are in Kafka is not known yet")
+    #expect(!batch.isFlushed(lane), "the result of its writes in the batch is not known yet")
     check(batch.aborted() == [1, 3])
     #expect(batch.isFlushed(lane))
     check(!batch.add([5], of: lane, isUrgent: false, now: .second(0)))
@@ -85,7 +84,7 @@ import Testing
   }
 
   @Test(arguments: 0..<500 as Range<UInt64>)
-  func `every write of a lane that stays is committed once, in order`(seed: UInt64) {
+  func `every write of a lane that stays attached is committed once, in order`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let limit = Int.random(in: 1...5, using: &random)
     var batch = CommitBatch<Int>(limit: limit, interval: .zero)
@@ -100,7 +99,7 @@ import Testing
       let lane = Int.random(in: 0..<3, using: &random)
       switch Int.random(in: 0..<8, using: &random) {
       case 0..<4:
-        // Some at once are more than a commit takes.
+        // Some calls add more writes than fit in a commit.
         let writes = (0..<Int.random(in: 1...7, using: &random)).map { step * 10 + $0 }
         check(batch.add(writes, of: lanes[lane], isUrgent: false, now: .second(Double(step))), "seed \(seed)")
         added[lanes[lane], default: []] += writes
@@ -110,7 +109,7 @@ import Testing
         isOpen = true
         begunCount = begun.items.flatMap(\.writes).count
         #expect(begunCount == min(count, most), "seed \(seed)")
-        #expect(batch.count == count, "seed \(seed): on their way, and not in Kafka")
+        #expect(batch.count == count, "seed \(seed): writes in flight must count")
       case 5 where isOpen:
         for item in batch.committed() { committed[item.lane, default: []] += item.writes }
         most = min(limit, most * 2)
@@ -136,7 +135,7 @@ import Testing
       #expect(arrived == writes.filter { arrived.contains($0) }, "seed \(seed): order")
       #expect(Set(arrived).count == arrived.count, "seed \(seed): twice")
       #expect(writes.allSatisfy { arrived.contains($0) != dropped.contains($0) }, "seed \(seed): lost")
-      if lanes.contains(lane) { #expect(arrived == writes, "seed \(seed): lost although the lane stays") }
+      if lanes.contains(lane) { #expect(arrived == writes, "seed \(seed): lost, but the lane stayed attached") }
     }
   }
 }

@@ -1,11 +1,11 @@
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
 
 @Suite struct DrainTests {
-  @Test func `nothing runs: commit and leave`() {
+  @Test func `without running handlers a drain commits and leaves`() {
     var drain = Drain(limit: .seconds(20))
     #expect(drain.isTaking)
     check(drain.begin(now: .second(0), handlers: 0) == [.stopTaking, .commit])
@@ -16,7 +16,7 @@ import Testing
     check(drain.committed() == [])
   }
 
-  @Test func `handlers finish in time`() {
+  @Test func `a drain commits when its handlers have finished`() {
     var drain = Drain(limit: .seconds(20))
     check(drain.begin(now: .second(0), handlers: 2) == [.stopTaking])
     #expect(drain.wakeAt == .second(15))
@@ -26,29 +26,29 @@ import Testing
     #expect(drain.wakeAt == .second(20))
   }
 
-  @Test func `a handler that hangs is cancelled and its record handed back; the rest is committed`() {
+  @Test func `a drain cancels handlers that hang and commits the other outcomes`() {
     var drain = Drain(limit: .seconds(20))
     _ = drain.begin(now: .second(0), handlers: 1)
     check(drain.passed(now: .second(15)) == [.cancelHandlers, .commit])
-    check(drain.handlersLeft(0) == [], "its outcome comes too late")
+    check(drain.handlersLeft(0) == [], "the outcome arrives too late")
     check(drain.committed() == [.leave])
   }
 
-  @Test func `a commit that hangs does not hold anybody`() {
+  @Test func `a commit that hangs does not delay leaving`() {
     var drain = Drain(limit: .seconds(20))
     _ = drain.begin(now: .second(0), handlers: 0)
     check(drain.passed(now: .second(20)) == [.leave])
     #expect(drain.wakeAt == nil)
   }
 
-  @Test func `a late alarm does everything at once`() {
+  @Test func `a late timer performs all steps at once`() {
     var drain = Drain(limit: .zero)
     _ = drain.begin(now: .second(0), handlers: 1)
     check(drain.passed(now: .second(0)) == [.cancelHandlers, .commit, .leave])
   }
 
   @Test(arguments: 0..<500 as Range<UInt64>)
-  func `it ends inside its limit, each step once and in order, whatever happens`(seed: UInt64) {
+  func `a drain ends within its limit, with each step once and in order`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let limit = Int64.random(in: 0...60, using: &random)
     var drain = Drain(limit: .seconds(limit))

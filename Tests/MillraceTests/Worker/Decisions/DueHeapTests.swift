@@ -5,7 +5,7 @@ import Testing
 @testable import Millrace
 
 @Suite struct DueHeapTests {
-  @Test func `nothing leaves before it is due`() {
+  @Test func `a record does not leave before it is due`() {
     var heap = DueHeap<Int>(places: 2)
     check(heap.insert(1, due: .second(10)))
     #expect(heap.nextDue == .second(10))
@@ -15,7 +15,7 @@ import Testing
     #expect(heap.nextDue == nil)
   }
 
-  @Test func `one that is too large comes in alone`() {
+  @Test func `an oversize record is admitted alone`() {
     var heap = DueHeap<Int>(places: 8, bytes: 10)
     let admitted = [50, 1].map { heap.insert($0, due: .second(0), bytes: $0) }
     #expect(admitted == [true, false])
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `due order, first come first served among equals, inside the bounds`(seed: UInt64) {
+  func `records leave in order of due time, then of arrival, within the bounds`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var heap = DueHeap<Int>(places: 20, bytes: 500)
     var model: [(due: Timestamp, number: Int, bytes: Int)] = []

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HandledTableTests {
   @Test(arguments: [50_000, 71_313, 100_000, 199_999])
-  func `an entry costs at most 32 bytes, its share of the free slots included`(count: Int) {
+  func `an entry uses at most 32 bytes, including its share of free slots`(count: Int) {
     var table = HandledTable()
     for number in 0..<count {
       table[.number(number)] = Handled(.done(digest: UInt32(number)), minute: 1)
@@ -15,7 +15,7 @@ import Testing
     #expect(table.bytes <= 32 * count)
   }
 
-  @Test func `what is removed gives its memory back`() {
+  @Test func `removed entries release memory`() {
     var table = HandledTable()
     for number in 0..<100_000 { table[.number(number)] = Handled(.dead, minute: 1) }
     let full = table.bytes
@@ -25,7 +25,7 @@ import Testing
     for number in 90_000..<100_000 { #expect(table[.number(number)] == Handled(.dead, minute: 1)) }
   }
 
-  @Test func `every state is kept as it is`() {
+  @Test func `every state is stored without loss`() {
     var table = HandledTable()
     let values = [
       Handled(.done(digest: .max), minute: Handled.lastMinute), Handled(.done(digest: 0), minute: 0),
@@ -37,9 +37,9 @@ import Testing
     for (number, value) in values.enumerated() { #expect(table[.number(number)] == value) }
   }
 
-  /// Few homes and many neighbours: where linear probing goes wrong, it goes wrong here.
+  /// Uses few home slots and many neighbours, because they provoke errors in linear probing.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `it agrees with a dictionary, also where ids crowd`(seed: UInt64) {
+  func `the table agrees with a dictionary, even if IDs collide`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var table = HandledTable()
     var model: [LedgerKey: Handled] = [:]

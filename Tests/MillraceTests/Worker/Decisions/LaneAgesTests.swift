@@ -6,7 +6,7 @@ import Testing
 @Suite struct LaneAgesTests {
   private func time(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSince1970: seconds * 1_000) }
 
-  @Test func `the oldest of all sources counts until everything before it is finished`() {
+  @Test func `the age of a lane is that of its oldest unfinished record in any source`() {
     var ages = LaneAges()
     #expect(ages.oldest == nil)
     ages.take(SourcePosition(topic: "a", offset: 3), since: time(30))

@@ -1,5 +1,5 @@
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
@@ -20,26 +20,26 @@ import Testing
     return lifecycle
   }
 
-  @Test func `a lane starts when all of it is owned`() {
+  @Test func `a lane starts when all of its partitions are owned`() {
     var lifecycle = LaneLifecycle(topics: ["a", "b"])
-    #expect(!lifecycle.isReady, "has not joined")
+    #expect(!lifecycle.isReady, "the process has not joined")
     check(lifecycle.assign(partitions("a0", "a1", "b1", "z0")) == [.start(epoch(1, 1))])
-    #expect(!lifecycle.isReady, "lane 1 is restoring, of lane 0 a part is missing")
+    #expect(!lifecycle.isReady, "lane 1 is restoring, and lane 0 is incomplete")
     check(lifecycle.restored(epoch(1, 1)))
     check(lifecycle.assign(partitions("b0")) == [.start(epoch(0, 2))])
-    #expect(!lifecycle.accepts(epoch(0, 2)), "it has taken nothing yet")
+    #expect(!lifecycle.accepts(epoch(0, 2)), "the lane is still restoring")
     check(lifecycle.restored(epoch(0, 2)))
     #expect(lifecycle.isReady)
     #expect(lifecycle.running == [epoch(0, 2), epoch(1, 1)])
   }
 
-  @Test func `owning nothing is ready once joined`() {
+  @Test func `a member without lanes is ready when it has joined`() {
     var lifecycle = LaneLifecycle(topics: ["a"])
     check(lifecycle.assign([]) == [])
     #expect(lifecycle.isReady)
   }
 
-  @Test func `a revoked lane drains as a whole, and its completions count until it has ended`() {
+  @Test func `a revoked lane drains as a whole and accepts completions until it has ended`() {
     var lifecycle = running()
     check(lifecycle.revoke(partitions("b0")) == [.drain(epoch(0, 1))])
     check(lifecycle.revoke(partitions("a0")) == [])
@@ -49,10 +49,10 @@ import Testing
     #expect(!lifecycle.accepts(epoch(0, 1)))
     check(lifecycle.assign(partitions("a0", "b0")) == [.start(epoch(0, 2))])
     #expect(!lifecycle.accepts(epoch(0, 1)))
-    check(!lifecycle.restored(epoch(0, 1)), "late news of an older epoch")
+    check(!lifecycle.restored(epoch(0, 1)), "a late event of an older epoch")
   }
 
-  @Test func `a lost lane is dropped at once, draining or not`() {
+  @Test func `a lost lane is dropped at once, even while it drains`() {
     var lifecycle = running()
     check(lifecycle.lose(partitions("a0", "b0")) == [.drop(epoch(0, 1))])
     #expect(!lifecycle.accepts(epoch(0, 1)))
@@ -62,21 +62,21 @@ import Testing
     check(lifecycle.ended(epoch(0, 1)) == [])
   }
 
-  @Test func `a lane that was not restored yet has nothing to drain`() {
+  @Test func `a lane that is still restoring is dropped without a drain`() {
     var lifecycle = LaneLifecycle(topics: ["a"])
     _ = lifecycle.assign(partitions("a0"))
     check(lifecycle.revoke(partitions("a0")) == [.drop(epoch(0, 1))])
     check(!lifecycle.restored(epoch(0, 1)))
   }
 
-  @Test func `a lane that is assigned again while it drains starts after that`() {
+  @Test func `a lane that is assigned again during its drain starts after the drain`() {
     var lifecycle = running()
     _ = lifecycle.revoke(partitions("a0", "b0"))
     check(lifecycle.assign(partitions("a0", "b0")) == [])
     check(lifecycle.ended(epoch(0, 1)) == [.start(epoch(0, 2))])
   }
 
-  @Test func `a process that leaves starts nothing any more`() {
+  @Test func `a process that is leaving starts no lanes`() {
     var lifecycle = running()
     _ = lifecycle.assign(partitions("a1", "b1"))
     check(lifecycle.close() == [.drain(epoch(0, 1)), .drop(epoch(1, 2))])
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `one epoch of a lane at a time, rising, and only while all of it is owned`(seed: UInt64) {
+  func `a fully owned lane has one epoch at a time, with rising numbers`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let topics = ["a", "b", "c"]
     var lifecycle = LaneLifecycle(topics: topics)

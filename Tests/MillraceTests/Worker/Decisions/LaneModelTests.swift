@@ -1,6 +1,6 @@
-// A whole lane as a model: the specification that the runtime must match. Random schedules of arrivals, duplicates,
-// replays, requeues, failures, aborts and crashes over an abstract log; what design.md promises is asserted on the way
-// and at the end.
+// Tests a model of a whole lane, which specifies the runtime. Random schedules mix arrivals, duplicates, replays,
+// requeues, failures, aborts and crashes on an abstract log. The tests assert the promises of design.md during and
+// after each run.
 
 import AppStore
 import AppStoreSigning
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: worlds, 0..<250 as Range<UInt64>)
-  func `nothing lost, nothing twice, nothing early, in order, whatever happens`(world: World, seed: UInt64) {
+  func `no record is lost, repeated, early or out of order, for any schedule`(world: World, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var log = ModelLog()
     var epoch: UInt64 = 1
@@ -32,7 +32,7 @@ import Testing
 
     func restart(isCrash: Bool) {
       epoch += 1
-      // A lane that comes back to the same process keeps its ledger and reads on where its last epoch began.
+      // A lane that returns to the same process keeps its ledger and reads only the new entries.
       let kept = isCrash ? nil : (lane.ledger, seen)
       lane = ModelLane(log, epoch: epoch, keeping: kept, strict: world.isStrict, mode: world.mode, seed: seed)
       seen = log.ledger.count
@@ -77,11 +77,11 @@ import Testing
     log.append(ModelRecord(id: id, key: Self.key(of: id), arrival: .live), to: "live", at: .second(now))
   }
 
-  /// An operator sends notifications again that were written before: plainly, to be reapplied, or as requeued.
+  /// Sends an earlier notification again, as an operator does: a plain replay, a reapply or a requeue.
   private func sendAgain(_ log: inout ModelLog, _ produced: Int, at now: Int64, using random: inout SeededGenerator) {
     var arrival: Arrival = Bool.random(using: &random) ? .replay : .reapply
     var id = Int.random(in: 0..<produced, using: &random)
-    // What was never handled is not replayed past those before it; order is what live traffic says.
+    // A notification that was never handled is not replayed, because it would overtake live records.
     guard log.durableState(of: id) != nil else { return }
     let dead = Bool.random(using: &random) ? log.dead.randomElement(using: &random) : nil
     if let dead { (id, arrival) = (dead.id, .requeue(reapplying: dead.isReapplied)) }
@@ -92,13 +92,13 @@ import Testing
 
   private static func key(of id: Int) -> UInt8 { UInt8(truncatingIfNeeded: (id &* 7) % 5) }
 
-  /// No offset is committed before everything below it has left its trace.
+  /// Checks that an offset is committed only after all records below it have a ledger entry.
   private func checkOffsets(_ log: ModelLog, since before: [String: Int64], _ seed: UInt64) {
     for (topic, offset) in log.committed {
       #expect(offset >= before[topic] ?? 0, "seed \(seed): \(topic) went back")
       for record in (log.topics[topic] ?? []).prefix(Int(offset)).dropFirst(Int(before[topic] ?? 0)) {
         #expect(
-          log.durableState(of: record.id) != nil, "seed \(seed): \(topic) passed \(record.id), which left no trace")
+          log.durableState(of: record.id) != nil, "seed \(seed): \(topic) passed \(record.id), which has no entry")
       }
     }
   }
@@ -112,18 +112,18 @@ import Testing
       case .done(let version):
         #expect(
           log.events.contains(ModelEvent(id: id, version: version)), "seed \(seed): \(id) is done without an event")
-      case .dead: #expect(log.dead.contains { $0.id == id }, "seed \(seed): \(id) is dead without a letter")
+      case .dead: #expect(log.dead.contains { $0.id == id }, "seed \(seed): \(id) is dead without a dead letter")
       case .parked: Issue.record("seed \(seed): \(id) waits for ever")
       case nil: Issue.record("seed \(seed): \(id) is lost")
       }
     }
     if world.mode == .transactional {
-      #expect(Set(log.events).count == log.events.count, "seed \(seed): an event twice")
+      #expect(Set(log.events).count == log.events.count, "seed \(seed): an event was published twice")
     }
     for (name, bodies) in log.calls {
       #expect(Set(bodies).count == 1, "seed \(seed): \(name) was called with different bodies")
     }
-    // The ledger that a successor would restore holds no chain that nobody will ever release.
+    // The ledger that a successor would restore must not block any key for ever.
     guard world.mode == .transactional else { return }
     var ledger = Ledger()
     for entry in log.ledger { ledger.restore(entry) }

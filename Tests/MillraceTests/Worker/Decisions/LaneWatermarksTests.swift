@@ -8,7 +8,7 @@ import Testing
     SourcePosition(topic: topic, offset: offset)
   }
 
-  @Test func `every source has an offset from the start, moved or not`() {
+  @Test func `every source has an offset from the start`() {
     var watermarks = LaneWatermarks(startingAt: ["b": 7, "a": 0])
     #expect(watermarks.offsets == [position("a", 0), position("b", 7)])
     check(watermarks.take(position("a", 0)))
@@ -16,13 +16,13 @@ import Testing
     #expect(watermarks.offsets == [position("a", 1), position("b", 7)])
   }
 
-  @Test func `a record of another topic, or one read before, is not taken`() {
+  @Test func `a record of another topic and a record that was already read are rejected`() {
     var watermarks = LaneWatermarks(startingAt: ["a": 5])
     let taken = [("c", 5), ("a", 4), ("a", 5), ("a", 5)].map { watermarks.take(position($0.0, Int64($0.1))) }
     #expect(taken == [false, false, true, false])
   }
 
-  @Test func `asking for the offsets of a commit changes nothing`() {
+  @Test func `computing the offsets of a commit changes nothing`() {
     var watermarks = LaneWatermarks(startingAt: ["a": 0])
     check(watermarks.take(position("a", 0)))
     let before = watermarks
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `no offset is committed before all below it are finished, in any order`(seed: UInt64) {
+  func `an offset is committed only after all records below it are finished`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let topics = ["a", "b", "c"]
     var watermarks = LaneWatermarks(startingAt: Dictionary(uniqueKeysWithValues: topics.map { ($0, 0) }))
@@ -51,7 +51,7 @@ import Testing
           let expected = rest.filter { $0.topic == offset.topic }.map(\.offset).min() ?? next[offset.topic] ?? 0
           #expect(offset.offset == expected, "seed \(seed)")
         }
-        // Half of the commits are aborted: nothing may stay of them.
+        // Half of the commits are aborted and must leave no trace.
         guard Bool.random(using: &random) else { continue }
         for position in batch { watermarks.finish(position) }
         unfinished = rest

@@ -9,7 +9,7 @@ import Testing
     .handled(.number(number), Handled(.done(digest: digest), at: .second(second)))
   }
 
-  @Test func `what is done in one commit and new to Kafka goes on a page, the rest has records of its own`() {
+  @Test func `new done entries of one commit share a page, other entries have their own records`() {
     var ledger = Ledger()
     ledger.restore(.handled(.number(1), Handled(.parked(attempt: 1, tier: 0), at: .second(0))))
     var entries = (0..<30).map { done($0) }
@@ -20,20 +20,20 @@ import Testing
     #expect(Set(rest) == [done(1), done(2), .counter("c", 1), .handled(.number(2), Handled(.dead, at: .second(0)))])
   }
 
-  @Test func `a few have records of their own`() {
+  @Test func `a few entries have their own records`() {
     let entries = (0..<LedgerPage.fewest - 1).map { done($0) }
     let (page, rest) = Ledger().paged(entries)
     #expect(page == nil)
     #expect(rest == entries)
   }
 
-  @Test func `a page goes with one tombstone, and what stands on it with none`() {
+  @Test func `a page is removed with one tombstone for all of its entries`() {
     var ledger = Ledger()
     let lines = (0..<100).map { LedgerPage.Line(id: .number($0), digest: 1, minute: Handled.minute(of: .second(0))) }
     let id = LedgerPage.ID(at: .second(0), 5)
     ledger.restore(.page(id, LedgerPage(lines: lines)))
     ledger.restore(done(200))
-    // Run again since: its newest word is a record of its own.
+    // This notification ran again, so its newest entry is a separate record.
     ledger.restore(done(3, digest: 2))
     #expect(ledger.count == 101)
     #expect(ledger[.number(50)]?.state == .done(digest: 1))
@@ -47,7 +47,7 @@ import Testing
     #expect(ledger.stagedCount == 0)
   }
 
-  @Test func `the bytes are fixed: later versions read what this one wrote`() {
+  @Test func `the binary format is fixed, so later versions can read it`() {
     let line = LedgerPage.Line(id: LedgerKey(high: 1, low: 2), digest: 0x0A0B_0C0D, minute: 0x0102)
     let record = LedgerRecord(.page(LedgerPage.ID(value: 0x0102), LedgerPage(lines: [line])))
     #expect(record.key == [0x70, 0, 0, 0, 0, 0, 0, 1, 2])
@@ -55,10 +55,10 @@ import Testing
       record.value == [1] + [0, 0, 0, 0, 0, 0, 0, 1] + [0, 0, 0, 0, 0, 0, 0, 2] + [0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
   }
 
-  /// Commits, sweeps and compactions at random: whoever restores what the topic has left knows what the lane knew of all
-  /// that is younger than the horizon, and nothing that contradicts it.
+  /// Runs random commits, sweeps and compactions. A ledger that is restored from the topic must agree with the lane's
+  /// ledger about all entries within the horizon, and must not contradict it about older ones.
   @Test(arguments: 0..<200 as Range<UInt64>)
-  func `a ledger that is restored says what the lane's did, compacted or not`(seed: UInt64) throws {
+  func `a restored ledger agrees with the lane's ledger, even after compaction`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var live = Ledger()
     var log: [LedgerRecord] = []

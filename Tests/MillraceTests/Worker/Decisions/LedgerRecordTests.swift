@@ -18,11 +18,11 @@ import Testing
   ]
 
   @Test(arguments: entries)
-  func `an entry comes back as it was`(entry: LedgerEntry) throws {
+  func `an entry is read back as it was written`(entry: LedgerEntry) throws {
     #expect(try LedgerRecord(entry).entry() == entry)
   }
 
-  @Test func `the bytes are fixed: later versions read what this one wrote`() {
+  @Test func `the binary format is fixed, so later versions can read it`() {
     let done = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
     #expect(done.key == [0x68, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
     #expect(done.value == [1, 1, 0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
@@ -36,13 +36,13 @@ import Testing
       LedgerRecord(.effect("a", intent)) == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 9]))
   }
 
-  @Test func `fields of a later version behind ours are left alone`() throws {
+  @Test func `fields that a later version appends are ignored`() throws {
     var record = LedgerRecord(.handled(.number(1), Handled(.dead, minute: 5)))
     record.value?.append(99)
     #expect(try record.entry() == .handled(.number(1), Handled(.dead, minute: 5)))
   }
 
-  @Test func `what cannot be read says why`() {
+  @Test func `the error for an unreadable record names the reason`() {
     func error(_ key: [UInt8], _ value: [UInt8]?) -> LedgerRecordError? {
       #expect(throws: LedgerRecordError.self) { try LedgerRecord(key: key, value: value).entry() }
     }
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: 0..<2_000 as Range<UInt64>)
-  func `no bytes crash it`(seed: UInt64) {
+  func `random bytes do not crash the decoder`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var record = LedgerRecord(Self.entries.randomElement(using: &random) ?? .counter("c", 1))
     for _ in 0..<Int.random(in: 1...4, using: &random) {

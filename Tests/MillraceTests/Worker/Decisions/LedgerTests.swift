@@ -11,7 +11,7 @@ import Testing
     .handled(id, Handled(state, at: .second(second)))
   }
 
-  @Test func `what was decided is seen at once and forgotten with its epoch`() {
+  @Test func `a staged entry is visible at once and is dropped with its epoch`() {
     var ledger = Ledger()
     ledger.restore(handled(.parked(attempt: 1, tier: 0)))
     ledger.stage(handled(.done(digest: 7)))
@@ -20,7 +20,7 @@ import Testing
     #expect(ledger[id]?.state == .parked(attempt: 1, tier: 0))
   }
 
-  @Test func `what is staged twice stays staged until both are settled`() {
+  @Test func `an entry that is staged twice stays staged until both are settled`() {
     var ledger = Ledger()
     let entries = [handled(.parked(attempt: 1, tier: 0)), handled(.done(digest: 7))]
     for entry in entries { ledger.stage(entry) }
@@ -32,7 +32,7 @@ import Testing
     #expect(ledger.stagedCount == 0)
   }
 
-  @Test func `counters add up over what is not committed yet`() {
+  @Test func `counters include staged entries`() {
     var ledger = Ledger()
     ledger.restore(.counter("c", 5))
     for _ in 0..<3 { ledger.stage(ledger.adding(2, to: "c")) }
@@ -41,7 +41,7 @@ import Testing
     #expect(ledger.counter("c") == 5)
   }
 
-  @Test func `what a handler keeps is seen before it is committed, forgotten with its epoch, and removable`() {
+  @Test func `kept state is visible when staged, dropped with its epoch, and can be removed`() {
     var ledger = Ledger()
     ledger.restore(.state("s", [1]))
     ledger.stage(.state("s", [2]))
@@ -55,7 +55,7 @@ import Testing
     #expect(ledger.stagedCount == 0)
   }
 
-  @Test func `a timer that is withdrawn is gone at once`() {
+  @Test func `a cancelled timer is gone at once`() {
     var ledger = Ledger()
     let timer = LaneTimer(at: .second(10), key: [1], payload: [2])
     ledger.restore(.timer("t", timer))
@@ -66,7 +66,7 @@ import Testing
     #expect(ledger.timers.isEmpty)
   }
 
-  @Test func `entries expire after their horizon, parked ones after theirs, none that is about to change`() {
+  @Test func `entries expire after their horizon, delayed ones after another, staged ones never`() {
     var ledger = Ledger()
     let states: [Handled.State] = [.done(digest: 1), .parked(attempt: 1, tier: 0), .dead, .done(digest: 2)]
     for (number, state) in states.enumerated() {
@@ -85,7 +85,7 @@ import Testing
     #expect(parked == [.handled(.number(1), nil)])
   }
 
-  @Test func `a sweep in parts sees every entry once a round`() {
+  @Test func `a sweep in parts examines every entry once per round`() {
     var ledger = Ledger()
     for number in 0..<2_000 { ledger.restore(.handled(.number(number), Handled(.dead, at: .second(0)))) }
     var gone: [LedgerEntry] = []
@@ -96,7 +96,7 @@ import Testing
 
   // MARK: - Effects
 
-  @Test func `an effect is written before it is performed, and performed by one at a time`() {
+  @Test func `an intent is written before its effect, and only one handler performs an effect`() {
     var ledger = Ledger()
     guard case .write(let intent) = ledger.beginEffect("e", body: [1], now: .second(5)) else {
       Issue.record("nothing was written")
@@ -106,7 +106,7 @@ import Testing
     ledger.stage(intent)
     ledger.settle(intent)
     guard let end = ledger.endEffect("e", result: [9]) else {
-      Issue.record("no end")
+      Issue.record("no result was written")
       return
     }
     ledger.stage(end)
@@ -114,19 +114,19 @@ import Testing
     ledger.dropStaged()
     check(
       ledger.beginEffect("e", body: [4], now: .second(8)) == .perform(body: [1], intendedAt: .second(5)),
-      "its end was lost with the epoch: the same bytes again")
+      "its result was lost with the epoch, so the same bytes are sent again")
   }
 
-  @Test func `an effect that ended unclear is performed again with the same bytes`() {
+  @Test func `an effect with an unknown result is performed again with the same bytes`() {
     var ledger = Ledger()
     ledger.restore(.effect("e", Effect(intendedAt: .second(1), progress: .intended(body: [7]))))
     check(ledger.beginEffect("e", body: [8], now: .second(9)) == .perform(body: [7], intendedAt: .second(1)))
     ledger.leaveEffect("e")
-    check(ledger.endEffect("e", result: [1]) == nil, "nobody performs it")
+    check(ledger.endEffect("e", result: [1]) == nil, "no handler performs it")
     check(ledger.beginEffect("e", body: [9], now: .second(9)) == .perform(body: [7], intendedAt: .second(1)))
   }
 
-  @Test func `an intent that was withdrawn was never there, unless that is lost with the epoch`() {
+  @Test func `a withdrawn intent counts as never written, unless the withdrawal is lost with the epoch`() {
     var ledger = Ledger()
     guard case .write(let intent) = ledger.beginEffect("e", body: [1], now: .second(5)) else {
       Issue.record("nothing was written")
@@ -135,10 +135,10 @@ import Testing
     ledger.stage(intent)
     ledger.settle(intent)
     guard let end = ledger.withdrawEffect("e") else {
-      Issue.record("not withdrawn")
+      Issue.record("the intent was not withdrawn")
       return
     }
-    check(ledger.withdrawEffect("e") == nil, "nobody performs it")
+    check(ledger.withdrawEffect("e") == nil, "no handler performs it")
     ledger.stage(end)
     check(ledger.effect("e") == nil)
     ledger.dropStaged()
@@ -157,7 +157,7 @@ import Testing
   // MARK: - Property
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `its two layers agree with a list of everything that was staged, settled and lost`(seed: UInt64) {
+  func `the committed and the staged layer agree with a list of all entries`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ledger = Ledger()
     var topic: [LedgerEntry] = []

@@ -40,26 +40,26 @@ import Testing
   ]
 
   @Test(arguments: table)
-  func `the table`(row: Row) {
+  func `every arrival has the expected verdict for every state`(row: Row) {
     var ledger = Ledger()
     if let state = row.state { ledger.restore(.handled(.number(1), Handled(state, minute: 1))) }
     #expect(ledger.verdict(for: .number(1), arriving: row.arrival) == row.verdict)
-    // Decided and not committed counts as much.
+    // A staged state has the same verdict as a committed one.
     var staged = Ledger()
     if let state = row.state { staged.stage(.handled(.number(1), Handled(state, minute: 1))) }
     #expect(staged.verdict(for: .number(1), arriving: row.arrival) == row.verdict)
   }
 
-  /// Any arrival but the copy's own runs once the copy would have come back, and the copy counts for nothing then.
+  /// If the delayed copy should have arrived by now, any other arrival runs, and a copy that arrives later is skipped.
   @Test(arguments: [.live, .replay, .reapply, requeue, requeueReapply] as [Arrival])
-  func `what is parked and would have come back runs when it is sent again`(arrival: Arrival) {
+  func `an overdue delayed notification runs when it is sent again`(arrival: Arrival) {
     for tier in [1, nil] {
       var ledger = Ledger()
       let parked = Handled(.parked(attempt: 2, tier: tier), minute: 5)
       ledger.restore(.handled(.number(1), parked))
       #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 != parked } == .skip(.parked))
       #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 == parked } == .run(attempt: 3))
-      // It waits again, without having failed: the older copy is passed over.
+      // It is delayed again without a failure, so the older copy is skipped.
       ledger.stage(.handled(.number(1), Handled(.parked(attempt: 3, tier: 0), minute: 600)))
       #expect(ledger.verdict(for: .number(1), arriving: Self.retry) { _ in true } == .skip(.superseded))
       ledger.stage(.handled(.number(1), Handled(Self.done, minute: 601)))
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `every arrival meets every state in the table`() {
+  @Test func `the table has every arrival with every state`() {
     #expect(Set(Self.table.map { "\($0.arrival) \($0.state.map { "\($0)".prefix(4) } ?? "")" }).count == 7 * 4)
   }
 }

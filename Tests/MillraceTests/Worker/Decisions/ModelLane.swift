@@ -1,8 +1,8 @@
-// A lane made of the decisions and nothing else, one random step at a time.
+// A lane that consists only of the decision types. The test drives it by random steps.
 
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
@@ -13,7 +13,7 @@ struct ModelLane {
     var position: SourcePosition
     var verdict: LedgerVerdict
     var effect: String?
-    /// The body to call with, once the intent is durable.
+    /// The body of the call, set when the intent is durable.
     var body: [UInt8]?
     var isCalled = false
   }
@@ -21,7 +21,7 @@ struct ModelLane {
   typealias Item = (record: ModelRecord, position: SourcePosition)
   private enum Waiting: Sendable { case run(ModelRecord, SourcePosition), move(ModelRecord, SourcePosition, tier: Int) }
 
-  static let limits = KeyLanes<Boxed>.Limits(records: 12, bytes: 1_200, handlers: 4, waiting: 1)
+  static let limits = KeyedScheduler<Boxed>.Limits(records: 12, bytes: 1_200, handlers: 4, waiting: 1)
   struct Boxed: Sendable {
     var record: ModelRecord
     var position: SourcePosition
@@ -35,13 +35,14 @@ struct ModelLane {
   private(set) var ledger: Ledger
   private var watermarks: LaneWatermarks
   private var next: [String: Int64]
-  private var keys = KeyLanes<Boxed>(limits: Self.limits)
+  private var keys = KeyedScheduler<Boxed>(limits: Self.limits)
   private var heaps = [DueHeap<Waiting>](repeating: DueHeap(places: 6), count: ModelLog.tiers.count)
   private var batch = CommitBatch<ModelWrite>(limit: 5, interval: .zero)
   private var running: [UInt64: Running] = [:]
   private var ran: Set<SourcePosition> = []
 
-  /// Starts from what was committed. `ledger` is of an earlier epoch in the same process, with what it has seen.
+  /// Starts from the committed state. `kept` is the ledger of an earlier epoch in the same process, and the number of
+  /// entries that it has read.
   init(
     _ log: ModelLog, epoch: UInt64, keeping kept: (ledger: Ledger, seen: Int)?, strict: Bool, mode: CommitProtocol.Mode,
     seed: UInt64
@@ -56,13 +57,13 @@ struct ModelLane {
     batch.attach(self.epoch)
   }
 
-  /// Whether nothing is inside and everything is read.
+  /// Whether the lane has no records in flight and has read all sources.
   func isIdle(_ log: ModelLog) -> Bool {
     keys.count == 0 && batch.count == 0 && heaps.allSatisfy { $0.count == 0 }
       && next.allSatisfy { $0.value == log.end(of: $0.key) }
   }
 
-  /// Reads the next record of a source, where there is room for it.
+  /// Reads the next record of a source if there is space for it.
   mutating func read(_ source: String, _ log: ModelLog) {
     guard let offset = next[source], offset < log.end(of: source), let record = log.topics[source]?[Int(offset)] else {
       return
@@ -78,9 +79,9 @@ struct ModelLane {
     } else {
       guard admit(record, position) else { return }
     }
-    check(watermarks.take(position), "seed \(seed): \(position) was taken before")
+    check(watermarks.take(position), "seed \(seed): \(position) was already taken")
     next[source] = offset + 1
-    #expect(keys.count <= Self.limits.records && keys.bytes <= Self.limits.bytes, "seed \(seed): bounds")
+    #expect(keys.count <= Self.limits.records && keys.bytes <= Self.limits.bytes, "seed \(seed): out of bounds")
   }
 
   private mutating func admit(_ record: ModelRecord, _ position: SourcePosition) -> Bool {
@@ -89,7 +90,7 @@ struct ModelLane {
       isReplay: position.topic == "replay")
   }
 
-  /// Moves what is due out of its heap.
+  /// Moves due records out of their heaps.
   mutating func wake(_ now: Timestamp) {
     for tier in heaps.indices where keys.hasRoom(for: 100) {
       switch heaps[tier].popDue(at: now) {
@@ -98,7 +99,7 @@ struct ModelLane {
         check(admit(record, position))
       case .move(let record, let position, let to):
         guard case .run = ledger.verdict(for: .number(record.id), arriving: record.arrival) else {
-          // Done or replaced meanwhile, or reapplied: those keep no note that could name the tier.
+          // The record is done, superseded or reapplied. A reapplied record has no ledger entry with its retry delay.
           if case .reapply = ledger.verdict(for: .number(record.id), arriving: record.arrival) {
             submit(ModelWrite(finishes: position, parked: [(to, record)]))
           } else {
@@ -115,7 +116,7 @@ struct ModelLane {
     }
   }
 
-  /// Hands the next record to a handler, or decides without one.
+  /// Starts a handler for the next record, or decides without a handler.
   mutating func handOut(_ now: Timestamp, log: ModelLog) {
     guard let job = keys.next() else { return }
     let (record, position) = (job.record.record, job.record.position)
@@ -141,8 +142,8 @@ struct ModelLane {
           entries: parking(record, attempt: attempt, tier: before.tier, now)))
     }
     check(ran.insert(position).inserted, "seed \(seed): a handler ran twice for \(position) in one epoch")
-    #expect(!running.values.contains { $0.record.key == record.key }, "seed \(seed): two of one key")
-    // Without transactions a crash can part a notification's entry from its chain's: nothing is lost, order may be.
+    #expect(!running.values.contains { $0.record.key == record.key }, "seed \(seed): two records of one key ran")
+    // Without transactions a crash can separate a notification's entry from its key's chain and break the order.
     if isStrict, mode == .transactional, case .run = verdict { checkOrder(of: record, log) }
     var run = Running(record: record, position: position, verdict: verdict)
     if record.id.isMultiple(of: 3) {
@@ -154,13 +155,13 @@ struct ModelLane {
         submit(ModelWrite(entries: [entry], intentOf: job.number))
       case .perform(let body, _): (run.effect, run.body) = (name, body)
       case .ended: break
-      case .busy: Issue.record("seed \(seed): two handlers at \(name)")
+      case .busy: Issue.record("seed \(seed): two handlers perform \(name)")
       }
     }
     running[job.number] = run
   }
 
-  /// Strict: everything of the key that came before is done or dead.
+  /// Checks that with strict ordering all earlier records of the key are done or dead.
   private func checkOrder(of record: ModelRecord, _ log: ModelLog) {
     guard !record.isRequeued else { return }
     for earlier in log.topics["live"] ?? [] where earlier.key == record.key && earlier.id < record.id {
@@ -172,14 +173,14 @@ struct ModelLane {
     }
   }
 
-  /// What a handler does next: calls, or ends with an outcome.
+  /// Performs the next step of a handler: a call or an outcome.
   mutating func handle(
     _ now: Timestamp, log: inout ModelLog, version: UInt32, mayFail: Bool, using random: inout SeededGenerator
   ) {
     guard let number = running.keys.sorted().randomElement(using: &random), var run = running[number] else { return }
     if let effect = run.effect, !run.isCalled {
       guard let body = run.body else { return }
-      #expect(!log.isEnded(effect), "seed \(seed): \(effect) caused again after it was done")
+      #expect(!log.isEnded(effect), "seed \(seed): \(effect) was caused again after it had ended")
       log.calls[effect, default: []].append(body)
       run.isCalled = true
       running[number] = run
@@ -212,7 +213,7 @@ struct ModelLane {
     switch (run.verdict, chance) {
     case (_, 0..<4):
       guard case .park(let tier, let due) = decision else {
-        Issue.record("seed \(seed): not parked")
+        Issue.record("seed \(seed): not delayed")
         return
       }
       var parked = run.record
@@ -261,17 +262,17 @@ struct ModelLane {
     check(batch.add([write], of: epoch, isUrgent: false, now: .second(0)))
   }
 
-  /// How a commit goes.
+  /// The result of a commit.
   enum Fate { case committed, aborted, crash(steps: Int) }
 
   /// Commits the next batch.
-  /// - Returns: false where the process died in it.
+  /// - Returns: False if the process crashed during the commit.
   mutating func commit(_ fate: Fate, _ log: inout ModelLog, now: Timestamp) -> Bool {
     guard let writes = batch.begin(now: .second(0))?.items.flatMap(\.writes) else { return true }
     let offsets = watermarks.offsets(finishing: writes.compactMap(\.finishes))
     switch fate {
     case .aborted:
-      // At least once: what was written before the failure stays written.
+      // With at-least-once, records that were written before the failure stay written.
       if mode == .atLeastOnce { _ = log.commit(writes, offsets: [], mode: mode, steps: 2, now: now) }
       check(batch.aborted().isEmpty)
       return true

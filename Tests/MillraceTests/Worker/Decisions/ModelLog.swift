@@ -1,4 +1,4 @@
-// The log of the lane model: topics, committed offsets, and the world outside that counts what was done to it.
+// The log of the lane model: topics, committed offsets, and the calls that effects made.
 
 import AppStore
 
@@ -9,16 +9,16 @@ struct ModelRecord: Sendable, Hashable {
   var id: Int
   var key: UInt8
   var arrival: Arrival
-  /// When it was appended; set by the log.
+  /// The time of the append, set by the log.
   var appended = Timestamp.second(0)
-  /// For a parked record: the earliest time it may run.
+  /// The earliest time at which a delayed record may run.
   var due: Timestamp?
-  /// A dead letter that came back, on whatever tier it is.
+  /// Whether the record is a requeued dead letter, even if it was delayed since.
   var isRequeued = false
-  /// With strict order: the one it waits behind.
+  /// With strict ordering, the notification that this one waits for.
   var behind: LedgerKey?
 
-  /// Whether handlers run again for it although it is handled.
+  /// Whether handlers run again for a handled notification.
   var isReapplied: Bool {
     switch arrival {
     case .reapply, .retry(_, reapplying: true), .requeue(reapplying: true): true
@@ -27,14 +27,14 @@ struct ModelRecord: Sendable, Hashable {
   }
 }
 
-/// What an event says.
+/// An event of a handler.
 struct ModelEvent: Sendable, Hashable {
   var id: Int
-  /// The handler's version when it decided: a reapplied notification gives another event only where this differs.
+  /// The version of the handler. A reapplied notification publishes an event only if the version differs.
   var version: UInt32
 }
 
-/// One outcome on its way into Kafka.
+/// An outcome to be written to Kafka.
 struct ModelWrite: Sendable {
   var finishes: SourcePosition?
   var job: UInt64?
@@ -42,7 +42,7 @@ struct ModelWrite: Sendable {
   var parked: [(tier: Int, record: ModelRecord)] = []
   var dead: [ModelRecord] = []
   var entries: [LedgerEntry] = []
-  /// The handler that waits for this to be durable before it calls.
+  /// The handler that waits for this intent to be durable before it calls.
   var intentOf: UInt64?
 }
 
@@ -55,7 +55,7 @@ struct ModelLog {
   var events: [ModelEvent] = []
   var dead: [ModelRecord] = []
   var ledger: [LedgerEntry] = []
-  /// The bodies with which each effect was called.
+  /// The request bodies of each effect.
   var calls: [String: [[UInt8]]] = [:]
 
   func end(of topic: String) -> Int64 { Int64(topics[topic]?.count ?? 0) }
@@ -66,7 +66,7 @@ struct ModelLog {
     topics[topic, default: []].append(record)
   }
 
-  /// What the ledger's topic says of a notification.
+  /// Returns the state of a notification in the ledger topic.
   func durableState(of id: Int) -> Handled.State? {
     for case .handled(.number(id), let handled) in ledger.reversed() { return handled?.state }
     return nil
@@ -76,8 +76,8 @@ struct ModelLog {
     ledger.contains { if case .effect(effect, let value) = $0, case .ended? = value?.progress { true } else { false } }
   }
 
-  /// Brings a batch in, in the order that `mode` says, as far as `steps` allow.
-  /// - Returns: whether all of it is in.
+  /// Writes a batch in the order of `mode`, at most `steps` entries.
+  /// - Returns: Whether the whole batch was written.
   mutating func commit(
     _ writes: [ModelWrite], offsets: [SourcePosition], mode: CommitProtocol.Mode, steps: Int, now: Timestamp
   ) -> Bool {

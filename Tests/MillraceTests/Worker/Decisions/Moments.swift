@@ -1,14 +1,14 @@
-// Short ways to say times and keys in the tests of decisions.
+// Shorthands for times and keys in the tests of decisions.
 
 import AppStore
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
 
 extension Timestamp {
-  /// That many seconds after the tests' beginning.
+  /// The time this many seconds after the start of the tests.
   static func second(_ seconds: Int64) -> Timestamp {
     Timestamp(millisecondsSince1970: 1_767_225_600_000 + seconds * 1_000)
   }
@@ -19,14 +19,14 @@ extension MillraceClock.Instant {
 }
 
 extension LedgerKey {
-  /// An id made from a number, spread like a digest.
+  /// Makes an ID from a number, distributed like a digest.
   static func number(_ number: Int) -> LedgerKey {
     var random = SeededGenerator(seed: UInt64(bitPattern: Int64(number)))
     return LedgerKey(high: random.next(), low: random.next())
   }
 }
 
-/// `#expect` for calls that mutate, which the macro cannot make.
+/// `#expect` for mutating calls, which the macro does not support.
 func check(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
   #expect(condition, comment, sourceLocation: sourceLocation)
 }

@@ -28,12 +28,12 @@ import Testing
     var log = OperationsLog(worker: "w")
     check(log.fold(command("1")) == .accepted)
     check(log.fold(command("2", action: .discard)) == .refused(winner: "1"))
-    check(log.fold(command("1")) == .ignored, "its author wrote it twice")
+    check(log.fold(command("1")) == .ignored, "the command was written twice")
     #expect(log.open(lane: 3).map(\.command.id) == ["1"])
     #expect(log.open(lane: 2).isEmpty)
   }
 
-  @Test func `a finished command stays the winner`() {
+  @Test func `a finished command remains the winner`() {
     var log = OperationsLog(worker: "w")
     _ = log.fold(command("1"))
     check(log.fold(result("2")) == .ignored, "the loser has no result")
@@ -44,21 +44,21 @@ import Testing
     #expect(log.standing(of: "dead-letters/3/7")?.outcome == .done)
   }
 
-  @Test func `a command that could not be carried out settles nothing, and the next one wins`() {
+  @Test func `after a failed command the next command for the item wins`() {
     var log = OperationsLog(worker: "w")
     _ = log.fold(command("1"))
     check(log.fold(command("2")) == .refused(winner: "1"))
     check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .finished)
     #expect(log.standing(of: "dead-letters/3/7")?.failure == "gone" && log.open(lane: 3).isEmpty)
     check(log.fold(command("1")) == .ignored)
-    check(log.fold(result("2")) == .ignored, "it had lost before")
+    check(log.fold(result("2")) == .ignored, "the command was refused before")
     check(log.fold(command("3", action: .discard)) == .accepted)
-    #expect(log.open(lane: 3).map(\.command.id) == ["3"], "once, although the item was open before")
+    #expect(log.open(lane: 3).map(\.command.id) == ["3"], "an item that was open before must be listed once")
     check(log.fold(result("1")) == .ignored)
     check(log.fold(command("4")) == .refused(winner: "3"))
     check(log.fold(result("3")) == .finished)
     check(log.fold(command("5")) == .refused(winner: "3"))
-    // However often it fails, what is open is found in time.
+    // Open commands are found quickly even after many failures.
     for number in 0..<10_000 {
       _ = log.fold(command("f\(number)", "i"))
       _ = log.fold(result("f\(number)", "i", .failed("away")))
@@ -67,7 +67,7 @@ import Testing
     #expect(log.open(lane: 3).map(\.command.id) == ["last"])
   }
 
-  @Test func `a replay goes on where it was`() {
+  @Test func `a replay continues from its last progress`() {
     var log = OperationsLog(worker: "w")
     let action = OperationCommand.Action.replay(ReplayPart(topic: "t", from: 0, to: 100, isReapply: true))
     check(log.fold(command("1", "replays/1", action: action)) == .accepted)
@@ -76,7 +76,7 @@ import Testing
     check(log.fold(result("1", "replays/1", .done)) == .finished)
   }
 
-  @Test func `a run waits and goes on by the last word, and a stop is the last word`() {
+  @Test func `the last control record of a run applies, and a stop is final`() {
     func say(_ verb: RunControl.Verb) -> OperationsRecord {
       .control(RunControl(run: "r", verb, by: "b", at: .second(3)))
     }
@@ -88,32 +88,32 @@ import Testing
       command.lane = 3
       check(log.fold(.command(command)) == .accepted)
     }
-    #expect(log.openParts(of: "r") == 2 && log.word(on: "r") == nil)
+    #expect(log.openParts(of: "r") == 2 && log.control(on: "r") == nil)
     check(log.fold(say(.pause)) == .controlled)
     check(log.fold(say(.pause)) == .ignored)
     check(log.fold(say(.resume)) == .controlled)
-    #expect(log.word(on: "r") == .resume)
+    #expect(log.control(on: "r") == .resume)
     check(log.fold(result("1", "1", .stopped(next: 4))) == .finished)
     #expect(log.openParts(of: "r") == 1)
     check(log.fold(say(.stop)) == .controlled)
     check(log.fold(say(.resume)) == .ignored)
-    #expect(log.word(on: "r") == .stop)
+    #expect(log.control(on: "r") == .stop)
   }
 
-  @Test func `a hundred thousand items settle in time that grows with their number`() {
+  @Test func `a hundred thousand items settle in linear time`() {
     var log = OperationsLog(worker: "w")
     for number in 0..<100_000 { _ = log.fold(command("c\(number)", "i\(number)")) }
     for number in 0..<100_000 { _ = log.fold(result("c\(number)", "i\(number)")) }
     #expect(log.open(lane: 3).isEmpty)
   }
 
-  @Test func `commands of other workers are theirs`() {
+  @Test func `commands of other workers are ignored`() {
     var log = OperationsLog(worker: "w")
     check(log.fold(command("1", worker: "v")) == .ignored)
     #expect(log.standing(of: "dead-letters/3/7") == nil)
   }
 
-  @Test func `records come back from JSON as they were`() {
+  @Test func `records parse from their JSON to the same records`() {
     let actions: [OperationCommand.Action] = [
       .requeue, .discard, .replay(ReplayPart(topic: "t", from: 1, to: 2, isReapply: false)),
       .replay(ReplayPart(topic: "t", from: 1, to: 1, isReapply: true)),
@@ -128,7 +128,7 @@ import Testing
     #expect(String(decoding: command("1").key, as: UTF8.self) == "w/dead-letters/3/7")
   }
 
-  @Test func `what is no command is nothing`() {
+  @Test func `malformed records are rejected`() {
     let values: [JSON] = [
       .null, "text", [:], ["command": "1"],
       ["command": "1", "item": "i", "worker": "w", "lane": 3, "action": "explode", "at": 0],
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: 0..<300 as Range<UInt64>)
-  func `whoever folds the log agrees on the winners, and no item is done twice`(seed: UInt64) {
+  func `all readers of the log agree on the winners, and no item is executed twice`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var topic: [OperationsRecord] = []
     var owner = OperationsLog(worker: "w")
@@ -158,7 +158,7 @@ import Testing
       if Bool.random(using: &random) {
         topic.append(command("c\(step)", "i\(Int.random(in: 0..<10, using: &random))"))
       }
-      // The owner reads behind, executes, and is now and then started anew.
+      // The owner lags behind, executes commands, and restarts from time to time.
       if Int.random(in: 0..<6, using: &random) == 0 { (owner, folded) = (OperationsLog(worker: "w"), 0) }
       while folded < topic.count {
         _ = owner.fold(topic[folded])
@@ -171,7 +171,7 @@ import Testing
       }
     }
     #expect(Set(executed).count == executed.count, "seed \(seed)")
-    // The first that did not fail; where all failed, the last of them.
+    // The winner is the first command that did not fail, or the last one if all failed.
     var winners: [String: String] = [:]
     var failed: Set<String> = []
     for record in topic {

@@ -9,12 +9,12 @@ import Testing
     return digest.value
   }
 
-  @Test func `equal parts give equal digests, and the bytes are fixed`() {
+  @Test func `equal parts have equal digests, and the algorithm is fixed`() {
     #expect(digest([[1, 2], nil]) == digest([[1, 2], nil]))
     #expect(digest([]) == 0x4FD0_BFC1)
   }
 
-  @Test func `where one part ends and the next begins makes a difference`() {
+  @Test func `the boundaries between parts change the digest`() {
     let outcomes: [[[UInt8]?]] = [[], [[]], [nil], [[1, 2]], [[1], [2]], [[1, 2], []], [[2, 1]], [[1, 2], nil]]
     #expect(Set(outcomes.map { digest($0) }).count == outcomes.count)
   }

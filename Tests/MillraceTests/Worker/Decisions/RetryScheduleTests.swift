@@ -9,7 +9,7 @@ import Testing
     delays: [.seconds(10), .seconds(60), .seconds(600), .seconds(3_600), .seconds(21_600)], maximumAttempts: 12)
 
   @Test(arguments: [(1, 0, 10), (2, 1, 60), (3, 2, 600), (4, 3, 3_600), (5, 4, 21_600), (11, 4, 21_600)])
-  func `without a wish the tiers follow each other`(attempt: Int, tier: Int, seconds: Int64) {
+  func `without a requested delay the retry delays follow each other`(attempt: Int, tier: Int, seconds: Int64) {
     let decision = schedule.decide(.init(attempt: attempt, began: .second(0)), now: .second(1))
     #expect(decision == .park(tier: tier, due: .second(1 + seconds)))
   }
@@ -17,7 +17,7 @@ import Testing
   @Test(arguments: [
     (0, 0, 10), (9, 0, 10), (10, 0, 10), (59, 0, 59), (60, 1, 60), (1_500, 2, 1_500), (90_000, 4, 90_000),
   ])
-  func `a wish takes the largest tier that fits, the shortest at least`(wish: Int64, tier: Int, wait: Int64) {
+  func `a requested delay uses the largest retry delay that fits`(wish: Int64, tier: Int, wait: Int64) {
     let run = RetrySchedule.FailedRun(attempt: 1, began: .second(0), requested: .seconds(wish))
     #expect(schedule.decide(run, now: .second(0)) == .park(tier: tier, due: .second(wait)))
   }
@@ -27,12 +27,12 @@ import Testing
     #expect(schedule.decide(run, now: .second(0)) == .deadLetter(.attemptsExhausted))
   }
 
-  @Test func `a tier that ends after the deadline is not taken`() {
+  @Test func `a retry delay that ends after the deadline is not used`() {
     let run = RetrySchedule.FailedRun(attempt: 4, began: .second(0), deadline: .second(700))
     #expect(schedule.decide(run, now: .second(0)) == .park(tier: 2, due: .second(700)))
   }
 
-  @Test func `what would miss its deadline runs once more at once, then dies`() {
+  @Test func `a record that would miss its deadline runs once more at once, then becomes a dead letter`() {
     let first = RetrySchedule.FailedRun(attempt: 1, began: .second(80), deadline: .second(100))
     #expect(schedule.decide(first, now: .second(95)) == .runNow)
     let second = RetrySchedule.FailedRun(attempt: 2, began: .second(95), deadline: .second(100))
@@ -43,16 +43,16 @@ import Testing
 
   @Test(
     arguments: [
-      // Without a deadline: as foreseen, the shortest tier at least.
+      // Without a deadline: at the expected time, at least after the shortest delay.
       (107, 95, nil, .park(tier: 0, due: .second(110))), (175, 95, nil, .park(tier: 1, due: .second(175))),
-      // Turns may come sooner than foreseen: it is there when its deadline comes.
+      // A rate-limit slot may be free earlier than expected, so the record returns by its deadline.
       (175, 95, 140, .park(tier: 0, due: .second(140))), (175, 95, 175, .park(tier: 1, due: .second(175))),
-      // No tier ends before the deadline: it waits in the lane, once, where that helps.
+      // No retry delay ends before the deadline: the record waits in the lane once if that helps.
       (107, 95, 108, .runNow), (107, 99, 108, .deadLetter(.deadlineMissed)),
       (109, 95, 108, .deadLetter(.deadlineMissed)),
       (107, 80, 100, .deadLetter(.deadlineMissed)),
     ] as [(Int64, Int64, Int64?, RetrySchedule.Decision)])
-  func `a wait for a turn ends by the deadline`(
+  func `a wait for a rate-limit slot ends by the deadline`(
     turn: Int64, began: Int64, deadline: Int64?, decision: RetrySchedule.Decision
   ) {
     let deadline = deadline.map { Timestamp.second($0) }
@@ -60,7 +60,7 @@ import Testing
       schedule.wait(until: .second(turn), began: .second(began), deadline: deadline, now: .second(100)) == decision)
   }
 
-  @Test func `a wait that no tier has is a chain of tiers`() {
+  @Test func `a long wait passes through several retry delays`() {
     #expect(
       schedule.step(tier: 2, appended: .second(0), due: .second(1_500), deadline: nil)
         == .move(at: .second(600), tier: 2))
@@ -71,14 +71,14 @@ import Testing
       schedule.step(tier: 1, appended: .second(1_200), due: .second(1_260), deadline: nil) == .run(at: .second(1_260)))
   }
 
-  @Test func `the rest below the smallest tier is rounded up, unless the deadline forbids`() {
+  @Test func `a remainder below the shortest delay is rounded up, unless the deadline forbids it`() {
     #expect(
       schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: nil) == .move(at: .second(60), tier: 0))
     #expect(
       schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: .second(69)) == .run(at: .second(60)))
   }
 
-  @Test func `tiers that make no sense are left out, and one is always left`() {
+  @Test func `invalid retry delays are ignored, and at least one is used`() {
     #expect(
       RetrySchedule(delays: [.seconds(5), .zero, .seconds(-1), .seconds(1)], maximumAttempts: 0).delays == [
         .seconds(1), .seconds(5),
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: 0..<1_000 as Range<UInt64>)
-  func `never early, at most the smallest tier late, never a tier beyond the deadline`(seed: UInt64) {
+  func `a record is never early, at most the shortest delay late, never delayed past its deadline`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let wish = Int64.random(in: 0...100_000, using: &random)
     let deadline = Bool.random(using: &random) ? Int64.random(in: 1...120_000, using: &random) : nil
@@ -102,12 +102,12 @@ import Testing
     }
     for hop in 0..<1_000 {
       #expect(hop < 100, "seed \(seed): no end")
-      // Appending takes a moment, and so does waking up.
+      // The append and the wake-up take some time.
       now += Int64.random(in: 0...1, using: &random)
       let appended = Timestamp.second(now)
       switch schedule.step(tier: tier, appended: appended, due: due, deadline: deadline.map { .second($0) }) {
       case .run(let time):
-        #expect(time >= appended + .seconds(10), "seed \(seed): before its tier ended")
+        #expect(time >= appended + .seconds(10), "seed \(seed): before its delay ended")
         let asked = Timestamp.second(max(wish, 10))
         if deadline == nil {
           #expect(time >= asked, "seed \(seed): early")

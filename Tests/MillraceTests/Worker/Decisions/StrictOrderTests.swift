@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `the first to wait is waited for, and the rest wait for the one before them`() {
+  @Test func `every record waits for the record of its key before it`() {
     var ledger = Ledger()
     park(&ledger, 1, attempt: 1, tier: 0)
     #expect(
@@ -31,7 +31,7 @@ import Testing
     #expect(ledger.predecessor(of: .number(1), key: key, arriving: retry, behind: nil) == nil)
   }
 
-  @Test func `who waits follows the one before it to its next tier`() {
+  @Test func `a waiting record follows its predecessor to the next retry delay`() {
     var ledger = Ledger()
     park(&ledger, 1, attempt: 1, tier: 0)
     park(&ledger, 2, attempt: 0, tier: 0)
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(arguments: [Handled.State.dead, .done(digest: 1)])
-  func `a dead letter releases its key as a done one does`(state: Handled.State) {
+  func `a dead letter releases its key like a handled record`(state: Handled.State) {
     var ledger = Ledger()
     park(&ledger, 1, attempt: 1, tier: 0)
     resolve(&ledger, 1, as: state)
@@ -51,7 +51,7 @@ import Testing
     #expect(ledger.tail(of: key) == nil)
   }
 
-  @Test func `a reapplied notification stands outside the order`() {
+  @Test func `a reapplied notification does not wait`() {
     var ledger = Ledger()
     ledger.restore(.handled(.number(9), Handled(.done(digest: 1), minute: 1)))
     park(&ledger, 1, attempt: 1, tier: 0)
@@ -59,7 +59,7 @@ import Testing
     #expect(ledger.predecessor(of: .number(8), key: key, arriving: .reapply, behind: nil)?.id == .number(1))
   }
 
-  @Test func `a requeued dead letter neither waits nor is waited for`() {
+  @Test func `a requeued dead letter does not wait, and no record waits for it`() {
     var ledger = Ledger()
     park(&ledger, 1, attempt: 1, tier: 0)
     park(&ledger, 2, attempt: 0, tier: 0)
@@ -69,11 +69,11 @@ import Testing
     for entry in ledger.entries(parking: .number(1), key: key, as: outside) { ledger.stage(entry) }
     #expect(
       ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) == nil,
-      "it would wait for one that came after it")
+      "it would wait for a record that came after it")
     #expect(ledger.tail(of: key) == .number(2))
   }
 
-  @Test func `nobody waits for one whose copy is gone, and sent again it waits for none that waited for it`() {
+  @Test func `no record waits for a lost copy, and a resent one does not wait for its successors`() {
     var ledger = Ledger()
     park(&ledger, 1, attempt: 1, tier: 0)
     park(&ledger, 2, attempt: 0, tier: 0)
@@ -86,14 +86,14 @@ import Testing
     }
     #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1))?.id == .number(1))
     #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) { _ in true } == nil)
-    // It waits once more, at its place: the end of the chain stays.
+    // The record is delayed again at its place, so the end of the chain is unchanged.
     park(&ledger, 1, attempt: 2, tier: 1)
     #expect(ledger.tail(of: key) == .number(3))
   }
 
-  /// Notifications of one key fail at random and wait on random tiers; whatever comes due next, they end in order.
+  /// Notifications of one key fail at random and are delayed by random retry delays. They must still end in order.
   @Test(arguments: 0..<500 as Range<UInt64>)
-  func `one key ends in order, and it ends`(seed: UInt64) {
+  func `all records of a key end, in order`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var ledger = Ledger()
     var arrived = 0
@@ -108,7 +108,7 @@ import Testing
         (number, attempt, arrival, behind) = (arrived, 0, .live, nil)
         arrived += 1
       } else if !waiting.isEmpty {
-        // Each tier is in order by itself; which tier comes next is chance.
+        // Each retry delay is in order. The next retry delay is random.
         let tier = waiting.map(\.tier).randomElement(using: &random)
         guard let index = waiting.firstIndex(where: { $0.tier == tier }) else { continue }
         let record = waiting.remove(at: index)

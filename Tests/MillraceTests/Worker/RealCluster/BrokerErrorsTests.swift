@@ -1,8 +1,8 @@
-// Brokers that refuse, answer late, move and go away, on the embedded cluster: what a worker promises holds all the same.
+// Tests a worker's promises on the embedded cluster while brokers refuse requests, answer late, move leaders and stop.
 
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -10,7 +10,7 @@ import Testing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct BrokerErrorsTests {
-  /// Numbers of requests in Kafka's protocol.
+  /// API keys of Kafka's protocol.
   private enum Request {
     static let produce: Int16 = 0
     static let fetch: Int16 = 1
@@ -27,16 +27,16 @@ import Testing
     static let coordinatorNotAvailable = KafkaError.Code(rawValue: 15)
     static let notCoordinator = KafkaError.Code(rawValue: 16)
     static let notEnoughReplicas = KafkaError.Code(rawValue: 19)
-    /// librdkafka's own: the connection breaks.
+    /// An error code of librdkafka for a broken connection.
     static let transport = KafkaError.Code(rawValue: -195)
   }
 
   @Test(arguments: [UInt64(1), 2])
-  func `whatever brokers answer, no event is missing and each has one id`(seed: UInt64) async throws {
+  func `with failing brokers no event is missing and each has one ID`(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let cluster = try await WorkerCluster(
       .embedded, lanes: 4, brokers: 3,
-      // Short enough for an answer to come too late.
+      // Short, so that some answers arrive after the timeout.
       properties: ["request.timeout.ms": "1000"])
     let embedded = try #require(cluster.embedded)
     let first = try await cluster.start()
@@ -46,46 +46,46 @@ import Testing
     try await cluster.events(for: sent)
     for round in 0..<12 {
       let away = try injure(embedded, cluster, round, &random)
-      // Until a worker misses it; this test's own writer must not wait for it.
+      // The broker stays down until a worker notices, and is up again before the test writes.
       if let away {
         for await _ in away.misses { break }
         try embedded.bringUp(away.broker)
       }
       sent += try await cluster.receive(.didRenew, .didFailToRenew, .expired)
       renewals += 1
-      // What is broken is in use before the next thing breaks.
+      // The workers must have met each fault before the next one.
       if round % 3 == 2 { try await cluster.events(for: sent) }
     }
     for broker in embedded.brokers { try embedded.setRoundTrip(.zero, of: broker) }
-    // What is committed last is refused at first, and no later commit carries its offsets.
+    // The last offset commit is refused at first, and no later commit repeats its offsets.
     embedded.failRequests(
       apiKey: Request.offsetCommit, with: Array(repeating: Code.requestTimedOut, count: 8))
     sent += try await cluster.receive(.didRenew)
     renewals += 1
     try await cluster.events(for: sent)
-    let committed = try #require(try await cluster.committed(), "seed \(seed): not all that was read is committed")
-    // Nothing that brokers answered has ended one of them.
+    let committed = try #require(try await cluster.committed(), "seed \(seed): some handled records are not committed")
+    // No fault has ended a worker.
     try await first.leave()
     try await second.leave()
 
     let events = try await cluster.events()
     #expect(Set(events.map(\.notification)) == Set(sent.map(\.id)), "seed \(seed)")
-    #expect(Set(events.map(\.id)).count == sent.count, "seed \(seed): a notification with two ids")
+    #expect(Set(events.map(\.id)).count == sent.count, "seed \(seed): a notification has two event IDs")
     #expect(try await cluster.records(in: cluster.topics.deadLetters).isEmpty, "seed \(seed)")
     let bodies = Tally.caused.withLock { caused in sent.compactMap { caused[$0.id] } }
     #expect(bodies.count == renewals, "seed \(seed): an effect was not caused")
     #expect(bodies.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
     let parked = try await cluster.records(in: cluster.topics.retries[0])
     #expect(!parked.isEmpty)
-    // Without transactions one may be parked twice; the first that is due counts.
+    // Without transactions a record may be delayed twice. The earlier due time counts.
     var due: [String: Timestamp] = [:]
     for record in parked {
-      let (id, time) = (try #require(record.text("ce_id")), try #require(Provenance(record).due))
+      let (id, time) = (try #require(record.text("ce_id")), try #require(DeliveryHistory(record).due))
       due[id] = min(due[id] ?? time, time)
     }
     for event in events where event.attempt > 0 {
       let time = try #require(event.record.text("ce_time").flatMap { Timestamp(rfc3339: $0) })
-      #expect(time >= (try #require(due[event.notification])), "seed \(seed): \(event.notification) was early")
+      #expect(time >= (try #require(due[event.notification])), "seed \(seed): \(event.notification) ran early")
     }
     var ledger = Ledger()
     for record in try await cluster.records(in: cluster.topics.ledger) {
@@ -100,13 +100,13 @@ import Testing
     try await compare(committed, of: cluster, sent, seed)
   }
 
-  /// The same records once more, and nothing goes wrong: the group commits the same.
+  /// Runs the same records without faults and compares the committed offsets.
   private func compare(
     _ committed: [TopicPartition: Int64], of cluster: WorkerCluster, _ sent: [NotificationFixture], _ seed: UInt64
   ) async throws {
     #expect(try await cluster.committed() == committed, "seed \(seed): leaving changed what was committed")
     let calm = try await WorkerCluster(.embedded, lanes: cluster.lanes, like: cluster)
-    // As they stand there: the cluster knows no idempotence, and what this test wrote may be there twice, too.
+    // Copies the records of the topic, because the mock cluster is not idempotent and may have some of them twice.
     try await calm.write(
       try await cluster.records(in: cluster.input).map { record in
         ProducerRecord(
@@ -121,15 +121,15 @@ import Testing
     #expect(live.count == cluster.lanes)
     for partition in Set(expected.keys).union(committed.keys) {
       let (offset, plain) = (committed[partition, default: 0], expected[partition, default: 0])
-      // Without transactions a record may be parked once more than without errors, and never less.
+      // Without transactions a record may be delayed once more than without faults, but not less often.
       #expect(
         live.contains(partition) ? offset == plain : offset >= plain && (plain > 0) == (offset > 0),
-        "seed \(seed): \(partition) is committed to \(offset), without errors to \(plain)")
+        "seed \(seed): \(partition) is committed to \(offset), but to \(plain) without faults")
     }
   }
 
-  /// Breaks something.
-  /// - Returns: the broker that is away now, and what yields when a worker misses it.
+  /// Injects a fault.
+  /// - Returns: The broker that was stopped, if any, and a stream that yields when a worker notices.
   private func injure(
     _ embedded: EmbeddedCluster, _ cluster: WorkerCluster, _ kind: Int, _ random: inout SeededGenerator
   ) throws -> (broker: Int32, misses: AsyncStream<Void>)? {
@@ -153,7 +153,7 @@ import Testing
       let misses = cluster.losses.watch(broker)
       try embedded.takeDown(broker)
       return (broker, misses)
-    // Stored, and the acknowledgement comes after the producer has given up on it.
+    // The broker stores the record, but its acknowledgement arrives after the producer's timeout.
     case 7: try embedded.delayAnswers(apiKey: Request.produce, of: broker, by: .milliseconds(1_500), count: count)
     case 8: fail(Request.heartbeat, [Code.notCoordinator, Code.coordinatorNotAvailable])
     case 9: fail(Request.produce, [Code.transport])

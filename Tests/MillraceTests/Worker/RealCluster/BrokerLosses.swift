@@ -1,12 +1,12 @@
-// When clients of a cluster notice that a broker is away: what a test waits for that took one down.
+// Reports when clients of a cluster notice that a broker is down, so that a test can wait for it.
 
-import Kafka
+import KafkaClient
 import Synchronization
 
 final class BrokerLosses: Sendable {
   private let watches = Mutex<[(broker: String, feed: AsyncStream<Void>.Continuation)]>([])
 
-  /// Tells the watches what a client met.
+  /// Passes the errors of a client to the watches.
   var observer: ClientObserver {
     ClientObserver(error: { [self] error in
       // librdkafka names a broker as host:port/id.
@@ -14,7 +14,7 @@ final class BrokerLosses: Sendable {
     })
   }
 
-  /// Yields for every error that a client has with a broker from now on.
+  /// Returns a stream that yields for every later error of a client with this broker.
   func watch(_ broker: Int32) -> AsyncStream<Void> {
     let (stream, feed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     watches.withLock { $0.append(("/\(broker):", feed)) }

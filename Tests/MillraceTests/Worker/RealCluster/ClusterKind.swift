@@ -1,31 +1,29 @@
-// The clusters that a worker's runtime is run on: librdkafka's embedded one, where it commits at least once, and the one
-// that KAFKA_BOOTSTRAP_SERVERS names, where it commits in transactions.
+// The clusters for tests of a worker's runtime: librdkafka's embedded cluster with at-least-once commits, and the
+// cluster in KAFKA_BOOTSTRAP_SERVERS with transactions.
 
-import Foundation
-import Kafka
+import KafkaClient
 @testable import Millrace
+import SharedCluster
 import Testing
 
 enum ClusterKind: String, CaseIterable, CustomTestStringConvertible {
   case embedded = "embedded cluster"
   case real = "KAFKA_BOOTSTRAP_SERVERS"
 
-  /// Those that there are.
+  /// The kinds that are available in this run.
   static let available: [ClusterKind] = realServers == nil ? [.embedded] : allCases
-  static let realServers = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"].flatMap {
-    $0.isEmpty ? nil : $0
-  }
-  /// What a test that needs transactions says when it is skipped.
+  static let realServers = SharedCluster.servers
+  /// The reason for skipping a test that needs transactions.
   static let needsReal: Comment = "needs transactions: set KAFKA_BOOTSTRAP_SERVERS"
 
   var testDescription: String { rawValue }
   var hasTransactions: Bool { self == .real }
 }
 
-/// A connection to a cluster, and the cluster where it is this process's own.
+/// A connection to a cluster, with the cluster itself if it is embedded.
 struct Connection {
   let log: KafkaLog
-  /// This process's own cluster, where it is that one.
+  /// The embedded cluster, nil if the cluster is a real one.
   let embedded: EmbeddedCluster?
   let losses = BrokerLosses()
   private let kafka: KafkaConfiguration
@@ -40,7 +38,7 @@ struct Connection {
     case .real:
       var configuration = KafkaConfiguration(
         bootstrapServers: try #require(ClusterKind.realServers), clientID: clientID)
-      // A member learns of a rebalance by its next heartbeat.
+      // A member learns about a rebalance from its next heartbeat.
       configuration.properties["heartbeat.interval.ms"] = "200"
       kafka = configuration
       embedded = nil

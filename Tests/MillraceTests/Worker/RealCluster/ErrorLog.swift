@@ -1,8 +1,8 @@
-import Kafka
+import KafkaClient
 import Logging
 import Synchronization
 
-/// Collects what a scan finds.
+/// Collects the records of a scan.
 final class Found: Sendable {
   private let state = Mutex<[ConsumerRecord]>([])
   var records: [ConsumerRecord] { state.withLock { $0 } }
@@ -10,13 +10,13 @@ final class Found: Sendable {
 }
 
 extension ConsumerRecord {
-  /// The text of a header.
+  /// Returns the value of a header as text.
   func text(_ header: String) -> String? {
     headers.last { $0.name == header }?.value.map { String(decoding: $0, as: UTF8.self) }
   }
 }
 
-/// Keeps what was logged as errors.
+/// Collects the messages that are logged as errors.
 final class ErrorLog: Sendable {
   private let state = Mutex<[String]>([])
   var lines: [String] { state.withLock { $0 } }

@@ -1,7 +1,7 @@
-// Operators and a worker on a cluster: many commands from several hands, and a replay whose worker is killed.
+// Tests operators' commands on a cluster: concurrent commands of two operators, and a replay whose worker is killed.
 
 import AppStore
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
-  func `two operators at once settle every dead letter exactly once`(_ kind: ClusterKind) async throws {
+  func `concurrent commands of two operators settle every dead letter exactly once`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
     let types = [NotificationTypeV2](repeating: .gracePeriodExpired, count: 12)
@@ -57,14 +57,13 @@ import Testing
     let results = try await Self.results(cluster)
     #expect(
       results.count == types.count && results.allSatisfy { first[$0.item]?.id == $0.command && $0.outcome == .done })
-    let copies = try await cluster.records(in: cluster.topics.replay).map { Provenance($0).replay?.id }
+    let copies = try await cluster.records(in: cluster.topics.replay).map { DeliveryHistory($0).replay?.id }
     #expect(Set(copies) == Set(first.values.filter { $0.action == .requeue }.map(\.id)))
     #expect(copies.count == Set(copies).count)
   }
 
   @Test(arguments: ClusterKind.available)
-  func `a replay whose worker is killed is finished by the next one, each record once`(_ kind: ClusterKind) async throws
-  {
+  func `the next worker finishes the replay of a killed one, each record once`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind, lanes: 1)
     let first = try await cluster.start()
     let renewals = try await cluster.receive(
@@ -73,7 +72,7 @@ import Testing
     let stored = try await cluster.records(in: cluster.input)
     var part = ReplayPart(
       topic: cluster.input, from: stored.first?.offset ?? 0, to: (stored.last?.offset ?? 0) + 1)
-    // Two records a second: it is killed in the middle.
+    // Two records a second, so the worker is killed during the replay.
     part.rate = 2
     let command = OperationCommand(
       id: "c", run: "r", item: "c", worker: Tally.name, lane: 0, action: .replay(part), why: "", by: "ann",
@@ -89,9 +88,9 @@ import Testing
       }
     }
     try await second.leave()
-    let copies = try await cluster.records(in: cluster.topics.replay).map { Provenance($0).first.offset }
+    let copies = try await cluster.records(in: cluster.topics.replay).map { DeliveryHistory($0).first.offset }
     #expect(copies.sorted() == stored.map(\.offset), "\(copies)")
-    #expect(try await cluster.events().count == renewals.count, "a plain replay does nothing twice")
+    #expect(try await cluster.events().count == renewals.count, "a plain replay must not repeat events")
     let ends = try await cluster.records(in: cluster.topics.audit).compactMap { AuditRecord($0) }
     #expect(ends.map(\.run) == ["r"])
   }

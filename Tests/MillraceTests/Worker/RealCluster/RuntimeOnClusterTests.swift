@@ -1,7 +1,7 @@
-// The runtime over a broker that nobody of ours wrote: what the log in memory cannot find. One process.
+// Tests the runtime with one process on a Kafka broker, to find errors that the in-memory log cannot show.
 
 import AppStore
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -9,11 +9,11 @@ import Testing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct RuntimeOnClusterTests {
-  /// A process that is leaving beats no more: what it has still to commit has this long on a busy machine.
+  /// A leaving process sends no heartbeats. Even on a busy machine its last commit takes less time.
   private static let patient = ["session.timeout.ms": "10000"]
 
   @Test(arguments: ClusterKind.available)
-  func `an event is read once, however often its notification comes`(_ kind: ClusterKind) async throws {
+  func `an event is read once for a repeated notification`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
     let notifications = try await cluster.receive(.didRenew, .expired, .subscribed)
@@ -29,13 +29,13 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
-  func `what a process handled is not handled by the next one`(_ kind: ClusterKind) async throws {
+  func `the next process does not handle a notification again`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind, properties: Self.patient)
     let first = try await cluster.start()
     let before = try await cluster.receive(.didRenew, .expired)
     try await cluster.events(for: before)
     try await first.leave()
-    // The same again, as Apple's retries come: now only the ledger knows.
+    // The same notifications again, like retries by Apple. Only the ledger can recognize them.
     try await cluster.write(before.map(\.producerRecord))
     let after = try await cluster.receive(.didRenew)
     let second = try await cluster.start()
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
-  func `a failed record waits on its tier, and not shorter than the tier says`(_ kind: ClusterKind) async throws {
+  func `a failed record waits for at least its retry delay`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
     let notifications = try await cluster.receive(.didFailToRenew)
@@ -54,14 +54,14 @@ import Testing
     #expect(event.attempt == 1)
     let parked = try await cluster.records(in: cluster.topics.retries[0])
     #expect(parked.map(\.value) == notifications.map(\.bytes))
-    let history = Provenance(try #require(parked.first))
+    let history = DeliveryHistory(try #require(parked.first))
     #expect(history.attempt == 1 && history.first.topic == cluster.input)
     let time = try #require(event.record.text("ce_time").flatMap { Timestamp(rfc3339: $0) })
     #expect(time >= (try #require(history.due)))
   }
 
   @Test(arguments: ClusterKind.available)
-  func `a record of a megabyte is parked and handled again, another a dead letter`(_ kind: ClusterKind) async throws {
+  func `a record of one megabyte can be delayed or become a dead letter`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
     let (parked, dead) = (
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
-  func `a dead letter that is requeued is handled, and its command executed once`(_ kind: ClusterKind) async throws {
+  func `a requeued dead letter is handled, and its command is executed once`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
     let notifications = try await cluster.receive(.gracePeriodExpired)
@@ -109,8 +109,8 @@ import Testing
     #expect(try await cluster.records(in: cluster.topics.replay).count == 1)
   }
 
-  @Test func `records that were deleted unread are reported, and the worker goes on`() async throws {
-    // The embedded cluster keeps 5 MiB of a partition: its retention is quick.
+  @Test func `records that were deleted unread are reported and the worker continues`() async throws {
+    // The embedded cluster keeps only 5 MiB of a partition, so old records are soon deleted.
     let cluster = try await WorkerCluster(.embedded, lanes: 1, properties: Self.patient)
     let first = try await cluster.start()
     try await cluster.events(for: try await cluster.receive(.didRenew))
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: ClusterKind.available)
-  func `a lane does not start behind its topic's end`(_ kind: ClusterKind) async throws {
+  func `a lane does not start at an offset beyond the end of its topic`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind, lanes: 1)
     try await cluster.receive(.didRenew)
     try await cluster.commit(1_000)
@@ -141,7 +141,7 @@ import Testing
 }
 
 extension WorkerCluster {
-  /// Commits an offset of the first input's first partition for the worker's group.
+  /// Commits an offset for the first partition of the first input, as the worker's group.
   fileprivate nonisolated func commit(_ offset: Int64) async throws {
     let reader = try log.makeReader(group: topics.group, topics: topics.sources, options: LogReaderOptions())
     try await withThrowingTaskGroup(of: Void.self) { group in

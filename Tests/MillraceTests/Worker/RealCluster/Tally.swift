@@ -1,7 +1,7 @@
-// The worker of these tests: says what it handled and which process it is.
+// The worker of these tests. Its events name the notification and the process.
 
 import AppStore
-import Kafka
+import KafkaClient
 @testable import Millrace
 import Synchronization
 
@@ -14,9 +14,9 @@ struct Tally: NotificationWorker {
     return policy
   }
 
-  /// Notifications whose handler was mended meanwhile.
+  /// Notifications whose handler no longer fails.
   static let mended = Mutex<Set<String>>([])
-  /// By notification the bodies with which its effect was caused, whoever caused it.
+  /// The request bodies of each notification's effect, from all processes.
   static let caused = Mutex<[String: Set<[UInt8]>]>([:])
 
   let process: String
@@ -26,9 +26,9 @@ struct Tally: NotificationWorker {
     process = String(generator.next(), radix: 36)
   }
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if case .didRenew = notification.event {
-      // No two runs have the same: what was written first is what counts.
+      // The body differs in each run. The first one that was written must be used.
       var generator = SystemRandomNumberGenerator()
       let body = Array(String(generator.next(), radix: 36).utf8)
       _ = try await context.once("count/\(notification.id)", body: body) { intent in
@@ -51,7 +51,7 @@ struct Tally: NotificationWorker {
   }
 }
 
-/// One event of ``Tally`` as it stands in Kafka.
+/// An event of ``Tally``, read from Kafka.
 struct CountedEvent: Sendable {
   var id: String
   var notification: String

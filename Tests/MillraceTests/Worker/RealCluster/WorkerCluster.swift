@@ -1,14 +1,16 @@
-// A worker's topics on a cluster, its processes, and what they wrote. Waits by following topics or, for commits, by asking again; never by the clock.
+// The topics and processes of a worker on a cluster, and the records that it wrote. Waits by following topics or, for
+// commits, by polling. Never waits for a fixed time.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Logging
 @testable import Millrace
 import MillraceTesting
 import ServiceLifecycle
+import SharedCluster
 import Testing
 
 actor WorkerCluster {
@@ -23,16 +25,16 @@ actor WorkerCluster {
   private let clock = MillraceClock.system
   private var fixtures: NotificationFixtures
 
-  /// - Parameter other: Whose notifications are believed here, too.
+  /// - Parameter other: A cluster whose signed notifications are also accepted here.
   init(
     _ kind: ClusterKind, lanes: Int = 2, brokers: Int = 1, properties: [String: String] = [:],
     like other: WorkerCluster? = nil, _ change: (inout WorkerPolicy) -> Void = { _ in }
   ) async throws {
     var generator = SystemRandomNumberGenerator()
-    prefix = "test-\(String(generator.next(), radix: 36))."
+    prefix = "\(SharedCluster.uniqueName())."
     connection = try await Connection(kind, brokers: brokers, properties: properties, clientID: prefix)
     log = connection.log
-    // Tests run side by side, and handlers know notifications by their ids.
+    // A random seed, because tests run in parallel and handlers identify notifications by ID.
     let own = try NotificationFixtures(from: clock.wallTime, seed: generator.next())
     fixtures = await other?.fixtures ?? own
     var configuration = MillraceConfiguration()
@@ -49,13 +51,13 @@ actor WorkerCluster {
   }
 
   nonisolated var input: String { topics.inputs.first ?? "" }
-  /// This process's own cluster, where it is that one.
+  /// The embedded cluster, nil if the cluster is a real one.
   nonisolated var embedded: EmbeddedCluster? { connection.embedded }
   nonisolated var losses: BrokerLosses { connection.losses }
 
-  // MARK: - In
+  // MARK: - Input
 
-  /// Notifications as the ingress writes them, each about a subscription of its own.
+  /// Writes notifications as the ingress does, each about its own subscription.
   @discardableResult
   func receive(_ types: NotificationTypeV2...) async throws -> [NotificationFixture] {
     var fixtures = fixtures
@@ -66,12 +68,11 @@ actor WorkerCluster {
     return made
   }
 
-  /// A notification with so much in its payload that its record's value has a megabyte, nearly all that a topic takes
-  /// that nobody gave a limit.
+  /// Writes a notification of one megabyte, close to the default size limit of a topic.
   func receiveLarge(_ type: NotificationTypeV2) async throws -> NotificationFixture {
     var fixtures = fixtures
     let made = try await fixtures.next(SampleKind(type), to: input) { draft in
-      // Four thirds of it in Base64, and the rest of a notification.
+      // Base64 enlarges the payload by a third.
       draft.payload["padding"] = .string(String(repeating: "x", count: 738_000))
     }
     self.fixtures = fixtures
@@ -90,18 +91,21 @@ actor WorkerCluster {
 
   // MARK: - Processes
 
-  /// A process of the worker, from its start on.
+  /// Starts a process of the worker.
+  /// - Parameter instance: The name of the static member and of the producer. Nil for a dynamic member.
   func start(instance: String? = nil, logger: Logger? = nil) async throws -> WorkerInstance {
+    var configuration = configuration
+    configuration.kafka.instance = instance
     let logger = logger ?? Logger(label: Tally.name) { _ in SwiftLogNoOpLogHandler() }
     return WorkerInstance(
       try await WorkerProcess.runtime(
         Tally.self, configuration, policy, log: log, exchange: NoAppStore(), verifier: fixtures.verifier,
-        instance: instance, clock: clock, logger: logger))
+        clock: clock, logger: logger))
   }
 
-  // MARK: - Out
+  // MARK: - Output
 
-  /// What `read_committed` finds, as soon as it is enough.
+  /// Reads committed records until `isEnough` returns true.
   nonisolated func records(
     in topic: String, until isEnough: ([ConsumerRecord]) -> Bool
   ) async throws -> [ConsumerRecord] {
@@ -127,7 +131,7 @@ actor WorkerCluster {
     }
   }
 
-  /// What `read_committed` finds now, once no transaction is open.
+  /// Reads the committed records up to the high watermark. Waits while a transaction is open.
   nonisolated func records(in topic: String) async throws -> [ConsumerRecord] {
     let found = Found()
     for partition in try await partitions(of: topic) {
@@ -136,24 +140,24 @@ actor WorkerCluster {
     return found.records
   }
 
-  /// What the group has committed of each source, topics without their prefix, as soon as that is all there is; nil where
-  /// the task was cancelled before.
+  /// Waits until the group has committed all records of every source. Returns the offsets, with topic names without
+  /// prefix, or nil if the task is cancelled.
   nonisolated func committed() async throws -> [TopicPartition: Int64]? {
     let reader = try log.makeReader(group: topics.group, topics: topics.sources, options: LogReaderOptions())
     var sources: [TopicPartition] = []
     for topic in topics.sources { sources += try await partitions(of: topic) }
-    // Commits are no topic that could be followed. Each question is a request, so that brokers set the pace.
+    // Commits cannot be followed like a topic. Each query is a request, so the brokers set the pace.
     var last: [TopicPartition: Int64]?
     while !Task.isCancelled {
       do {
         let answer = try await reader.committed(sources, timeout: .seconds(30))
         let found = Dictionary(answer.map { ($0.partition, $0.offset) }) { $1 }
-        // Where a topic ends is asked of a client made for it: only when there is something new. And after the commits, or
-        // what was appended in between would be forgotten.
+        // Reads the ends only if the commits changed, because that needs a new client. Reads them after the commits, so
+        // that records appended in between count.
         if found != last, try await isAll(found, of: sources) { return unprefixed(found) }
         last = found
       } catch {
-        // What a test made brokers answer is not for a worker alone.
+        // Injected broker errors can also affect this reader.
         guard (error as? KafkaError)?.isRetriable == true else { throw error }
       }
     }
@@ -181,7 +185,7 @@ actor WorkerCluster {
     return (0..<Int32(count)).map { TopicPartition(topic: topic, partition: $0) }
   }
 
-  /// The events, once every one of these notifications has one.
+  /// Waits until every one of these notifications has an event, and returns all events.
   @discardableResult
   nonisolated func events(for fixtures: [NotificationFixture]) async throws -> [CountedEvent] {
     let wanted = Set(fixtures.map(\.id))
@@ -196,7 +200,7 @@ actor WorkerCluster {
   }
 }
 
-/// One process of the worker.
+/// A process of the worker.
 struct WorkerInstance {
   let runtime: WorkerRuntime
   private let group: ServiceGroup
@@ -210,19 +214,19 @@ struct WorkerInstance {
     running = Task { try await group.run() }
   }
 
-  /// Leaves as on SIGTERM.
+  /// Stops the process gracefully, as on SIGTERM.
   func leave() async throws {
     await group.triggerGracefulShutdown()
     try await end()
   }
 
-  /// What ended it.
+  /// Waits for the end of the process and returns its error.
   func failure() async -> (any Error)? {
     do { try await end() } catch { return error }
     return nil
   }
 
-  /// A test whose time is over does not wait for it.
+  /// Waits for the end of the process, but not longer than the test's time limit.
   private func end() async throws {
     try await withTaskCancellationHandler {
       try await running.value
@@ -231,7 +235,7 @@ struct WorkerInstance {
     }
   }
 
-  /// Ends it as it is.
+  /// Ends the process without a graceful stop.
   func kill() async {
     running.cancel()
     _ = await running.result

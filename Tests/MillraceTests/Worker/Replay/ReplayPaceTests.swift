@@ -1,11 +1,11 @@
-import Clocks
+import MillraceTime
 import Testing
 
 @testable import Millrace
 
 @Suite struct ReplayPaceTests {
   @Test(arguments: [1.0, 7.0, 400.0])
-  func `never more than the rate and a batch, and nothing is saved up`(rate: Double) {
+  func `a replay keeps its rate, exceeds it by at most one batch, and saves up no allowance`(rate: Double) {
     let clock = ManualClock()
     var (pace, sent, passed) = (ReplayPace(), 0, 0.0)
     for step in 0..<200 {
@@ -24,10 +24,10 @@ import Testing
     clock.advance(by: .seconds(3_600))
     #expect(pace.due(now: clock.clock.now) == nil)
     pace.sent(1, at: rate, now: clock.clock.now)
-    #expect(pace.due(now: clock.clock.now) != nil, "an hour's pause is no credit")
+    #expect(pace.due(now: clock.clock.now) != nil, "an hour's pause must not add to the allowance")
   }
 
-  @Test func `without a rate nothing waits`() {
+  @Test func `a replay without a rate does not wait`() {
     let clock = ManualClock()
     var pace = ReplayPace()
     pace.sent(1_000, at: nil, now: clock.clock.now)

@@ -1,7 +1,7 @@
-// What the committer brings into Kafka of lanes that are lost while a commit is on its way.
+// Tests what the committer writes for lanes that are lost during a commit.
 
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -9,14 +9,14 @@ import Testing
 @testable import Millrace
 
 @Suite(.timeLimit(.minutes(15))) struct CommitterTests {
-  /// A lane whose every write is one record of the ledger and one offset.
+  /// A lane with one ledger record and one offset for each write.
   private struct Lane: CommitLane {
     let epoch: LaneEpoch
     let topics: WorkerTopics
 
     func seal(_ writes: [LaneWrite]) async -> SealedWrites? {
       SealedWrites(
-        offsets: [CommittedOffset(TopicPartition(topic: Mill.live, partition: epoch.lane), offset: 1)],
+        offsets: [CommittedOffset(TopicPartition(topic: WorkerFleet.live, partition: epoch.lane), offset: 1)],
         ledger: writes.map { _ in
           ProducerRecord(topic: topics.ledger, partition: epoch.lane, key: [UInt8(epoch.lane)], value: [1])
         })
@@ -25,7 +25,7 @@ import Testing
     func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async {}
   }
 
-  /// A group that takes every offset.
+  /// A group that accepts every offset.
   private final class Group: LogReader {
     private let offsets = Mutex<[CommittedOffset]>([])
 
@@ -45,35 +45,34 @@ import Testing
     }
   }
 
-  @Test func `without transactions nothing more is written of a lane that was lost while Kafka was away`() async throws
-  {
-    let mill = try Mill(lanes: 2, commit: .atLeastOnce)
-    let log = mill.log.process("p")
+  @Test func `without transactions a lane lost during an outage is not written further`() async throws {
+    let fleet = try WorkerFleet(lanes: 2, commit: .atLeastOnce)
+    let log = fleet.log.process("p")
     let group = Group()
     let committer = Committer(
-      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group), clock: mill.time.clock, count: 100,
-      interval: .milliseconds(20), metrics: WorkerMetrics(worker: "mill"), logger: Mill.logger)
+      calls: CommitCalls(writer: .plain(try log.makeWriter()), reader: group), clock: fleet.time.clock, count: 100,
+      interval: .milliseconds(20), metrics: WorkerMetrics(worker: "mill"), logger: WorkerFleet.logger)
     let (lost, kept) = (LaneEpoch(lane: 0, epoch: 1), LaneEpoch(lane: 1, epoch: 2))
     let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
-    log.fail(.send, with: Array(repeating: away, count: 8), in: mill.topics.ledger)
+    log.fail(.send, with: Array(repeating: away, count: 8), in: fleet.topics.ledger)
     let receipts = [lost, kept].map { ($0, WriteReceipt()) }
     for (epoch, receipt) in receipts {
-      committer.attach(Lane(epoch: epoch, topics: mill.topics), as: epoch)
+      committer.attach(Lane(epoch: epoch, topics: fleet.topics), as: epoch)
       committer.submit([LaneWrite(lane: epoch, isUrgent: true, receipt: receipt)], of: epoch)
     }
     let run = Task { try await committer.run() }
-    // The ledger's records are written again and again.
-    await mill.time.waitForSleepers()
+    // The committer retries the ledger records.
+    await fleet.time.waitForSleepers()
     committer.detach(lost)
     let fates = Task {
-      var fates: [LaneEpoch: WriteFate] = [:]
+      var fates: [LaneEpoch: CommitResult] = [:]
       for (epoch, receipt) in receipts { fates[epoch] = await receipt.fate() }
       return fates
     }
-    #expect(await mill.until { group.committed == [1] } != nil)
+    #expect(await fleet.until { group.committed == [1] } != nil)
     committer.shutDown()
     #expect(await fates.value == [lost: .dropped, kept: .committed])
-    #expect(mill.log.records(in: mill.topics.ledger).map(\.partition) == [1])
+    #expect(fleet.log.records(in: fleet.topics.ledger).map(\.partition) == [1])
     try await run.value
   }
 }

@@ -1,12 +1,12 @@
 import AppStore
 import InMemoryTracing
-import Kafka
+import KafkaClient
 import Testing
 import Tracing
 
 @testable import Millrace
 
-/// The tracer in memory, for traces as W3C writes them.
+/// An in-memory tracer that reads W3C trace contexts.
 private struct W3CTracer: Tracer {
   let inner = InMemoryTracer()
 
@@ -50,7 +50,7 @@ private struct W3CTracer: Tracer {
         topic: "in", partition: 2, offset: 40, timestamp: 0, key: [1], value: [1], headers: headers), source: .live)
   }
 
-  @Test func `a handler's span is a child of what the record names, and the context of what it calls`() async throws {
+  @Test func `a handler's span is a child of the record's span and the parent of its calls`() async throws {
     let tracer = W3CTracer()
     let item = item(traceParent: "00-\(Self.trace)-\(Self.parent)-01")
     _ = await HandlerSpan.run("winback handle", item, by: tracer) {
@@ -67,14 +67,14 @@ private struct W3CTracer: Tracer {
     #expect(inner.traceID == Self.trace && inner.parentSpanID == handler.spanID)
   }
 
-  @Test func `a record without a trace begins one`() async throws {
+  @Test func `a record without a trace starts one`() async throws {
     let tracer = W3CTracer()
     _ = await HandlerSpan.run("winback handle", item(traceParent: nil), by: tracer) { .decided(.ignore) }
     let span = try #require(tracer.inner.finishedSpans.first)
     #expect(span.parentSpanID == nil && span.traceID != Self.trace)
   }
 
-  @Test func `a failure is an error with its stable reason; waiting for Apple is none`() async throws {
+  @Test func `a failure is an error with its reason code, and waiting for Apple is not an error`() async throws {
     let tracer = W3CTracer()
     let results: [HandlerResult] = [
       .failed(.retryBySchedule, reason: "handler-error", detail: "broken"),

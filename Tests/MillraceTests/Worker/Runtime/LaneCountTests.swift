@@ -12,11 +12,11 @@ import Testing
     return counts
   }
 
-  @Test func `topics of one count, and others of any, are as they should be`() {
+  @Test func `lane topics with one partition count are accepted, with any count for other topics`() {
     #expect(LaneCount.problems(topics, counts).isEmpty)
   }
 
-  @Test func `every topic that is missing is named`() {
+  @Test func `every missing topic is named`() {
     for topic in topics.laneTopics + topics.others + topics.tables {
       var counts = counts
       counts[topic] = nil
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `of a missing table it is said who declares it`() {
+  @Test func `the error for a missing table names the worker that declares it`() {
     var counts = counts
     counts["rows"] = nil
     let problem = LaneCount.problems(topics, counts).first
@@ -32,7 +32,7 @@ import Testing
     #expect(problem?.remedy.contains("topics' directory") == true)
   }
 
-  @Test func `a topic of another count is named`() {
+  @Test func `a topic with another partition count is named`() {
     var counts = counts
     counts[topics.replay] = 3
     #expect(LaneCount.problems(topics, counts).map(\.place) == [topics.replay])

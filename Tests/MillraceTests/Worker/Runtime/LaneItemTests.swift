@@ -1,11 +1,12 @@
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import Testing
 
 @testable import Millrace
 
 @Suite struct LaneItemTests {
-  /// Headers of notifications, of parked and of replayed records, with some missing, doubled, out of order or garbled.
+  /// Headers of notifications, delayed records and replayed records. Some are missing, duplicate, reordered or
+  /// malformed.
   private static func headers(using random: inout SeededGenerator) -> [RecordHeader] {
     var headers = [
       RecordHeader("content-type", "application/jose"), RecordHeader("ce_specversion", "1.0"),
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: 0..<50 as Range<UInt64>)
-  func `records that are read together say what each says alone`(seed: UInt64) {
+  func `items of a batch equal items that are parsed alone`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let records = (0..<64).map { offset in
       ConsumerRecord(
@@ -44,11 +45,11 @@ import Testing
         key: Bool.random(using: &random) ? [1, 2] : nil, value: [3],
         headers: Self.headers(using: &random))
     }
-    for (together, record) in zip(LaneItem.batch(records, source: .live), records) {
-      let alone = LaneItem(record, source: .live)
+    for (together, record) in zip(LaneItem.batch(records, source: .retry(0)), records) {
+      let alone = LaneItem(record, source: .retry(0))
       #expect(together.record == record)
       #expect(together.envelope == alone.envelope && together.provenance == alone.provenance, "seed \(seed): \(record)")
-      #expect(together.envelope == NotificationEnvelope(record) && together.provenance == Provenance(record))
+      #expect(together.envelope == NotificationEnvelope(record) && together.provenance == DeliveryHistory(record))
       #expect(together.ledgerID == alone.ledgerID && together.typeLabel == alone.typeLabel, "seed \(seed): \(record)")
       #expect(together.group == alone.group && together.bytes == alone.bytes && together.attempt == alone.attempt)
     }

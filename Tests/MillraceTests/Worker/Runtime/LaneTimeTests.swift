@@ -1,8 +1,8 @@
-// What a lane does because time has passed, and when it says what it knows.
+// Tests the actions of a lane that depend on time, and when it reports the size of its ledger.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -12,11 +12,11 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct LaneTimeTests {
   private static let step = Duration.milliseconds(100)
 
-  /// Time that passes while a process reads what the calendar says, as it does where a thread is away in between.
+  /// Advances time while a process reads the clock, as if its thread were suspended.
   private final class Interruption: Sendable {
     private let readings = Mutex<Int?>(nil)
 
-    /// It comes after this many readings.
+    /// Schedules the interruption after this many readings.
     func come(after count: Int) { readings.withLock { $0 = count } }
     var isOver: Bool { readings.withLock { $0 == nil } }
 
@@ -38,88 +38,88 @@ import Testing
   }
 
   @Test(arguments: [WorkerPolicy.Ordering.free, .strict])
-  func `a notification whose parked copy is gone runs when it is sent again, once the copy would have come back`(
+  func `a notification whose delayed copy was deleted runs when it is sent again after the delay`(
     ordering: WorkerPolicy.Ordering
   ) async throws {
-    let mill = try Mill(lanes: 1) { $0.ordering = ordering }
+    let fleet = try WorkerFleet(lanes: 1) { $0.ordering = ordering }
     let book = Book()
-    let isMended = MillProcess.Shared(false)
-    let handler = MillHandler(book) { item, journal in
+    let isMended = FleetProcess.Shared(false)
+    let handler = FleetHandler(book) { item, journal in
       if item.id == "lost", !isMended.get() { throw RetryableFailure("not yet") }
-      return try await MillHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, journal)
     }
-    let first = mill.start("p", handler)
-    try mill.put("lost", key: "k")
-    let tier = mill.topics.retries[0]
-    #expect(await mill.until { mill.log.records(in: tier).count == 1 } != nil)
+    let first = fleet.start("p", handler)
+    try fleet.put("lost", key: "k")
+    let tier = fleet.topics.retries[0]
+    #expect(await fleet.until { fleet.log.records(in: tier).count == 1 } != nil)
     await first.crash()
-    // Nobody read the tier for as long as it keeps records.
-    try mill.log.trim(TopicPartition(topic: tier, partition: 0), before: 1)
-    mill.time.advance(by: .seconds(7 * 86_400))
+    // No process read the retry topic for the length of its retention.
+    try fleet.log.trim(TopicPartition(topic: tier, partition: 0), before: 1)
+    fleet.time.advance(by: .seconds(7 * 86_400))
     isMended.set(true)
-    let second = mill.start("q", handler)
-    try mill.put("lost", key: "k")
-    try mill.put("other", key: "o")
-    #expect(await mill.until { mill.answered() == ["other"] && mill.isRead() } != nil, "it may be there yet")
+    let second = fleet.start("q", handler)
+    try fleet.put("lost", key: "k")
+    try fleet.put("other", key: "o")
+    #expect(await fleet.until { fleet.answered() == ["other"] && fleet.isRead() } != nil, "the copy may still exist")
     #expect(book.runs["lost"] == 1)
-    await mill.until(within: TierPassage.grace + .seconds(60), step: .seconds(1)) { false }
-    try mill.put("lost", key: "k")
-    #expect(await mill.until { mill.answered() == ["other", "lost"] && mill.isRead() } != nil)
-    // Once is enough.
-    try mill.put("lost", key: "k")
-    try mill.put("last", key: "o")
-    #expect(await mill.until { mill.answered() == ["other", "lost", "last"] && mill.isRead() } != nil)
+    await fleet.until(within: RetryDelayPassage.grace + .seconds(60), step: .seconds(1)) { false }
+    try fleet.put("lost", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["other", "lost"] && fleet.isRead() } != nil)
+    // Another copy is a duplicate.
+    try fleet.put("lost", key: "k")
+    try fleet.put("last", key: "o")
+    #expect(await fleet.until { fleet.answered() == ["other", "lost", "last"] && fleet.isRead() } != nil)
     #expect(book.runs["lost"] == 2)
     await second.crash()
   }
 
-  @Test func `what fell due while a lane looked at its clocks is not slept past`() async throws {
+  @Test func `a record that falls due while a lane reads its clocks is not late`() async throws {
     let interruption = Interruption()
     let delay = Duration.seconds(2)
     let time = ManualClock()
-    let mill = try Mill(lanes: 1, time: time, clock: interruption.clock(time, delay + .seconds(1)))
-    let process = mill.start(
+    let fleet = try WorkerFleet(lanes: 1, time: time, clock: interruption.clock(time, delay + .seconds(1)))
+    let process = fleet.start(
       "p",
-      MillHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, journal in
         if item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
-        return try await MillHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, journal)
       })
-    // Whichever of the readings between a record's coming and its rest on a tier is the lane's last before it sleeps.
+    // Interrupts each clock reading from the arrival of a record until it is delayed and the lane sleeps.
     for reading in 0..<16 {
       let id = "n\(reading)"
       interruption.come(after: reading)
-      try mill.put(id, key: id)
-      let isParked = await mill.until(step: Self.step) {
-        mill.log.records(in: mill.topics.retries[0]).count > reading && interruption.isOver
+      try fleet.put(id, key: id)
+      let isParked = await fleet.until(step: Self.step) {
+        fleet.log.records(in: fleet.topics.retries[0]).count > reading && interruption.isOver
       }
       try #require(isParked != nil, "reading \(reading)")
-      let parked = try #require(mill.log.records(in: mill.topics.retries[0]).last)
+      let parked = try #require(fleet.log.records(in: fleet.topics.retries[0]).last)
       let due = Timestamp(millisecondsSince1970: parked.timestamp ?? 0) + delay
-      let wait = max(.zero, due - mill.time.clock.wallTime)
-      // In small steps: a busy machine has to come to it, and the lane's next look would be 14 s later.
-      let passed = await mill.until(within: wait + .seconds(3), step: .milliseconds(10)) {
-        mill.answered().contains(id)
+      let wait = max(.zero, due - fleet.time.clock.wallTime)
+      // Small steps, because the machine may be busy. Without the fix the lane would wake 14 s later.
+      let passed = await fleet.until(within: wait + .seconds(3), step: .milliseconds(10)) {
+        fleet.answered().contains(id)
       }
-      #expect(passed != nil, "reading \(reading): it was due in \(wait)")
-      if passed == nil { await mill.until(step: Self.step) { mill.answered().contains(id) } }
+      #expect(passed != nil, "reading \(reading): the record was due in \(wait)")
+      if passed == nil { await fleet.until(step: Self.step) { fleet.answered().contains(id) } }
     }
     await process.crash()
   }
 
-  @Test func `a lane says how much its ledger holds before it has committed anything`() async throws {
-    let mill = try Mill(lanes: 1)
-    let first = mill.start("p", MillHandler(Book()))
-    for number in 0..<5 { try mill.put("n\(number)", key: "k") }
-    #expect(await mill.until { mill.answered().count == 5 && mill.isRead() } != nil)
+  @Test func `a lane reports the size of its ledger before its first commit`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let first = fleet.start("p", FleetHandler(Book()))
+    for number in 0..<5 { try fleet.put("n\(number)", key: "k") }
+    #expect(await fleet.until { fleet.answered().count == 5 && fleet.isRead() } != nil)
     await first.crash()
     func entries() -> Substring? {
-      mill.metrics.render().split(separator: "\n").first { $0.hasPrefix("millrace_worker_ledger_entries{") }?
+      fleet.metrics.render().split(separator: "\n").first { $0.hasPrefix("millrace_worker_ledger_entries{") }?
         .split(separator: " ").last
     }
-    WorkerMetrics(worker: "mill", factory: mill.metrics).ledger(0, lane: 0)
+    WorkerMetrics(worker: "mill", factory: fleet.metrics).ledger(0, lane: 0)
     #expect(entries() == "0")
-    let next = mill.start("q", MillHandler(Book()))
-    #expect(await mill.until { entries() == "5" } != nil)
+    let next = fleet.start("q", FleetHandler(Book()))
+    #expect(await fleet.until { entries() == "5" } != nil)
     await next.crash()
   }
 }

@@ -1,6 +1,6 @@
 import AppStore
 import AppStoreSigning
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Testing
 
@@ -9,13 +9,13 @@ import Testing
 @Suite struct NotificationDecoderTests {
   private static let signedDate = Timestamp(millisecondsSince1970: 1_767_225_600_000)
 
-  private func decode(_ record: ConsumerRecord, _ fixtures: NotificationFixtures) async throws -> Notification {
+  private func decode(_ record: ConsumerRecord, _ fixtures: NotificationFixtures) async throws -> AppStoreNotification {
     let decoder = NotificationDecoder(verifier: fixtures.verifier, identities: fixtures.identities)
     return try await decoder.decode(
-      record, envelope: NotificationEnvelope(record), provenance: Provenance(record))
+      record, envelope: NotificationEnvelope(record), provenance: DeliveryHistory(record))
   }
 
-  @Test func `what ordered a record has to be what its value says`() async throws {
+  @Test func `the key and the IDs in headers must match the value of a record`() async throws {
     var fixtures = try NotificationFixtures(from: Self.signedDate, seed: 5)
     let fixture = try await fixtures.next(SampleKind(.didRenew))
     let genuine = fixture.consumerRecord(timestamp: 1)

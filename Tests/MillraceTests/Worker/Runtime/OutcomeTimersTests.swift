@@ -1,4 +1,4 @@
-// Which of an outcome's timers are set, where its notification is handled first and where it is run again.
+// Tests which timers of an outcome are set at the first run and at later runs of a notification.
 
 import AppStore
 import Testing
@@ -16,14 +16,14 @@ import Testing
   private static let unfired = Array(all.dropFirst())
 
   @Test(arguments: [
-    // First handled, or a dead letter that was requeued: what is late fires at once.
+    // The first run, or a requeued dead letter: overdue timers fire at once.
     (OutcomePlan.Ending.done, UInt32?.none, all), (.parked(tier: 0, reason: "r"), nil, all),
     (.dead(reason: "r"), nil, all),
-    // Run again: the same outcome, another one, none yet.
+    // A later run with the same outcome, another outcome, or no outcome yet.
     (.done, 7, unfired), (.done, 8, all), (.parked(tier: 0, reason: "r"), 7, unfired),
     (.parked(tier: 0, reason: "r"), 8, unfired), (.dead(reason: "r"), 8, unfired),
   ])
-  func `run again, what is late is taken to have fired unless the notification is done otherwise`(
+  func `in a later run overdue timers count as fired unless the outcome differs`(
     ending: OutcomePlan.Ending, replacing: UInt32?, expected: [Outcome.Timer]
   ) {
     let plan = OutcomePlan(ending: ending, timers: Self.all, digest: 7)
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test(arguments: [nil, 7, 8] as [UInt32?])
-  func `the last word about a timer counts`(replacing: UInt32?) {
+  func `the last setting of a timer counts`(replacing: UInt32?) {
     let late = Self.timer("t", -1)
     let plan = OutcomePlan(
       ending: .done, timers: [Self.timer("t", nil), Self.timer("u", 1), late, Self.timer("u", 2)], digest: 7)
-    // Withdrawn first, and set to a time that is over: nothing is said about it then, so that one that waits stays.
+    // The timer is cancelled, then set to a past time. In a later run it is left out, so a pending timer stays.
     let expected = [late, Self.timer("u", 2)].filter { replacing != 7 || $0 != late }
     #expect(plan.timers(replacing: replacing, began: Self.began) == expected)
   }

@@ -1,11 +1,11 @@
-// A 429 that one process meets holds all of them.
+// Tests that a 429 for one process stops the calls of all processes.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import CoreMetrics
-import Kafka
+import KafkaClient
 import MillraceTesting
 import Synchronization
 import Testing
@@ -20,13 +20,13 @@ import Testing
 
     init(_ setup: WorkerSetup) {}
 
-    func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+    func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
       _ = try await context.appStore(for: notification.bundleId).requestTestNotification(in: .production)
-      return try .emit(MillHandler.Answer(id: notification.id))
+      return try .emit(FleetHandler.Answer(id: notification.id))
     }
   }
 
-  /// Says 429 to the first call of all, and is content afterwards.
+  /// A server that answers the first call with 429 and later calls with success.
   private final class Apple: HTTPExchange {
     let calls = Mutex<[Timestamp]>([])
     let clock: MillraceClock
@@ -57,9 +57,9 @@ import Testing
     runtime.collectors.contains { $0.name == "millrace_api_paused" && $0.collect().contains { $0.value == 1 } }
   }
 
-  @Test func `a 429 that one process met keeps the other from calling until the time that Apple said`() async throws {
-    let mill = try Mill(lanes: 2)
-    let clock = mill.time.clock
+  @Test func `a 429 for one process stops the calls of another until the time that Apple names`() async throws {
+    let fleet = try WorkerFleet(lanes: 2)
+    let clock = fleet.time.clock
     var fixtures = try NotificationFixtures(from: clock.wallTime, seed: 1)
     let until = clock.wallTime + .seconds(90)
     let apple = Apple(clock, until: until)
@@ -67,38 +67,38 @@ import Testing
     configuration.apps = [fixtures.appSettings()]
     let credentials = try fixtures.credentials()
     var runtimes: [WorkerRuntime] = []
-    var processes: [MillProcess] = []
+    var processes: [FleetProcess] = []
     for name in ["p", "q"] {
-      let log = mill.log.process(name)
+      let log = fleet.log.process(name)
       let runtime = try await WorkerProcess.runtime(
-        Caller.self, configuration, mill.policy, log: log, exchange: apple, metrics: NOOPMetricsHandler.instance,
-        verifier: fixtures.verifier, credentials: credentials, clock: clock, logger: Mill.logger)
+        Caller.self, configuration, fleet.policy, log: log, exchange: apple, metrics: NOOPMetricsHandler.instance,
+        verifier: fixtures.verifier, credentials: credentials, clock: clock, logger: WorkerFleet.logger)
       runtimes.append(runtime)
-      processes.append(MillProcess(log: log, isKept: false) { _ in runtime })
+      processes.append(FleetProcess(log: log, isKept: false) { _ in runtime })
     }
-    #expect(await mill.until { runtimes.allSatisfy { $0.readiness.isReady && $0.readiness.owned == 1 } } != nil)
+    #expect(await fleet.until { runtimes.allSatisfy { $0.readiness.isReady && $0.readiness.owned == 1 } } != nil)
 
     func put(lane: Int32) async throws {
       var record = try await fixtures.next(SampleKind(.didRenew)).producerRecord
       record.partition = lane
-      try mill.log.append(record)
+      try fleet.log.append(record)
     }
     try await put(lane: 0)
-    #expect(await mill.until { mill.log.records(in: mill.topics.control).count == 1 } != nil)
-    // Something that is none harms nobody, and what a newer version says neither.
+    #expect(await fleet.until { fleet.log.records(in: fleet.topics.control).count == 1 } != nil)
+    // Malformed records and records of a newer version have no effect.
     for text in ["{", #"{"kind":"pause"}"#, #"{"kind":"news"}"#] {
-      try mill.log.append(ProducerRecord(topic: mill.topics.control, partition: 0, value: Array(text.utf8)))
+      try fleet.log.append(ProducerRecord(topic: fleet.topics.control, partition: 0, value: Array(text.utf8)))
     }
-    #expect(await mill.until { runtimes.allSatisfy { isPaused($0) } } != nil)
+    #expect(await fleet.until { runtimes.allSatisfy { isPaused($0) } } != nil)
     for number in 0..<10 { try await put(lane: number.isMultiple(of: 2) ? 0 : 1) }
-    func parked() -> [ConsumerRecord] { mill.topics.retries.flatMap { mill.log.records(in: $0) } }
-    #expect(await mill.until { Set(parked().map { Mill.header("ce_id", of: $0) }).count == 11 } != nil)
-    #expect(parked().allSatisfy { Provenance($0).due.map { $0 >= until } ?? false })
+    func parked() -> [ConsumerRecord] { fleet.topics.retries.flatMap { fleet.log.records(in: $0) } }
+    #expect(await fleet.until { Set(parked().map { WorkerFleet.header("ce_id", of: $0) }).count == 11 } != nil)
+    #expect(parked().allSatisfy { DeliveryHistory($0).due.map { $0 >= until } ?? false })
     #expect(apple.calls.withLock { $0.count } == 1)
-    #expect(await mill.until(step: .milliseconds(100)) { mill.answered().count == 11 } != nil)
+    #expect(await fleet.until(step: .milliseconds(100)) { fleet.answered().count == 11 } != nil)
     let later = apple.calls.withLock { $0.dropFirst() }
     #expect(later.allSatisfy { $0 >= until } && later.count == 11)
-    #expect(mill.dead().isEmpty)
+    #expect(fleet.dead().isEmpty)
     for process in processes { await process.crash() }
   }
 
@@ -106,11 +106,11 @@ import Testing
     ("[1]", "JSON object"), ("\u{FF}", "JSON object"), ("{}", "kind"), (#"{"kind":7}"#, "kind"),
     (#"{"kind":"pause","bundleId":"a","environment":"Production","endpoint":"x"}"#, "until"),
   ])
-  func `what is no pause is told by what is wrong with it`(text: String, problem: String) {
+  func `the error for a malformed pause names the problem`(text: String, problem: String) {
     #expect { try PauseChannel.pause(from: Array(text.utf8)) } throws: { "\($0)".contains(problem) }
   }
 
-  @Test func `a pause is read as it was written, and what a newer version tells is left alone`() throws {
+  @Test func `a pause is read as it was written, and records of a newer version are ignored`() throws {
     let pause = BudgetPause(
       BudgetKey(bundleId: "a", environment: .sandbox, endpoint: .lookUpOrderId),
       until: Timestamp(millisecondsSince1970: 5))

@@ -1,9 +1,9 @@
-// Records that wait for their turn at Apple, and who is held up by them.
+// Tests that records that wait for a rate-limit slot do not block other records.
 
 import AppStore
 import AppStoreServerAPI
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import MillraceTesting
 import Testing
 
@@ -15,13 +15,13 @@ import Testing
     var disposition: FailureDisposition { .wait(until: until) }
   }
 
-  /// Answers what needs no turn at once, and app A's records when they have theirs.
-  private func handler(_ mill: Mill, _ budget: APIBudget) -> MillHandler {
-    MillHandler(Book()) { item, journal in
-      guard item.group == "com.example.a" else { return try await MillHandler.answer(item, journal) }
-      let limit = TurnWait.limit(
-        isReturning: item.due != nil, shortestDelay: mill.policy.schedule.shortest, left: nil)
-      let patience = TurnPatience(atMost: limit) {
+  /// Handles records of app A when they get a rate-limit slot, and other records at once.
+  private func handler(_ fleet: WorkerFleet, _ budget: APIBudget) -> FleetHandler {
+    FleetHandler(Book()) { item, journal in
+      guard item.group == "com.example.a" else { return try await FleetHandler.answer(item, journal) }
+      let limit = RateLimitWaitLimit.limit(
+        isReturning: item.due != nil, shortestDelay: fleet.policy.schedule.shortest, left: nil)
+      let patience = RateLimitWait(atMost: limit) {
         await journal.beginWaiting()
       } end: {
         await journal.endWaiting()
@@ -34,48 +34,49 @@ import Testing
         guard case .tooLate(let turn?) = error else { throw CancellationError() }
         throw Turn(until: turn)
       }
-      return try await MillHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, journal)
     }
   }
 
-  private func budget(_ mill: Mill, perSecond: Double) -> APIBudget {
+  private func budget(_ fleet: WorkerFleet, perSecond: Double) -> APIBudget {
     APIBudget(
       limits: RateLimits(productionPerSecond: [.extendSubscriptionRenewalDate: perSecond]), share: 1,
-      clock: mill.time.clock)
+      clock: fleet.time.clock)
   }
 
   @Test(arguments: [0.8, 16])
-  func `an app is served although a thousand records of another stand before it and wait for their turns`(
+  func `a thousand records that wait for rate-limit slots do not block another app`(
     perSecond: Double
   ) async throws {
-    let mill = try Mill(lanes: 1)
-    for number in 0..<1_000 { try mill.put("a\(number)", key: "a\(number)") }
-    try mill.put("b0", key: "b0", app: "com.example.b")
-    let process = mill.start("p", handler(mill, budget(mill, perSecond: perSecond)))
-    let first = await mill.until(within: .seconds(60), step: .milliseconds(5)) { mill.answered().contains("b0") }
+    let fleet = try WorkerFleet(lanes: 1)
+    for number in 0..<1_000 { try fleet.put("a\(number)", key: "a\(number)") }
+    try fleet.put("b0", key: "b0", app: "com.example.b")
+    let process = fleet.start("p", handler(fleet, budget(fleet, perSecond: perSecond)))
+    let first = await fleet.until(within: .seconds(60), step: .milliseconds(5)) { fleet.answered().contains("b0") }
     #expect(try #require(first) < .seconds(10))
-    let parked = mill.topics.retries.map { mill.log.records(in: $0).count }.reduce(0, +)
-    #expect(parked >= 700, "they left the lane: \(parked)")
-    #expect(mill.log.records(in: mill.topics.retries[0]).allSatisfy { Provenance($0).attempt == 0 }, "no attempt")
-    // They come back while others arrive.
+    let parked = fleet.topics.retries.map { fleet.log.records(in: $0).count }.reduce(0, +)
+    #expect(parked >= 700, "too few records were delayed: \(parked)")
+    #expect(
+      fleet.log.records(in: fleet.topics.retries[0]).allSatisfy { DeliveryHistory($0).attempt == 0 }, "counted a wait")
+    // The delayed records return while others arrive.
     for number in 1...10 {
-      try mill.put("b\(number)", key: "b\(number)", app: "com.example.b")
-      let wait = await mill.until(within: .seconds(60)) { mill.answered().contains("b\(number)") }
+      try fleet.put("b\(number)", key: "b\(number)", app: "com.example.b")
+      let wait = await fleet.until(within: .seconds(60)) { fleet.answered().contains("b\(number)") }
       #expect(try #require(wait) < .seconds(10), "b\(number)")
-      mill.time.advance(by: .seconds(1))
+      fleet.time.advance(by: .seconds(1))
     }
-    #expect(mill.dead().isEmpty)
+    #expect(fleet.dead().isEmpty)
     await process.crash()
   }
 
-  @Test func `a lane that is handed over does not wait for turns`() async throws {
-    let mill = try Mill(lanes: 1)
-    let process = mill.start("p", handler(mill, budget(mill, perSecond: 0.5)))
-    for number in 0..<4 { try mill.put("a\(number)", key: "a\(number)") }
-    #expect(await mill.until { mill.answered().count == 1 } != nil)
-    for number in 4..<8 { try mill.put("a\(number)", key: "a\(number)") }
+  @Test func `a lane that drains does not wait for rate-limit slots`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let process = fleet.start("p", handler(fleet, budget(fleet, perSecond: 0.5)))
+    for number in 0..<4 { try fleet.put("a\(number)", key: "a\(number)") }
+    #expect(await fleet.until { fleet.answered().count == 1 } != nil)
+    for number in 4..<8 { try fleet.put("a\(number)", key: "a\(number)") }
     await process.leave()
-    let end = try #require(await mill.end(of: process))
+    let end = try #require(await fleet.end(of: process))
     #expect(end.time < .seconds(10))
     #expect(end.error == nil)
   }

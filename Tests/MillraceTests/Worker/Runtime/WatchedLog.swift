@@ -1,13 +1,13 @@
-// The log in memory with a test between it and the process: every call that a worker makes is told before it is made, and the pump of the
-// group turns when the test says so.
+// Wraps the in-memory log so that a test observes every call of a worker before it is made, and drives the poll loop of
+// its group.
 
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import Millrace
 import MillraceTesting
 import Synchronization
 
-/// What a test has between a process and its log.
+/// Observes the calls of a process to its log, and simulates its poll loop.
 final class LogWatch: Sendable {
   private struct State {
     var calls = 0
@@ -19,14 +19,14 @@ final class LogWatch: Sendable {
   private let onCall: @Sendable (Int) -> Void
   private let state: Mutex<State>
 
-  /// - Parameter onCall: Told the number of the call that is about to be made, from 0.
+  /// - Parameter onCall: Called before each call, with its number from 0.
   init(clock: MillraceClock, onCall: @escaping @Sendable (Int) -> Void = { _ in }) {
     self.clock = clock
     self.onCall = onCall
     state = Mutex(State(lastTurn: clock.now))
   }
 
-  /// How many calls were made.
+  /// The number of calls.
   var calls: Int { state.withLock(\.calls) }
 
   func call() {
@@ -37,9 +37,9 @@ final class LogWatch: Sendable {
     onCall(number)
   }
 
-  // MARK: - The pump
+  // MARK: - The poll loop
 
-  /// The pump of the process's group turns once.
+  /// Simulates one iteration of the poll loop.
   func turn() {
     let now = clock.now
     state.withLock { $0.lastTurn = now }
@@ -56,7 +56,7 @@ final class LogWatch: Sendable {
   }
 }
 
-/// A log whose calls are watched.
+/// A log that reports its calls.
 struct WatchedLog: ForwardingLog {
   let log: InMemoryLog
   let watch: LogWatch
@@ -151,7 +151,7 @@ private struct Partition: LogPartition {
   }
 }
 
-/// What both kinds of writers do.
+/// The common behaviour of both kinds of writers.
 private protocol WatchedWriter: LogWriter {
   var writer: any LogWriter { get }
   var watch: LogWatch { get }

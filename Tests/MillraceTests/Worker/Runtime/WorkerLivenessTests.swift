@@ -1,8 +1,8 @@
-// What `/livez` of a worker says: that the executor and the pumps of its groups turn, and nothing else.
+// Tests `/livez` of a worker, which checks only that the executor and the poll loops of its groups run.
 
 import AppStore
-import Clocks
-import Kafka
+import MillraceTime
+import KafkaClient
 import MillraceTesting
 import Testing
 
@@ -11,24 +11,24 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct WorkerLivenessTests {
   private static let limit = Int(Heartbeat.limit / .seconds(1))
 
-  /// One worker of a process; the test turns the pump of its group.
+  /// A worker of a process. The test drives its poll loop.
   private struct Worker {
-    let mill: Mill
+    let fleet: WorkerFleet
     let log: InMemoryLog
     let pump: LogWatch
     let runtime: WorkerRuntime
 
-    init(_ time: ManualClock, _ handler: MillHandler = MillHandler(Book())) throws {
-      mill = try Mill(lanes: 2, time: time)
-      log = mill.log.process("p")
-      pump = LogWatch(clock: mill.clock)
-      runtime = mill.runtime(on: WatchedLog(log: log, watch: pump), handler)
+    init(_ time: ManualClock, _ handler: FleetHandler = FleetHandler(Book())) throws {
+      fleet = try WorkerFleet(lanes: 2, time: time)
+      log = fleet.log.process("p")
+      pump = LogWatch(clock: fleet.clock)
+      runtime = fleet.runtime(on: WatchedLog(log: log, watch: pump), handler)
     }
 
-    func start() -> MillProcess { MillProcess(log: log, isKept: false) { [runtime] _ in runtime } }
+    func start() -> FleetProcess { FleetProcess(log: log, isKept: false) { [runtime] _ in runtime } }
   }
 
-  /// Lets time pass, second by second, in which the executor turns, and these pumps.
+  /// Advances time second by second while the executor and these poll loops run.
   private func pass(_ seconds: Int, _ time: ManualClock, _ heartbeat: Heartbeat, turning pumps: [LogWatch]) async {
     for _ in 0..<seconds {
       time.advance(by: .seconds(1))
@@ -42,41 +42,40 @@ import Testing
     heartbeat.report().entries.filter { !$0.outcome.isHealthy }.map(\.name)
   }
 
-  @Test func `a worker whose pump stands still is not live after the limit, and live again when it turns`() async throws
-  {
+  @Test func `a worker whose poll loop is blocked is not live after the limit until the loop runs`() async throws {
     let time = ManualClock()
     let worker = try Worker(time)
-    let (mill, pump) = (worker.mill, worker.pump)
+    let (fleet, pump) = (worker.fleet, worker.pump)
     let heartbeat = WorkerProcess.heartbeat(of: [(name: "mill", runtime: worker.runtime)], clock: time.clock)
     await pass(60, time, heartbeat, turning: [])
-    #expect(heartbeat.report().entries.map(\.name) == ["executor"] && ill(heartbeat).isEmpty, "it was not begun yet")
+    #expect(heartbeat.report().entries.map(\.name) == ["executor"] && ill(heartbeat).isEmpty, "not started yet")
     let process = worker.start()
-    #expect(await mill.until { worker.runtime.readiness.isReady } != nil)
+    #expect(await fleet.until { worker.runtime.readiness.isReady } != nil)
     await pass(60, time, heartbeat, turning: [pump])
     #expect(heartbeat.report().entries.map(\.name) == ["executor", "pump-mill"] && ill(heartbeat).isEmpty)
     await pass(Self.limit, time, heartbeat, turning: [])
-    #expect(ill(heartbeat).isEmpty, "before its time")
+    #expect(ill(heartbeat).isEmpty, "liveness failed before the limit")
     await pass(1, time, heartbeat, turning: [])
     #expect(ill(heartbeat) == ["pump-mill"])
-    #expect(worker.runtime.readiness.isReady, "what it has is one thing, whether it turns another")
+    #expect(worker.runtime.readiness.isReady, "readiness must not depend on the poll loop")
     await pass(60, time, heartbeat, turning: [])
     #expect(ill(heartbeat) == ["pump-mill"])
     pump.turn()
     #expect(ill(heartbeat).isEmpty)
-    try mill.put("n", key: "k")
-    #expect(await mill.until(within: .seconds(10)) { mill.answered() == ["n"] } != nil)
+    try fleet.put("n", key: "k")
+    #expect(await fleet.until(within: .seconds(10)) { fleet.answered() == ["n"] } != nil)
     await process.crash()
     await pass(60, time, heartbeat, turning: [])
-    #expect(ill(heartbeat).isEmpty, "a group that was left is no pump that hangs")
+    #expect(ill(heartbeat).isEmpty, "leaving the group must not count as a blocked loop")
   }
 
-  @Test func `of several workers in a process the one whose pump stands still is named`() async throws {
+  @Test func `the worker with the blocked poll loop is named`() async throws {
     let time = ManualClock()
     let workers = try [Worker(time), Worker(time)]
     let heartbeat = WorkerProcess.heartbeat(
       of: zip(["one", "two"], workers).map { (name: $0, runtime: $1.runtime) }, clock: time.clock)
     let processes = workers.map { $0.start() }
-    #expect(await workers[0].mill.until { workers.allSatisfy { $0.runtime.readiness.isReady } } != nil)
+    #expect(await workers[0].fleet.until { workers.allSatisfy { $0.runtime.readiness.isReady } } != nil)
     await pass(Self.limit + 1, time, heartbeat, turning: [workers[0].pump])
     #expect(ill(heartbeat) == ["pump-two"])
     await pass(Self.limit + 1, time, heartbeat, turning: [workers[1].pump])
@@ -84,14 +83,14 @@ import Testing
     for process in processes { await process.crash() }
   }
 
-  @Test func `a worker that cannot start its lanes, or whose handler hangs, is live as long as its pump turns`()
+  @Test func `a worker is live while its poll loop runs, even if lanes do not start or handlers hang`()
     async throws
   {
     let time = ManualClock()
     let book = Book()
     let worker = try Worker(
       time,
-      MillHandler(book) { _, _ in
+      FleetHandler(book) { _, _ in
         try await time.clock.sleep(until: time.clock.now.advanced(by: .seconds(86_400)))
         return .ignore
       })
@@ -105,16 +104,16 @@ import Testing
       seconds += 1
       if !ill(heartbeat).isEmpty { break }
     }
-    #expect(seconds > 2 * Self.limit, "its lanes were to start late")
+    #expect(seconds > 2 * Self.limit, "the lanes started too early for this test")
     #expect(worker.runtime.readiness.isReady && ill(heartbeat).isEmpty, "after \(seconds) s")
-    try worker.mill.put("n", key: "k")
-    // Longer than the limit, and shorter than its own.
+    try worker.fleet.put("n", key: "k")
+    // Longer than the liveness limit, shorter than the handler timeout.
     await pass(45, time, heartbeat, turning: [worker.pump])
-    #expect(book.runs["n"] == 1 && worker.mill.answered().isEmpty && ill(heartbeat).isEmpty)
+    #expect(book.runs["n"] == 1 && worker.fleet.answered().isEmpty && ill(heartbeat).isEmpty)
     await process.crash()
   }
 
-  @Test func `what a worker on Kafka says of its pump is there while it works and gone when it left`() async throws {
+  @Test func `a worker on Kafka reports the age of its last poll while it runs`() async throws {
     let cluster = try await WorkerCluster(.embedded)
     let instance = try await cluster.start()
     try await cluster.events(for: try await cluster.receive(.didRenew))

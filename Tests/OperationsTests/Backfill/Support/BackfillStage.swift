@@ -1,13 +1,12 @@
-// A deployment inside a test: the simulated App Store with its own courier, an ingress that can be down, a log in memory,
-// and time that the test lets pass.
+// A deployment inside a test: the simulated App Store, an ingress that can be down, an in-memory log, and virtual time.
 
 import AppStore
 import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
-import Clocks
+import MillraceTime
 import Foundation
-import Kafka
+import KafkaClient
 import Logging
 import MillraceTesting
 import Synchronization
@@ -23,18 +22,18 @@ final class BackfillStage: Sendable {
   static let coins = "com.example.app.coins"
   static let quiet = Logger(label: "backfill") { _ in SwiftLogNoOpLogHandler() }
 
-  /// How the ingress answers.
+  /// The state of the ingress.
   enum Ingress: Sendable {
     case up
-    /// Nobody answers: Apple tries again.
+    /// Nothing responds, so Apple retries.
     case down
-    /// Something in front of it answers so.
+    /// A proxy in front of the ingress answers with this status.
     case status(Int)
   }
 
-  /// The time that notifications live in.
+  /// The clock of Apple and its notifications.
   let time = ManualClock()
-  /// The time that operators live in.
+  /// The clock of operators and their processes.
   let pulse = ManualClock()
   let world: World
   let services: APIServices
@@ -45,7 +44,7 @@ final class BackfillStage: Sendable {
   let verifier: SignedDataVerifier
   let admission: NotificationAdmission
   let chain: SigningChain
-  private let courier: Courier
+  private let scheduler: DeliveryScheduler
   private let ingress = Mode()
   private let files: URL
 
@@ -65,7 +64,7 @@ final class BackfillStage: Sendable {
     let store = try StagedAppStore(
       bundleId: Self.bundleId, environments: environments,
       products: [Product(productId: Self.coins, type: .consumable)], settings: settings, clock: time.clock)
-    let signatory = store.signatory
+    let signer = store.signer
     (world, chain, services) = (store.world, store.chain, store.services)
     appStore = SimulatedAppStore(services)
 
@@ -94,15 +93,15 @@ final class BackfillStage: Sendable {
     }
     let clock = time.clock
     let mode = ingress
-    courier = Courier(
-      world: world, signatory: signatory, destinations: destinations, settings: delivery, clock: clock,
+    scheduler = DeliveryScheduler(
+      world: world, signer: signer, destinations: destinations, settings: delivery, clock: clock,
       post: { _, body in
         switch mode.value {
         case .down: return PostOutcome(.socketIssue)
         case .status(let status): return PostOutcome(status: status)
         case .up:
           do {
-            // What the ingress does.
+            // The same steps as in the ingress.
             let record = try await admission.v2(body: body).record(
               origin: .post, traceParent: nil, receivedAt: clock.wallTime, router: catalog.router)
             try log.append(record.producerRecord)
@@ -122,7 +121,7 @@ final class BackfillStage: Sendable {
 
   func set(_ mode: Ingress) { ingress.value = mode }
 
-  /// So many purchases happen now, in every environment.
+  /// Makes purchases in every environment at the current time.
   func buy(_ count: Int) throws {
     let now = now
     try world.withState { state in
@@ -135,7 +134,7 @@ final class BackfillStage: Sendable {
     }
   }
 
-  /// Everything that the world has told or tried to tell, by `notificationUUID`.
+  /// The `notificationUUID` of every notification that Apple has sent or tried to send.
   func told(in environment: AppStoreEnvironment? = nil) -> Set<String> {
     world.withState { state in
       Set(
@@ -145,10 +144,10 @@ final class BackfillStage: Sendable {
     }
   }
 
-  /// Lets Apple's couriers run beside `body`.
+  /// Runs Apple's delivery while `body` runs.
   func delivering(_ body: () async throws -> Void) async throws {
-    let courier = self.courier
-    let running = Task { try await courier.run() }
+    let scheduler = self.scheduler
+    let running = Task { try await scheduler.run() }
     let result: Result<Void, any Error>
     do {
       try await body()
@@ -161,7 +160,7 @@ final class BackfillStage: Sendable {
     try result.get()
   }
 
-  /// Lets time pass in steps, until every notification has been attempted that happened before.
+  /// Advances time in steps. Returns when every notification from that time was attempted.
   func pass(_ duration: Duration, step: Duration = .seconds(3_600)) async throws {
     let end = clock.now.advanced(by: duration)
     while clock.now < end {
@@ -172,10 +171,10 @@ final class BackfillStage: Sendable {
     try await until { self.attempted() }
   }
 
-  /// Lets time pass until Apple tries nothing any more.
+  /// Advances time until Apple has no more retries.
   func exhaust() async throws {
     try await until {
-      if self.courier.tally.waiting == 0 { return true }
+      if self.scheduler.tally.waiting == 0 { return true }
       self.time.advance(by: .seconds(3_600))
       return false
     }
@@ -185,12 +184,12 @@ final class BackfillStage: Sendable {
     let isThere = world.withState { state in
       state.outbox.isEmpty && state.realms.allSatisfy { $0.log.records.allSatisfy { !$0.attempts.isEmpty } }
     }
-    // The first attempt comes within a second.
+    // The first attempt follows within a second.
     if !isThere { time.advance(by: .milliseconds(100)) }
     return isThere
   }
 
-  /// Waits, without a limit of its own, for what others do.
+  /// Waits without a time limit of its own until `holds` returns true.
   func until(_ holds: () -> Bool) async throws {
     while !holds() {
       try Task.checkCancellation()
@@ -221,7 +220,7 @@ final class BackfillStage: Sendable {
     return parts
   }
 
-  /// What `ce_id`s the topics of notifications hold, as often as they do; nil: of any origin.
+  /// The `ce_id` of every record in the notification topics, including duplicates. nil selects all origins.
   func published(_ origin: NotificationOrigin? = nil) -> [String] {
     catalog.notificationTopics.flatMap { log.records(in: $0.topic) }.compactMap { record in
       let envelope = NotificationEnvelope(record)
@@ -234,7 +233,7 @@ final class BackfillStage: Sendable {
   }
 }
 
-/// How the ingress answers now.
+/// The current state of the ingress.
 private final class Mode: Sendable {
   private let mode = Mutex(BackfillStage.Ingress.up)
   var value: BackfillStage.Ingress {

@@ -1,7 +1,7 @@
 import AppStore
 import Millrace
 
-/// Says which subscribers left on purpose, so that somebody can ask them back.
+/// Publishes an event for each subscriber who cancelled, for example to send a win-back offer.
 @main
 struct Winback: NotificationWorker {
   static let name = "winback"
@@ -9,7 +9,7 @@ struct Winback: NotificationWorker {
 
   init(_ setup: WorkerSetup) {}
 
-  func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard case .expired(.voluntary) = notification.event else { return .ignore }
     return try .emit(SubscriberLeft(product: notification.transaction?.productId))
   }

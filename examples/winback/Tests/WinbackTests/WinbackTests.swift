@@ -5,7 +5,7 @@ import Testing
 @testable import Winback
 
 @Suite struct WinbackTests {
-  @Test func `a subscriber who leaves on purpose is told of, once`() async throws {
+  @Test func `a subscriber who cancels causes one event`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       let notification = try await harness.receive(.expired, .voluntary)
       try await harness.receive(again: notification)
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `a renewal is no news`() async throws {
+  @Test func `a renewal causes no event`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       try await harness.receive(.didRenew)
       #expect(try await harness.events().isEmpty)

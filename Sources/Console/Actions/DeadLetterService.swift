@@ -1,0 +1,88 @@
+// Requeues and discards dead letters with the same commands as `millrace dead-letters`. The console sends nothing to a
+// worker directly. If two operators decide about the same dead letter, the first command wins.
+
+internal import AppStore
+internal import MillraceTime
+internal import KafkaClient
+internal import Millrace
+internal import Operations
+internal import Synchronization
+
+/// An operator's decision about dead letters.
+enum Decision: String, Sendable, Hashable, CaseIterable {
+  /// Sends them back to the worker that gave them up.
+  case requeue
+  /// Closes them for good.
+  case discard
+
+  var verb: String {
+    switch self {
+    case .requeue: "Requeue"
+    case .discard: "Discard"
+    }
+  }
+}
+
+/// The result of a decision for one dead letter.
+struct DecisionOutcome: Sendable, Hashable {
+  var key: DeadLetterSummary.Key
+  var words: String
+  var tone: Tone
+}
+
+/// Publishes an operator's decisions as commands to the workers and collects the results.
+struct DeadLetterService: Sendable {
+  let log: any RecordLog
+  let prefix: String
+  let clock: MillraceClock
+  /// How long to wait for the results. A command that is unanswered by then stays valid.
+  let patience: Duration
+
+  /// The name of this program in the audit trail.
+  static let source = "millrace-console"
+  /// The largest number of dead letters in one decision.
+  static let limit = 1_000
+
+  /// Applies a decision to dead letters and returns the result of each.
+  ///
+  /// - Throws: ``OperationError`` if a dead letter does not exist; `KafkaError`.
+  func settle(
+    _ decision: Decision, _ keys: [DeadLetterSummary.Key], why: String, by user: String
+  ) async throws -> [DecisionOutcome] {
+    var outcomes: [DecisionOutcome] = []
+    for (worker, ids) in Dictionary(grouping: keys, by: \.worker).sorted(by: { $0.key < $1.key }) {
+      outcomes += try await settle(decision, ids.map(\.id), of: worker, why: why, by: user)
+    }
+    return outcomes
+  }
+
+  private func settle(
+    _ decision: Decision, _ ids: [DeadLetterID], of worker: String, why: String, by user: String
+  ) async throws -> [DecisionOutcome] {
+    let operations = try WorkerOperations(
+      worker: worker, prefix: prefix, on: log, author: user, source: Self.source, clock: clock)
+    let heard = Mutex<[String: OperationReport.Event]>([:])
+    // `settle` writes the audit record with this user's name before the first command.
+    _ = try await operations.settle(
+      ids, by: decision == .requeue ? .requeue : .discard, why: why, patience: patience
+    ) { report in heard.withLock { $0[report.item] = report.event } }
+    return ids.sorted().map { id in
+      let item = OperationCommand.deadLetter(lane: id.lane, offset: id.offset)
+      return DecisionOutcome(
+        DeadLetterSummary.Key(worker: worker, id: id), heard.withLock { $0[item] } ?? .unanswered, decision)
+    }
+  }
+}
+
+extension DecisionOutcome {
+  init(_ key: DeadLetterSummary.Key, _ event: OperationReport.Event, _ decision: Decision) {
+    self.key = key
+    switch event {
+    case .done: (words, tone) = (decision == .requeue ? "sent again" : "discarded", .good)
+    case .failed(let detail): (words, tone) = ("not done: \(detail)", .bad)
+    case .lost(let by, _, _, let standing): (words, tone) = ("\(by) decided first: \(standing)", .warn)
+    case .accepted, .unanswered:
+      (words, tone) = ("requested; the worker has not answered yet and will execute the command when it runs", .warn)
+    }
+  }
+}

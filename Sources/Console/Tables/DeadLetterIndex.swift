@@ -1,0 +1,300 @@
+// An in-memory index of the dead letters of all workers. It keeps what a list shows, without payloads. A value.
+
+internal import AppStore
+internal import KafkaClient
+internal import Millrace
+internal import Operations
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// A dead letter as lists show it.
+struct DeadLetterSummary: Sendable, Hashable {
+  /// Identifies a dead letter in the whole deployment.
+  struct Key: Sendable, Hashable {
+    var worker: String
+    var id: DeadLetterID
+  }
+
+  var key: Key
+  var reason: String
+  var detail: String
+  var type: String
+  var bundleId: String
+  var environment: String
+  /// The key of the notification: usually the first transaction of its purchase.
+  var subject: String
+  var diedAt: Timestamp
+  var attempts: Int
+  /// Its state, such as `open` or `discarded`.
+  var state = DeadLetterEntry.open
+  /// The operator whose command set the state.
+  var by: String?
+  /// The last command that failed: its operator and the reason.
+  var failure: String?
+
+  /// The text that a search examines, in lower case.
+  let searched: [UInt8]
+
+  var isOpen: Bool { state == DeadLetterEntry.open }
+
+  static let maximumDetail = 160
+
+  init?(_ record: ConsumerRecord, worker: String) {
+    guard let letter = DeadLetter(record.headers) else { return nil }
+    let envelope = NotificationEnvelope(record.headers)
+    key = Key(worker: worker, id: DeadLetterID(lane: record.partition, offset: record.offset))
+    (reason, diedAt) = (letter.reason, letter.at)
+    detail = String(letter.detail.prefix(Self.maximumDetail))
+    let name = envelope.notificationType ?? ""
+    type = envelope.subtype.map { "\(name)/\($0.rawValue)" } ?? name
+    bundleId = envelope.bundleId ?? ""
+    environment = envelope.environment?.rawValue ?? ""
+    subject = envelope.subject ?? record.key.flatMap { String(validating: $0, as: UTF8.self) } ?? ""
+    attempts = DeliveryHistory(record).attempt
+    // A NUL separates the fields because a query cannot contain one.
+    searched = DeadLetterQuery.SearchText.lowered(
+      [subject, detail, type, reason, bundleId, worker].joined(separator: "\0"))
+  }
+}
+
+/// A search for dead letters.
+struct DeadLetterQuery: Sendable, Hashable {
+  /// A filter by state.
+  enum Standing: String, Sendable, Hashable, CaseIterable {
+    case open
+    case settled
+    case all
+  }
+
+  var worker = ""
+  var reason = ""
+  var bundleId = ""
+  var standing = Standing.open
+  /// The text to find in any field.
+  var text = ""
+
+  var items: [(String, String)] {
+    [
+      ("worker", worker), ("reason", reason), ("app", bundleId), ("q", text),
+      ("state", standing == .open ? "" : standing.rawValue),
+    ]
+  }
+
+  init() {}
+
+  init(_ fields: FormFields) {
+    (worker, reason, bundleId, text) = (fields["worker"], fields["reason"], fields["app"], fields["q"])
+    standing = Standing(rawValue: fields["state"]) ?? .open
+  }
+
+  /// Returns whether a dead letter matches the query.
+  /// - Parameter needle: ``text``, prepared once for many dead letters.
+  func takes(_ letter: DeadLetterSummary, _ needle: SearchText) -> Bool {
+    (standing == .all || letter.isOpen == (standing == .open)) && (worker.isEmpty || letter.key.worker == worker)
+      && (reason.isEmpty || letter.reason == reason) && (bundleId.isEmpty || letter.bundleId == bundleId)
+      && (text.isEmpty || contains(letter, needle))
+  }
+
+  private func contains(_ letter: DeadLetterSummary, _ needle: SearchText) -> Bool {
+    needle.occurs(in: letter.searched) || needle.id == letter.key.id
+      || letter.by.map { needle.occurs(in: SearchText.lowered($0)) } ?? false
+  }
+
+  /// A search text that is compared without regard to the case of ASCII letters.
+  struct SearchText: Sendable {
+    private let bytes: [UInt8]
+    /// The dead letter that the text identifies, if it is an id.
+    let id: DeadLetterID?
+
+    init(_ text: String) {
+      bytes = Self.lowered(text)
+      // Text that is not an id matches by its bytes only.
+      id = try? DeadLetterID(text)
+    }
+
+    /// Returns whether the text occurs in another one.
+    /// - Parameter text: The other text, prepared with ``lowered(_:)``.
+    func occurs(in text: [UInt8]) -> Bool {
+      // Uses the C library: a search among 10 000 dead letters spends most of its time here.
+      text.withUnsafeBytes { text in
+        bytes.withUnsafeBytes { wanted in
+          guard let first = wanted.first, let start = wanted.baseAddress else { return true }
+          guard var place = text.baseAddress else { return false }
+          var left = text.count - wanted.count + 1
+          while left > 0, let hit = memchr(place, Int32(first), left) {
+            if memcmp(hit, start, wanted.count) == 0 { return true }
+            left -= place.distance(to: UnsafeRawPointer(hit)) + 1
+            place = UnsafeRawPointer(hit) + 1
+          }
+          return false
+        }
+      }
+    }
+
+    static func lowered(_ text: String) -> [UInt8] {
+      text.utf8.map { byte in byte >= 65 && byte <= 90 ? byte | 0x20 : byte }
+    }
+  }
+}
+
+/// An index of the newest dead letters, up to a capacity.
+struct DeadLetterIndex: Sendable {
+  /// Open dead letters with the same worker, reason and app.
+  struct Group: Sendable, Hashable {
+    var worker: String
+    var reason: String
+    var bundleId: String
+    var open: Int
+    var newest: Timestamp
+    var oldest: Timestamp
+  }
+
+  /// One page of a list.
+  struct Page: Sendable {
+    var letters: [DeadLetterSummary]
+    /// The number of matches on all pages.
+    var count: Int
+    /// Whether older matches follow this page.
+    var hasMore: Bool
+  }
+
+  let capacity: Int
+  private var letters: [DeadLetterSummary] = []
+  /// Indices into `letters`.
+  private var places: [DeadLetterSummary.Key: Int] = [:]
+  /// Indices into `letters`, sorted on demand.
+  private var newestFirst: [Int] = []
+  private var isSorted = true
+  private var operations: [String: OperationsLog] = [:]
+  private var names: [String: String] = [:]
+  /// The number of dead letters that were dropped because of the capacity.
+  private(set) var dropped = 0
+
+  init(capacity: Int) { self.capacity = capacity }
+
+  var count: Int { letters.count }
+  var openCount: Int { letters.reduce(0) { $0 + ($1.isOpen ? 1 : 0) } }
+  var reasons: [String] { Set(letters.map(\.reason)).sorted() }
+  var apps: [String] { Set(letters.map(\.bundleId)).filter { !$0.isEmpty }.sorted() }
+
+  subscript(key: DeadLetterSummary.Key) -> DeadLetterSummary? { places[key].map { letters[$0] } }
+
+  /// Returns the status of a dead letter, even of a dropped one; nil if there is no command for it.
+  func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? {
+    operations[key.worker]?.standing(of: OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset))
+  }
+
+  /// Adds or replaces a dead letter.
+  mutating func add(_ letter: DeadLetterSummary) {
+    var letter = letter
+    letter.reason = shared(letter.reason)
+    letter.type = shared(letter.type)
+    letter.bundleId = shared(letter.bundleId)
+    letter.environment = shared(letter.environment)
+    letter.key.worker = shared(letter.key.worker)
+    settle(&letter)
+    if let place = places[letter.key] {
+      letters[place] = letter
+    } else {
+      places[letter.key] = letters.count
+      newestFirst.append(letters.count)
+      letters.append(letter)
+    }
+    isSorted = false
+    // Trim in batches, because sorting a full index for each addition is too slow.
+    if letters.count > capacity + capacity / 8 { trim() }
+  }
+
+  /// Applies a command or a result.
+  mutating func fold(_ record: OperationsRecord) {
+    let (worker, item): (String, String)
+    switch record {
+    case .command(let command): (worker, item) = (command.worker, command.item)
+    case .result(let result): (worker, item) = (result.worker, result.item)
+    case .control: return
+    }
+    _ = operations[worker, default: OperationsLog(worker: worker)].fold(record)
+    // Items of other kinds are replays.
+    guard let id = try? DeadLetterID(item) else { return }
+    let key = DeadLetterSummary.Key(worker: worker, id: id)
+    guard let place = places[key] else { return }
+    var letter = letters[place]
+    settle(&letter)
+    letters[place] = letter
+  }
+
+  mutating func removeAll() {
+    self = DeadLetterIndex(capacity: capacity)
+  }
+
+  /// Returns the open dead letters by cause, the largest group first.
+  func groups() -> [Group] {
+    var groups: [[String]: Group] = [:]
+    for letter in letters where letter.isOpen {
+      let name = [letter.key.worker, letter.reason, letter.bundleId]
+      var group =
+        groups[name]
+        ?? Group(
+          worker: letter.key.worker, reason: letter.reason, bundleId: letter.bundleId, open: 0, newest: letter.diedAt,
+          oldest: letter.diedAt)
+      group.open += 1
+      group.newest = max(group.newest, letter.diedAt)
+      group.oldest = min(group.oldest, letter.diedAt)
+      groups[name] = group
+    }
+    return groups.values.sorted {
+      $0.open != $1.open
+        ? $0.open > $1.open : ($0.worker, $0.reason, $0.bundleId) < ($1.worker, $1.reason, $1.bundleId)
+    }
+  }
+
+  /// Returns a page of matches, the newest first.
+  mutating func page(_ query: DeadLetterQuery, from start: Int, count: Int) -> Page {
+    sort()
+    var page = Page(letters: [], count: 0, hasMore: false)
+    let needle = DeadLetterQuery.SearchText(query.text)
+    for place in newestFirst where query.takes(letters[place], needle) {
+      let letter = letters[place]
+      if page.count >= start, page.letters.count < count { page.letters.append(letter) }
+      page.count += 1
+    }
+    page.hasMore = page.count > start + page.letters.count
+    return page
+  }
+
+  /// Returns one shared copy of a name that recurs, to save memory.
+  private mutating func shared(_ name: String) -> String {
+    if let known = names[name] { return known }
+    if names.count < 10_000 { names[name] = name }
+    return name
+  }
+
+  private func settle(_ letter: inout DeadLetterSummary) {
+    guard let standing = standing(of: letter.key) else { return }
+    (letter.state, letter.by, letter.failure) = standing.ofDeadLetter
+  }
+
+  private mutating func sort() {
+    guard !isSorted else { return }
+    let letters = letters
+    newestFirst.sort { left, right in
+      let times = (letters[left].diedAt, letters[right].diedAt)
+      return times.0 != times.1 ? times.0 > times.1 : letters[left].key.id > letters[right].key.id
+    }
+    isSorted = true
+  }
+
+  private mutating func trim() {
+    sort()
+    dropped += letters.count - capacity
+    letters = newestFirst.prefix(capacity).map { letters[$0] }
+    newestFirst = Array(letters.indices)
+    places = Dictionary(letters.enumerated().map { ($1.key, $0) }) { first, _ in first }
+  }
+}

@@ -1,0 +1,97 @@
+// The page of a subscription's story, which is streamed while the records are read.
+
+internal import AppStore
+internal import KafkaClient
+
+/// The parts of a story's page, in the order in which they are written.
+struct TimelineView: Sendable {
+  let subject: String
+  let days: Int
+  let context: PageContext
+
+  static let choices = [1, 7, 30, 90, 180, 365]
+
+  /// Everything before the first entry.
+  var beginning: HTML {
+    """
+    \(Layout.top("Story of \(subject)", context))
+    <h1>Story of <span class="code">\(subject)</span></h1>
+    \(form)
+    <ol class="story" aria-label="What happened, the newest first">
+
+    """
+  }
+
+  /// The page with the search form only.
+  var question: HTML {
+    Layout.page(
+      "Story of a subscription", context,
+      """
+      <h1>Story of a subscription</h1>
+      <p class="lead">Every notification, event, call and dead letter of one <code>originalTransactionId</code>, the newest first.</p>
+      \(form)
+      """)
+  }
+
+  private var form: HTML {
+    let options = Set(Self.choices + [days]).sorted().map { choice -> HTML in
+      """
+      <option value="\(choice)"\(choice == days ? " selected" : nil as HTML?)>\(choice) \(choice == 1 ? "day" : "days")</option>
+      """
+    }
+    return """
+      <form class="search" method="get" action="/story" aria-label="Subscription">
+      <p><label for="id">Original transaction id</label><input id="id" name="id" value="\(subject)" required autocomplete="off"></p>
+      <p><label for="days">Period</label><select id="days" name="days">\(options)</select></p>
+      <p><button>Show</button></p>
+      </form>
+      """
+  }
+
+  func line(_ entry: TimelineEntry) -> HTML {
+    let facts = entry.facts.map { fact -> HTML in "<dt>\(fact.name)</dt><dd>\(fact.value)</dd>" }
+    let title: HTML =
+      entry.letter.map { "<a href=\"\($0.link)\">\(entry.title)</a>" } ?? "\(entry.title)"
+    return """
+      <li class="\(entry.kind.rawValue)"><div class="when">\(Words.exact(entry.at))</div>
+      <div class="what"><h2><span class="kind">\(entry.kind.words)</span> <span class="code">\(title)</span></h2>
+      <p class="sub">\(entry.place) · \(entry.position.topic), partition \(entry.position.partition), offset \(entry.position.offset)</p>
+      <dl class="facts small">\(facts)</dl>\(entry.payload.map { "<details><summary>Payload</summary><pre tabindex=\"0\">\($0)</pre></details>" as HTML })</div></li>
+
+      """
+  }
+
+  /// An invisible comment that keeps proxies from timing out and detects a closed connection.
+  func progress(_ scanned: Int64, _ left: Int64) -> HTML { "<!-- \(scanned) read, \(left) left -->\n" }
+
+  /// Everything after the last entry.
+  func end(told: Int, scanned: Int64, isWhole: Bool) -> HTML {
+    let words: HTML =
+      if told == 0 {
+        "No records in the last \(days) \(days == 1 ? "day" : "days")."
+      } else if isWhole {
+        "All entries of the last \(days) \(days == 1 ? "day" : "days"): \(Words.count(told))."
+      } else {
+        "Only the newest \(Words.count(told)) entries are shown; choose a shorter period."
+      }
+    return
+      "</ol>\n<p class=\"end\" role=\"status\">\(words) Records read: \(Words.count(scanned)).</p>\n\(Layout.bottom)"
+  }
+
+  /// The end of a story whose reading failed.
+  func broken(_ problem: String) -> HTML {
+    "</ol>\n<p class=\"banner bad\" role=\"alert\">The story is incomplete because reading failed: \(problem)</p>\n\(Layout.bottom)"
+  }
+}
+
+extension TimelineEntry.Kind {
+  var words: String {
+    switch self {
+    case .notification: "notification"
+    case .event: "event"
+    case .call: "call"
+    case .parked: "delayed"
+    case .dead: "dead letter"
+    }
+  }
+}

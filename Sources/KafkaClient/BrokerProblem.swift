@@ -1,0 +1,142 @@
+internal import CRDKafka
+internal import Synchronization
+
+/// The reason why a client cannot reach a broker, from librdkafka's error events.
+public struct BrokerProblem: Sendable, Hashable, CustomStringConvertible {
+  /// The kind of failure.
+  public enum Kind: Sendable, Hashable {
+    /// The broker's name has no address.
+    case name
+    /// The connection failed or was lost.
+    case connection
+    /// The connection was lost at the first request: the listener probably uses another protocol.
+    case securityProtocol
+    /// The TLS handshake failed.
+    case tls
+    /// The broker does not accept the credentials or the authentication mechanism.
+    case authentication
+  }
+
+  /// `host:port`, as configured or as the cluster advertises it.
+  public var broker: String
+  /// The kind of failure.
+  public var kind: Kind
+  /// librdkafka's message, on one line.
+  public var words: String
+
+  /// `broker: kind: message`.
+  public var description: String {
+    switch kind {
+    case .name: "\(broker): the name cannot be resolved: \(words)"
+    case .connection: "\(broker): \(words)"
+    case .securityProtocol: "\(broker): the listener probably speaks another protocol: \(words)"
+    case .tls: "\(broker): the TLS handshake failed: \(words)"
+    case .authentication: "\(broker): authentication failed: \(words)"
+    }
+  }
+
+  /// Whether retrying cannot help: the configuration or the cluster's users have to change.
+  public var needsCorrection: Bool { kind == .tls || kind == .authentication }
+
+  /// Creates a problem, for tests.
+  package init(broker: String, kind: Kind, words: String) {
+    self.broker = broker
+    self.kind = kind
+    self.words = words
+  }
+
+  /// Parses the text of an error event, such as
+  /// `sasl_ssl://host:9093/bootstrap: Connect to ipv4#10.0.0.1:9093 failed: Connection refused (after 0ms in state
+  /// CONNECT)`.
+  ///
+  /// - Returns: nil for errors that do not name a broker.
+  init?(code: KafkaError.Code, text: String) {
+    guard let separator = text.firstRange(of: ": ") else { return nil }
+    var name = text[..<separator.lowerBound]
+    if let scheme = name.firstRange(of: "://") { name = name[scheme.upperBound...] }
+    // `/bootstrap` or the broker's id.
+    if let slash = name.lastIndex(of: "/") { name = name[..<slash] }
+    guard name.contains(":"), !name.contains(where: \.isWhitespace) else { return nil }
+    var words = text[separator.upperBound...]
+    // The duration and repeat count differ each time. Without them, equal errors compare as equal.
+    if let after = words.firstRange(of: " (after ") { words = words[..<after.lowerBound] }
+    switch code.rawValue {
+    case RD_KAFKA_RESP_ERR__RESOLVE.rawValue: kind = .name
+    case RD_KAFKA_RESP_ERR__SSL.rawValue: kind = .tls
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION.rawValue, RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE.rawValue,
+      RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED.rawValue, RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM.rawValue:
+      kind = .authentication
+    default:
+      kind =
+        words.contains("security.protocol") || words.contains("SSL listener") ? .securityProtocol : .connection
+    }
+    broker = String(name)
+    // In Millrace's messages the action follows a semicolon.
+    self.words = String(words.map { $0.isNewline ? " " : $0 == ";" ? "," : $0 })
+  }
+}
+
+/// The last problem of each broker of a client.
+struct BrokerProblems: Sendable, Hashable {
+  private(set) var all: [BrokerProblem] = []
+  /// Values that are masked.
+  let secrets: [String]
+
+  init(secrets: [String] = []) { self.secrets = secrets }
+
+  /// Masks the values of properties that may be secrets, judged by their names.
+  init(properties: [String: String]) {
+    secrets = properties.filter { name, value in
+      value.utf8.count >= 3
+        && ["password", "secret", "token", "passphrase", "private", "config", "pem"].contains {
+          name.contains($0)
+        }
+    }.map(\.value)
+  }
+
+  mutating func take(_ code: KafkaError.Code, _ text: String) {
+    guard var problem = BrokerProblem(code: code, text: text) else { return }
+    for secret in secrets { problem.words = problem.words.replacing(secret, with: "********") }
+    if let index = all.firstIndex(where: { $0.broker == problem.broker }) {
+      // A lost connection is the consequence of the other problem.
+      if problem.kind == .connection, all[index].kind != .connection { return }
+      all[index] = problem
+    } else {
+      all.append(problem)
+    }
+  }
+
+  /// Takes the pending error events of a client that has no poll loop.
+  mutating func drain(_ queue: OpaquePointer) {
+    while let event = rd_kafka_queue_poll(queue, 0) {
+      if rd_kafka_event_type(event) == RD_KAFKA_EVENT_ERROR,
+        let text = rd_kafka_event_error_string(event).map({ String(cString: $0) })
+      {
+        take(.of(rd_kafka_event_error(event)), text)
+      }
+      rd_kafka_event_destroy(event)
+    }
+  }
+}
+
+/// Reports broker problems while a client is still trying to reach its cluster.
+package final class ConnectionReporter: Sendable, Hashable {
+  private let report: @Sendable ([BrokerProblem]) -> Void
+  private let last = Mutex<[BrokerProblem]?>(nil)
+
+  /// - Parameter report: Receives the last problem of each broker when these have changed; an empty list if none is
+  ///   known. Called on a thread of the client: return quickly.
+  package init(_ report: @escaping @Sendable ([BrokerProblem]) -> Void) { self.report = report }
+
+  func take(_ problems: [BrokerProblem]) {
+    let isNews = last.withLock { last in
+      guard last != problems else { return false }
+      last = problems
+      return true
+    }
+    if isNews { report(problems) }
+  }
+
+  package static func == (left: ConnectionReporter, right: ConnectionReporter) -> Bool { left === right }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

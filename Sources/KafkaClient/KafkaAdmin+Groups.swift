@@ -1,0 +1,62 @@
+internal import CRDKafka
+
+/// A member of a consumer group.
+public struct GroupMember: Sendable, Hashable {
+  /// The id that the coordinator assigned when the member joined.
+  public var id: String
+  /// The name of a static member (`group.instance.id`).
+  public var instance: String?
+  /// The address from which the member joined.
+  public var host: String
+
+  /// Creates a member.
+  public init(id: String, instance: String?, host: String) {
+    self.id = id
+    self.instance = instance
+    self.host = host
+  }
+}
+
+extension KafkaAdmin {
+  /// Returns the members of a group from its coordinator; none if the group does not exist.
+  ///
+  /// Needs the permission `Describe` on the group, which `Read` implies. An embedded cluster does not answer.
+  /// - Throws: ``KafkaError``; ``KafkaError/isRetriable`` is true if the coordinator is unavailable or moving.
+  public func members(ofGroup group: String, timeout: Duration) async throws(KafkaError) -> [GroupMember] {
+    let operation = "describe the group \(group)"
+    return try await withClient { (client: inout AdminClient) throws(KafkaError) in
+      var members: [GroupMember] = []
+      try AdminCall(client.handle, timeout, operation).run { rk, options, queue in
+        group.withCString { name in
+          var names: [UnsafePointer<CChar>?] = [name]
+          rd_kafka_DescribeConsumerGroups(rk, &names, 1, options, queue)
+        }
+      } results: { event in
+        var count = 0
+        let groups = rd_kafka_DescribeConsumerGroups_result_groups(
+          rd_kafka_event_DescribeConsumerGroups_result(event), &count)
+        for group in UnsafeBufferPointer(start: groups, count: count) {
+          guard let group else { continue }
+          if let error = rd_kafka_ConsumerGroupDescription_error(group) {
+            return (rd_kafka_error_code(error), rd_kafka_error_string(error).map { String(cString: $0) })
+          }
+          members += (0..<rd_kafka_ConsumerGroupDescription_member_count(group)).compactMap { index in
+            rd_kafka_ConsumerGroupDescription_member(group, index).map { GroupMember($0) }
+          }
+        }
+        return nil
+      }
+      return members
+    }
+  }
+}
+
+extension GroupMember {
+  fileprivate init(_ native: OpaquePointer) {
+    func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+    self.init(
+      id: text(rd_kafka_MemberDescription_consumer_id(native)) ?? "",
+      instance: text(rd_kafka_MemberDescription_group_instance_id(native)),
+      host: text(rd_kafka_MemberDescription_host(native)) ?? "")
+  }
+}

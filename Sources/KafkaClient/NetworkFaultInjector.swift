@@ -1,0 +1,80 @@
+internal import CRDKafka
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Disconnects a client from its brokers and reconnects it, on any cluster. For tests of outages, which would otherwise
+/// need the embedded cluster.
+package final class NetworkFaultInjector: Sendable, Hashable {
+  private struct State {
+    var isOpen = true
+    var sockets: Set<Int32> = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates an open gate.
+  package init() {}
+
+  /// Breaks every connection and refuses new ones.
+  package func close() {
+    state.withLock { state in
+      state.isOpen = false
+      // A socket leaves the set under this lock before it is closed, so no descriptor here has been reused.
+      for socket in state.sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// Lets connections through again.
+  package func open() { state.withLock { $0.isOpen = true } }
+
+  func install(on conf: OpaquePointer?) {
+    rd_kafka_conf_set_opaque(conf, Unmanaged.passUnretained(self).toOpaque())
+    rd_kafka_conf_set_connect_cb(conf) { socket, address, length, _, opaque in
+      guard let opaque else { return EINVAL }
+      return Unmanaged<NetworkFaultInjector>.fromOpaque(opaque).takeUnretainedValue()
+        .connect(socket, address, socklen_t(length))
+    }
+    rd_kafka_conf_set_closesocket_cb(conf) { socket, opaque in
+      guard let opaque else { return -1 }
+      return Unmanaged<NetworkFaultInjector>.fromOpaque(opaque).takeUnretainedValue().closeSocket(socket)
+    }
+  }
+
+  private func connect(_ socket: Int32, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t) -> Int32 {
+    let isOpen = state.withLock { state in
+      if state.isOpen { state.sockets.insert(socket) }
+      return state.isOpen
+    }
+    guard isOpen else { return ECONNREFUSED }
+    #if canImport(Glibc)
+      let result = Glibc.connect(socket, address, length)
+    #elseif canImport(Musl)
+      let result = Musl.connect(socket, address, length)
+    #else
+      let result = Darwin.connect(socket, address, length)
+    #endif
+    // librdkafka's sockets do not block: EINPROGRESS is not a failure.
+    return result == 0 || errno == EINPROGRESS ? 0 : errno
+  }
+
+  private func closeSocket(_ socket: Int32) -> Int32 {
+    state.withLock { _ = $0.sockets.remove(socket) }
+    #if canImport(Glibc)
+      return Glibc.close(socket)
+    #elseif canImport(Musl)
+      return Musl.close(socket)
+    #else
+      return Darwin.close(socket)
+    #endif
+  }
+
+  package static func == (left: NetworkFaultInjector, right: NetworkFaultInjector) -> Bool { left === right }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

@@ -1,0 +1,165 @@
+internal import CRDKafka
+internal import Synchronization
+
+/// A librdkafka producer with its event queue and its producer id. `KafkaProducer` replaces it after a fatal error.
+final class ProducerClient: Sendable {
+  let handle: ClientHandle
+  private let pump: PollLoop
+  private let room: QueueSpaceWaiters
+  /// Whether a failed record requires an abort of its transaction.
+  private let isTransactional: Bool
+  /// The number of records that librdkafka has accepted and not reported on.
+  private let unreported = Atomic<Int>(0)
+  private let failed = Atomic<Bool>(false)
+
+  /// Creates a client.
+  /// - Parameter room: Woken when delivery reports make room in the queue.
+  init(
+    _ configuration: KafkaConfiguration, properties: [String: String], observer: ClientObserver, room: QueueSpaceWaiters
+  ) throws(KafkaError) {
+    handle = try ClientHandle(
+      .producer, properties: properties, label: configuration.clientID, gate: configuration.gate)
+    pump = PollLoop(handle: handle, observer: observer)
+    self.room = room
+    isTransactional = properties["transactional.id"] != nil
+  }
+
+  /// Whether the client had a fatal error, after which it sends nothing more.
+  var hasFailed: Bool { failed.load(ordering: .sequentiallyConsistent) }
+
+  /// Serves events until `isFinished` returns true.
+  func serve(until isFinished: () -> Bool, onFatal: () -> Void) async {
+    await pump.run(
+      isFinished: isFinished,
+      onTick: {},
+      onFatal: {
+        failed.store(true, ordering: .sequentiallyConsistent)
+        onFatal()
+      },
+      onServed: { room.wakeAll() },
+      onEvent: { event in self.deliver(event) })
+  }
+
+  /// Serves reports until every record has one. After a fatal error librdkafka reports queued records as failed.
+  /// - Parameter patience: How long to wait for answers to requests on the wire before purging them.
+  func drain(patience: Duration) async {
+    let cut = ContinuousClock.now + patience
+    guard unreported.load(ordering: .sequentiallyConsistent) > 0 else { return }
+    if patience <= .zero { purge(inFlight: true) }
+    await pump.run(
+      isFinished: { unreported.load(ordering: .sequentiallyConsistent) == 0 },
+      // A failing request puts its records back into the queue, so this purges the queue repeatedly.
+      onTick: { self.purge(inFlight: ContinuousClock.now >= cut) },
+      onFatal: {},
+      onServed: { room.wakeAll() },
+      onEvent: { event in self.deliver(event) })
+  }
+
+  /// Purges queued records and, if `inFlight` is true, records on the wire. They fail with `purged` or `inDoubt`.
+  func purge(inFlight: Bool) {
+    let onTheWire = inFlight ? RD_KAFKA_PURGE_F_INFLIGHT : 0
+    rd_kafka_purge(handle.rk, Int32(RD_KAFKA_PURGE_F_QUEUE | onTheWire | RD_KAFKA_PURGE_F_NON_BLOCKING))
+  }
+
+  /// Sends one record and returns its outcome.
+  /// - Parameter deadline: The end of the wait; nil leaves the time limit to librdkafka.
+  func attempt(_ record: ProducerRecord, until deadline: ContinuousClock.Instant?) async -> DeliveryOutcome {
+    await withUnsafeContinuation { continuation in
+      let pending = PendingDelivery(
+        topic: record.topic, isTransactional: isTransactional
+      ) { continuation.resume(returning: $0) }
+      if let error = take(record, pending) {
+        pending.finish(.failed(error))
+      } else if let deadline {
+        pending.expire(at: deadline)
+      }
+    }
+  }
+
+  /// Sends as many records as the queue has room for and returns their outcomes, in order.
+  func attempt(_ records: ArraySlice<ProducerRecord>) async -> [DeliveryOutcome] {
+    await withUnsafeContinuation { continuation in
+      let batch = BatchDelivery(continuation)
+      for record in records {
+        let index = batch.open()
+        let pending = PendingDelivery(topic: record.topic, isTransactional: isTransactional) { outcome in
+          batch.settle(index, outcome)
+        }
+        guard let error = take(record, pending) else { continue }
+        guard error.code == .queueFull else {
+          pending.finish(.failed(error))
+          continue
+        }
+        batch.withdraw(index)
+        break
+      }
+      batch.seal()
+    }
+  }
+
+  /// Passes a record to librdkafka. Returns nil if librdkafka accepted it; its report then finishes `pending`.
+  private func take(_ record: ProducerRecord, _ pending: PendingDelivery) -> KafkaError? {
+    let opaque = Unmanaged.passRetained(pending)
+    unreported.add(1, ordering: .sequentiallyConsistent)
+    guard let error = handle.produce(record, opaque: opaque.toOpaque()) else { return nil }
+    unreported.subtract(1, ordering: .sequentiallyConsistent)
+    opaque.release()
+    return error
+  }
+
+  private func deliver(_ event: OpaquePointer) {
+    guard rd_kafka_event_type(event) == RD_KAFKA_EVENT_DR else { return }
+    while let message = rd_kafka_event_message_next(event) {
+      guard let opaque = message.pointee._private else { continue }
+      let pending = Unmanaged<PendingDelivery>.fromOpaque(opaque).takeRetainedValue()
+      unreported.subtract(1, ordering: .sequentiallyConsistent)
+      pending.report(message)
+    }
+  }
+
+  /// Fetches the metadata of topics. Blocks.
+  func learn(_ topics: some Sequence<String>, timeout: Duration) throws(KafkaError) {
+    let known = topics.compactMap { rd_kafka_topic_new(handle.rk, $0, nil) }
+    defer { for topic in known { rd_kafka_topic_destroy(topic) } }
+    var metadata: UnsafePointer<rd_kafka_metadata>?
+    let error = rd_kafka_metadata(handle.rk, 0, nil, &metadata, Int32(clamping: timeout.wholeMilliseconds))
+    guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, operation: "read the metadata of topics") }
+    if let metadata { rd_kafka_metadata_destroy(metadata) }
+  }
+
+  /// Raises a fatal error, as after a lost sequence. For tests.
+  func failForTest() {
+    rd_kafka_test_fatal_error(handle.rk, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, "raised by a test")
+  }
+}
+
+extension ClientHandle {
+  /// Passes a record to librdkafka, which copies it. Returns nil if librdkafka accepted it.
+  func produce(_ record: ProducerRecord, opaque: UnsafeMutableRawPointer) -> KafkaError? {
+    let headers = record.headers.makeNative()
+    let error = withBytes(record.key) { key in
+      withBytes(record.value) { value in
+        millrace_produce(
+          rk, record.topic, record.partition ?? RD_KAFKA_PARTITION_UA, key.baseAddress, key.count, value.baseAddress,
+          value.count, headers, record.timestamp ?? 0, opaque)
+      }
+    }
+    guard let error else { return nil }
+    if let headers { rd_kafka_headers_destroy(headers) }
+    var refusal = KafkaError(consuming: error, operation: "send to \(record.topic)")
+    refusal.persistence = .notPersisted
+    return refusal
+  }
+
+  /// Calls `body` with a null pointer for nil and a valid pointer for empty bytes, because a tombstone is not an empty
+  /// value.
+  private func withBytes<Result>(
+    _ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    return bytes.withUnsafeBytes { buffer in
+      guard buffer.baseAddress == nil else { return body(buffer) }
+      return withUnsafePointer(to: 0 as UInt8) { body(UnsafeRawBufferPointer(start: $0, count: 0)) }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package import KafkaClient
+
+extension KafkaError {
+  /// The action for the operator, in one clause.
+  package var advice: String {
+    if code == .invalidConfiguration { return "check kafka.properties" }
+    if code == .unknownTopicOrPartition { return "create it with millrace topics apply" }
+    // A cause that needs a person comes first: it explains the others.
+    let kinds = problems.map(\.kind)
+    if kinds.contains(.authentication) {
+      return "check sasl.mechanism, sasl.username and sasl.password in kafka.properties and kafka.propertyFiles, and "
+        + "whether the cluster has this user"
+    }
+    if kinds.contains(.tls) {
+      return "check security.protocol and ssl.* in kafka.properties, and the certificates of both sides"
+    }
+    if kinds.contains(.securityProtocol) {
+      return "check security.protocol in kafka.properties: the listener expects another protocol, or is not Kafka"
+    }
+    if kinds.contains(.name) { return "check the names in kafka.bootstrapServers, and this machine's DNS" }
+    if isRetriable { return "check kafka.bootstrapServers and that the brokers run" }
+    return "look up the code in Kafka's documentation, and check this user's permissions"
+  }
+}

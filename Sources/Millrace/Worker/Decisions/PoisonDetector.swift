@@ -1,0 +1,119 @@
+// Finds records and timers that kill the process, from the marks that earlier owners of the lane committed.
+
+internal import AppStore
+
+/// Evaluates the marks that earlier owners of a lane left when the lane starts, and maintains its own mark.
+///
+/// After two unclean starts in a row, the lane runs one record or timer at a time and commits its name before it runs.
+/// At the third unclean start, the record or timer that was named becomes a dead letter. This does not happen if one of
+/// the three was only a loss, which means that the process survived. Enough records settled without a crash end the
+/// suspicion.
+struct PoisonDetector: Sendable {
+  /// The number of unclean starts after which the lane runs one record at a time. Losses count: an owner that cannot
+  /// commit a batch in time may be able to commit one record.
+  static let startsUntilOneAtATime = 2
+  /// The number of unclean starts, not counting losses, after which the records in flight become dead letters.
+  static let startsUntilCondemned = 3
+
+  /// The id of this ownership of the lane.
+  let owner: UInt32
+  private let patience: Int
+  private var settledCount = 0
+  /// Consecutive ownerships that ended uncleanly and are not known to be losses, oldest first.
+  private var unclean: [UInt32]
+  /// The number of losses in the same sequence: unclean ends that the process survived.
+  private var losses: Int
+
+  /// The number of consecutive starts, including this one, that followed an unclean end.
+  var uncleanStarts: Int { unclean.count + losses }
+  /// Records that become dead letters with ``reason`` and do not run.
+  private(set) var poisoned: Set<SourcePosition>
+  /// Timers, by ``mark(of:_:)``, that become dead letters with ``reason`` and do not fire.
+  private(set) var condemnedTimers: Set<UInt64> = []
+
+  /// The dead letter's stable code.
+  static let reason = "crashed-the-process"
+
+  /// - Parameters:
+  ///   - metadata: The metadata committed with the offset of each source.
+  ///   - owner: The id of this ownership; a unique number, for instance random.
+  ///   - survivors: Ownerships that ended uncleanly in a process that survived, because it lost the lane or could no
+  ///     longer commit. No record caused these.
+  ///   - patience: The number of records settled without a crash that ends the suspicion. At least the number of
+  ///     records that all sources of the lane may have in flight.
+  init(metadata: [String: String], owner: UInt32, survivors: Set<UInt32> = [], patience: Int) {
+    self.owner = owner
+    self.patience = max(1, patience)
+    let marks = metadata.compactMapValues { PoisonMark($0) }
+    let rows = marks.mapValues { mark in
+      let row = mark.unclean + [mark.owner]
+      let unclean = row.filter { !survivors.contains($0) }
+      return (unclean: unclean, losses: mark.losses + row.count - unclean.count)
+    }
+    unclean = rows.values.map(\.unclean).max { $0.count < $1.count } ?? []
+    losses = rows.values.map(\.losses).max() ?? 0
+    poisoned = []
+    guard unclean.count >= Self.startsUntilCondemned else { return }
+    for (topic, mark) in marks where rows[topic]?.unclean.count == unclean.count {
+      // Poisoned records stay poisoned even if the owner lost the lane before it settled them.
+      let offsets = mark.poisoned + (survivors.contains(mark.owner) ? [] : mark.inFlight)
+      poisoned.formUnion(offsets.map { SourcePosition(topic: topic, offset: $0) })
+      condemnedTimers.formUnion(mark.condemnedTimers + (survivors.contains(mark.owner) ? [] : mark.timers))
+    }
+  }
+
+  /// Whether the marks show an unclean end of an ownership that is not in `known`. Then the worker has to find out
+  /// which processes survived.
+  static func isSuspicious(_ metadata: some Sequence<String>, known: Set<UInt32>) -> Bool {
+    metadata.contains { text in PoisonMark(text).map { !known.isSuperset(of: $0.unclean + [$0.owner]) } ?? false }
+  }
+
+  /// Whether only one record runs at a time. ``metadata(of:inFlight:)`` with that record is committed before it runs.
+  var isOneAtATime: Bool { uncleanStarts >= Self.startsUntilOneAtATime }
+
+  /// Whether a record must become a dead letter. This does not change until the record is settled.
+  func isCondemned(_ position: SourcePosition) -> Bool { poisoned.contains(position) }
+
+  /// Returns the number that identifies a timer in marks. A timer that is set again for another time has another
+  /// number.
+  static func mark(of name: String, _ timer: LaneTimer) -> UInt64 {
+    LedgerKey(id: "\(timer.at.millisecondsSince1970)/\(name)").low
+  }
+
+  /// Whether a timer must become a dead letter. This does not change until the timer is settled.
+  func isCondemned(timer mark: UInt64) -> Bool { condemnedTimers.contains(mark) }
+
+  /// The outcome of a timer is in Kafka, and the process survived.
+  mutating func settled(timer mark: UInt64) {
+    condemnedTimers.remove(mark)
+    countSettled()
+  }
+
+  /// The outcome of a record is in Kafka, and the process survived.
+  mutating func settled(_ position: SourcePosition) {
+    poisoned.remove(position)
+    countSettled()
+  }
+
+  private mutating func countSettled() {
+    settledCount += 1
+    guard settledCount >= patience else { return }
+    unclean = []
+    losses = 0
+  }
+
+  /// Returns the metadata for one source's offset. A lane that starts commits it before it runs its first record.
+  /// - Parameters:
+  ///   - inFlight: Offsets of this source whose records are with a handler.
+  ///   - timers: The lane's timers, by ``mark(of:_:)``, that are with a handler.
+  func metadata(of topic: String, inFlight: [Int64], timers: [UInt64] = []) -> String {
+    let own = poisoned.filter { $0.topic == topic }.map(\.offset)
+    return PoisonMark(
+      owner: owner, losses: losses, unclean: unclean, condemnedTimers: Array(condemnedTimers), timers: timers,
+      poisoned: own, inFlight: inFlight
+    ).metadata
+  }
+
+  /// The metadata of a lane that ended cleanly.
+  static let cleanMetadata = ""
+}

@@ -1,0 +1,343 @@
+// A pool of tasks that run a lane's handlers. A new task and a hop to the lane's actor for each record would cost
+// several times as much as a small handler.
+
+internal import AppStore
+internal import MillraceTime
+internal import KafkaClient
+internal import Synchronization
+
+/// A handler run that a lane requests.
+enum LaneJob: Sendable {
+  /// Run a record. In a reapply the digest identifies the outcome to replace. `isNamed` means that the lane suspects
+  /// its records or timers of killing the process, so it commits its crash mark before the run.
+  case record(UInt64, LaneItem, replacing: UInt32?, isNamed: Bool)
+  case timer(UInt64, String, LaneTimer, isNamed: Bool)
+}
+
+/// The result of one handler run.
+struct LaneEnd: Sendable {
+  var job: LaneJob
+  var journal: LaneEffectRecorder
+  var began: Timestamp
+  var result: HandlerResult
+}
+
+/// Runs the handlers of a lane.
+///
+/// A task runs one job after another. It reports several results to the lane at once: when no job is left, or a
+/// millisecond after the first result. When a task takes a job and more jobs are left, it wakes another task. A handler
+/// that waits therefore delays no other, and handlers that do not wait need only one task. The lane limits the number
+/// of running handlers by the number of jobs that it submits.
+///
+/// If a handler exceeds its time limit or its lane ends, the pool cancels and abandons it together with its task. Its
+/// outcome is ignored.
+final class HandlerPool: Sendable {
+  fileprivate struct Run: Sendable {
+    var job: LaneJob
+    var journal: LaneEffectRecorder
+    var began: Timestamp
+    var hand: WorkerTask
+    var limit: UInt64
+  }
+
+  private struct State {
+    var jobs = FIFO<LaneJob>()
+    var runs: [UInt64: Run] = [:]
+    var lastRun: UInt64 = 0
+    var ends: [LaneEnd] = []
+    var firstEnd: MillraceClock.Instant?
+    var isReporting = false
+    var idle: [UnsafeContinuation<Void, Never>] = []
+    var isWaking = false
+    var isOver = false
+    /// Runs that were abandoned when the pool was stopped.
+    var leftBehind: Set<UInt64> = []
+    var whenEmpty: (@Sendable () -> Void)?
+
+    /// Whether there are results that no task is reporting to the lane.
+    var hasUntold: Bool { firstEnd != nil && !isReporting }
+
+    /// Whether a task has to report the results to the lane now.
+    func isReportDue(at now: MillraceClock.Instant) -> Bool {
+      guard let firstEnd, hasUntold else { return false }
+      return jobs.isEmpty || firstEnd.duration(to: now) >= HandlerPool.slice
+    }
+
+    /// Removes and returns the callback, if the pool was stopped and no abandoned handler is left.
+    mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
+      guard isOver, leftBehind.isEmpty else { return nil }
+      defer { whenEmpty = nil }
+      return whenEmpty
+    }
+  }
+
+  private enum Step {
+    case run(UInt64, LaneJob, LaneEffectRecorder)
+    case report
+    case rest
+    case leave
+  }
+
+  private enum Wake {
+    case hand(UnsafeContinuation<Void, Never>)
+    case newHand
+  }
+
+  /// How long a task runs before it yields its thread, and how long a result waits for others before it is reported.
+  private static let slice = Duration.milliseconds(1)
+  /// The maximum number of idle tasks that wait for a job.
+  private static let mostIdle = 16
+
+  private let handler: any LaneHandling
+  private let limits: TimeLimits
+  private let clock: MillraceClock
+  private let metrics: WorkerMetrics
+  private let state = Mutex(State())
+
+  init(_ handler: any LaneHandling, limits: TimeLimits, clock: MillraceClock, metrics: WorkerMetrics) {
+    self.handler = handler
+    self.limits = limits
+    self.clock = clock
+    self.metrics = metrics
+  }
+
+  /// Adds jobs, which start in this order.
+  /// - Parameter isOwnCall: Whether a task of the pool makes the call. That task then runs the first job itself.
+  func hand(_ jobs: [LaneJob], to lane: LaneRunner, isOwnCall: Bool = false) {
+    guard !jobs.isEmpty else { return }
+    let wake = state.withLock { state -> Wake? in
+      guard !state.isOver else { return nil }
+      for job in jobs { state.jobs.append(job) }
+      return isOwnCall ? nil : Self.wake(&state)
+    }
+    carryOut(wake, lane)
+  }
+
+  /// Removes and returns the results that were not reported to the lane yet.
+  func takeEnds() -> [LaneEnd] {
+    state.withLock { state in
+      defer {
+        state.ends.removeAll(keepingCapacity: true)
+        state.firstEnd = nil
+        state.isReporting = false
+      }
+      return state.ends
+    }
+  }
+
+  /// Starts no more jobs, and cancels and abandons the running handlers.
+  func stop() {
+    let (runs, idle) = state.withLock { state in
+      state.isOver = true
+      state.jobs = FIFO()
+      state.leftBehind.formUnion(state.runs.keys)
+      defer {
+        state.runs = [:]
+        state.idle = []
+      }
+      return (Array(state.runs.values), state.idle)
+    }
+    for run in runs { leaveBehind(run) }
+    for hand in idle { hand.resume() }
+  }
+
+  /// Calls `action` after the pool was stopped and all handlers that were abandoned then have returned. It does not
+  /// wait for handlers that timed out earlier, because the outcome of their records is already decided.
+  func whenEmpty(_ action: @escaping @Sendable () -> Void) {
+    let action = state.withLock { state in
+      state.whenEmpty = action
+      return state.takeWhenEmpty()
+    }
+    action?()
+  }
+
+  // MARK: - One task
+
+  private func work(_ hand: WorkerTask, for lane: LaneRunner) async {
+    state.withLock { $0.isWaking = false }
+    let expire: @Sendable (UInt64) -> Void = { self.expire($0, for: lane) }
+    var sliceEnd = clock.now.advanced(by: Self.slice)
+    while true {
+      let now = clock.now
+      if now >= sliceEnd {
+        await Task.yield()
+        sliceEnd = clock.now.advanced(by: Self.slice)
+      }
+      switch next(hand, for: lane, now: now, expire) {
+      case .run(let number, let job, let journal):
+        guard await run(number, job, journal, for: lane) else { return }
+      case .report: await lane.collect()
+      case .rest: await rest()
+      case .leave: return
+      }
+    }
+  }
+
+  private func next(
+    _ hand: WorkerTask, for lane: LaneRunner, now: MillraceClock.Instant, _ expire: @escaping @Sendable (UInt64) -> Void
+  ) -> Step {
+    let (step, wake) = state.withLock { state -> (Step, Wake?) in
+      if state.isOver { return (.leave, nil) }
+      if state.isReportDue(at: now) {
+        state.isReporting = true
+        return (.report, nil)
+      }
+      guard let job = state.jobs.popFirst() else { return (state.idle.count < Self.mostIdle ? .rest : .leave, nil) }
+      state.lastRun += 1
+      let number = state.lastRun
+      let journal = LaneEffectRecorder(lane: lane, job: job.number)
+      let limit = limits.begin(number, expire)
+      state.runs[number] = Run(job: job, journal: journal, began: clock.wallTime, hand: hand, limit: limit)
+      // This run may take long, so another task has to take the remaining jobs and report the results.
+      return (.run(number, job, journal), state.jobs.isEmpty && !state.hasUntold ? nil : Self.wake(&state))
+    }
+    carryOut(wake, lane)
+    return step
+  }
+
+  /// - Returns: False if the run was abandoned. Its task then ends.
+  private func run(_ number: UInt64, _ job: LaneJob, _ journal: LaneEffectRecorder, for lane: LaneRunner) async -> Bool
+  {
+    let result: HandlerResult
+    switch job {
+    case .record(_, let item, _, let isNamed):
+      // If the crash mark cannot be written, the lane is gone.
+      if isNamed, await !lane.writeMark() { return end(number, nil) }
+      result = await handler.run(item, journal: journal)
+    case .timer(_, let name, let timer, let isNamed):
+      if isNamed, await !lane.writeMark() { return end(number, nil) }
+      result = await handler.run(FiredTimer(name, timer), journal: journal)
+    }
+    return end(number, result)
+  }
+
+  private func end(_ number: UInt64, _ result: HandlerResult?) -> Bool {
+    let (run, whenEmpty) = state.withLock { state -> (Run?, (@Sendable () -> Void)?) in
+      guard let run = state.runs.removeValue(forKey: number) else {
+        state.leftBehind.remove(number)
+        return (nil, state.takeWhenEmpty())
+      }
+      if let result { add(LaneEnd(run, result), to: &state) }
+      return (run, nil)
+    }
+    guard let run else {
+      metrics.handlerFreed()
+      whenEmpty?()
+      return false
+    }
+    limits.end(run.limit)
+    return true
+  }
+
+  private func add(_ end: LaneEnd, to state: inout State) {
+    state.ends.append(end)
+    if state.firstEnd == nil { state.firstEnd = clock.now }
+  }
+
+  private func rest() async {
+    await withUnsafeContinuation { continuation in
+      let isNeeded = state.withLock { state in
+        if state.isOver || !state.jobs.isEmpty || state.hasUntold { return true }
+        state.idle.append(continuation)
+        return false
+      }
+      if isNeeded { continuation.resume() }
+    }
+    state.withLock { $0.isWaking = false }
+  }
+
+  // MARK: - Waking
+
+  /// Wakes one task, unless another one is still waking up: that one wakes the next if there is more to do.
+  private static func wake(_ state: inout State) -> Wake? {
+    guard !state.isWaking else { return nil }
+    state.isWaking = true
+    return state.idle.popLast().map { .hand($0) } ?? .newHand
+  }
+
+  private func carryOut(_ wake: Wake?, _ lane: LaneRunner) {
+    switch wake {
+    case .hand(let continuation): continuation.resume()
+    case .newHand:
+      let hand = WorkerTask()
+      hand.own(Task { await self.work(hand, for: lane) })
+    case nil: break
+    }
+  }
+
+  // MARK: - Abandoning runs
+
+  private func expire(_ number: UInt64, for lane: LaneRunner) {
+    let (run, wake) = state.withLock { state -> (Run?, Wake?) in
+      guard let run = state.runs.removeValue(forKey: number) else { return (nil, nil) }
+      let result = HandlerResult.failed(
+        .retryBySchedule, reason: "handler-timeout", detail: "no outcome within \(DurationText.text(limits.limit))")
+      add(LaneEnd(run, result), to: &state)
+      return (run, Self.wake(&state))
+    }
+    guard let run else { return }
+    metrics.handlerRan(type: run.job.typeLabel, for: limits.limit)
+    leaveBehind(run)
+    carryOut(wake, lane)
+  }
+
+  private func leaveBehind(_ run: Run) {
+    limits.end(run.limit)
+    metrics.handlerStuck()
+    run.hand.cancel()
+  }
+
+  /// A task of the pool, which can be cancelled even before it is set.
+  fileprivate final class WorkerTask: Sendable {
+    private struct State {
+      var task: Task<Void, Never>?
+      var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    func own(_ task: Task<Void, Never>) {
+      let isCancelled = state.withLock { state in
+        state.task = task
+        return state.isCancelled
+      }
+      if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+      let task = state.withLock { state in
+        state.isCancelled = true
+        return state.task
+      }
+      task?.cancel()
+    }
+  }
+}
+
+extension LaneEnd {
+  fileprivate init(_ run: HandlerPool.Run, _ result: HandlerResult) {
+    self.init(job: run.job, journal: run.journal, began: run.began, result: result)
+  }
+}
+
+extension LaneJob {
+  /// The number of the run within its lane.
+  fileprivate var number: UInt64 {
+    switch self {
+    case .record(let number, _, _, _), .timer(let number, _, _, _): number
+    }
+  }
+
+  fileprivate var typeLabel: String {
+    if case .record(_, let item, _, _) = self { item.typeLabel } else { FiredTimer.typeLabel }
+  }
+}
+
+extension FiredTimer {
+  /// The value of the metric label `type` for timers.
+  static let typeLabel = "timer"
+
+  init(_ name: String, _ timer: LaneTimer) {
+    self.init(name: name, at: timer.at, payload: timer.payload, key: String(decoding: timer.key, as: UTF8.self))
+  }
+}

@@ -1,0 +1,67 @@
+// Records operators' actions on campaigns in the audit trail: the start before anything is done, then the result.
+
+internal import AppStore
+internal import MillraceTime
+internal import Millrace
+internal import RenewalExtensions
+
+/// Writes the audit records of one operator's action.
+struct CampaignAudit {
+  let campaigns: CampaignLog
+  let clock: MillraceClock
+  let action: AuditRecord.Action
+  let by: String
+  var why: String?
+
+  /// The result of an action.
+  typealias End = (result: AuditRecord.Result, counts: [AuditRecord.Count])
+
+  /// Performs and records an action on a campaign. If the start cannot be recorded, nothing is done.
+  /// - Parameter end: Converts the result for the audit trail.
+  func record<Result>(
+    of campaign: Campaign, selection: JSONObject, _ work: () async throws -> Result, end: (Result) -> End
+  ) async throws -> Result {
+    let audit = AuditLog(on: campaigns.log, prefix: campaigns.prefix)
+    let run = CommandID.new()
+    func record(_ phase: AuditRecord.Phase) -> AuditRecord {
+      AuditRecord(
+        run: run, action, phase, by: by, source: "millrace", at: clock.wallTime, why: why, target: campaign.id,
+        selection: selection)
+    }
+    func ended(_ end: End) -> AuditRecord {
+      record(.ended(part: AuditRecord.everything, result: end.result, counts: end.counts))
+    }
+    try await audit.append([record(.started(parts: 1))])
+    do {
+      let result = try await work()
+      await audit.endRegardless(ended(end(result)))
+      return result
+    } catch {
+      await audit.endEarly(by: error) { ended(($0, [])) }
+      throw error
+    }
+  }
+}
+
+extension CampaignStart.Result {
+  /// The result for the audit trail.
+  var audited: AuditRecord.Result {
+    switch self {
+    case .accepted: .done
+    case .known: AuditRecord.Result(rawValue: "done", detail: "Apple accepted it earlier; nothing was sent")
+    case .unclear(let why): AuditRecord.Result(rawValue: "unclear", detail: why)
+    case .refused(let why), .notSent(let why): .failed(why)
+    case .withdrawn(let other): .failed("\(other.by) started \(other.id) at the same time; nothing was sent")
+    }
+  }
+}
+
+extension Campaign {
+  /// The request to Apple, for the audit trail.
+  var auditSelection: JSONObject {
+    var json = request.json
+    json["bundleId"] = .string(bundleId)
+    json["environment"] = .string(environment.rawValue)
+    return json
+  }
+}

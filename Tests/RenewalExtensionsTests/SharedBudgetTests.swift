@@ -1,0 +1,54 @@
+// Two workers call one endpoint of the simulated App Store. Each has its own lanes.
+
+import AppStore
+import AppStoreServerAPI
+import MillraceTime
+import Millrace
+import MillraceTesting
+import Testing
+
+@testable import AppStoreSimulator
+@testable import Operations
+@testable import RenewalExtensions
+
+@Suite(.timeLimit(.minutes(15))) struct SharedBudgetTests {
+  private static func settings(_ name: String, calls: [AppStoreServerAPI.APIEndpoint]?) -> WorkerSettings {
+    var settings = WorkerSettings()
+    (settings.name, settings.calls) = (name, calls)
+    return settings
+  }
+
+  /// Apple's 20 per second, divided by 20, times the share of 0.8.
+  private static let perSecond = 0.8
+
+  @Test(arguments: [nil, [AppStoreServerAPI.APIEndpoint.extendSubscriptionRenewalDate]])
+  func `two workers that call one endpoint share one budget, and use it`(
+    calls: [AppStoreServerAPI.APIEndpoint]?
+  ) async throws {
+    let names = [RenewalExtensionsWorker.name, "support"]
+    let rehearsal = try Rehearsal(
+      workers: [Self.settings(names[0], calls: nil), Self.settings(names[1], calls: calls)], limitDivisor: 20)
+    let ids = try rehearsal.settle(300)
+    try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
+    try await rehearsal.running(names[0], names[1]) { workers in
+      let started = workers
+      let now = rehearsal.now
+      for id in ids {
+        try rehearsal.world.withState { state throws(WorldError) in try state.failExtension(id, at: now) }
+      }
+      try rehearsal.deliver()
+      await rehearsal.waitForWorkers(started)
+      let before = rehearsal.extensionCalls
+      let seconds = 300
+      for _ in 0..<seconds {
+        try rehearsal.pass(.seconds(1))
+        await rehearsal.waitForWorkers(started, patience: .milliseconds(100))
+      }
+      let made = rehearsal.extensionCalls - before
+      let allowed = Double(seconds) * Self.perSecond
+      // Each worker may have one late and one early call.
+      #expect(Double(made) <= allowed + 4, "\(made) calls, \(allowed) allowed")
+      #expect(Double(made) >= allowed * 0.8, "\(made) calls, \(allowed) allowed")
+    }
+  }
+}
