@@ -28,12 +28,22 @@ final class LaneWatch: Sendable {
     var lanes: [Int32: Lane] = [:]
     /// The lane of each notification.
     var places: [String: Int32] = [:]
+    var load = Load.running
   }
+
+  /// The state of the task that writes notifications.
+  enum Load { case running, ending, ended }
 
   private let state = Mutex(State())
 
   /// The process that published each lane's latest event.
   var processes: [Int32: Int] { state.withLock { $0.lanes.mapValues(\.process) } }
+
+  /// Whether notifications are written. Set it to `ending` to stop the writing task, which then sets `ended`.
+  var load: Load {
+    get { state.withLock { $0.load } }
+    set { state.withLock { $0.load = newValue } }
+  }
 
   func wrote(_ notification: String, to lane: Int32) { state.withLock { $0.places[notification] = lane } }
 
@@ -94,9 +104,10 @@ extension CrashTest {
     }
   }
 
-  /// Writes one notification per lane, twice per second, until cancelled.
+  /// Writes one notification per lane, twice per second, until the load ends.
   private func feed(_ watch: LaneWatch) async throws -> String? {
-    while !Task.isCancelled {
+    defer { watch.load = .ended }
+    while watch.load == .running, !Task.isCancelled {
       var records: [ProducerRecord] = []
       for lane in 0..<Int32(deployment.lanes) {
         let (fixture, hasEffect) = try await next(isTest: true)
@@ -130,6 +141,11 @@ extension CrashTest {
           places, index, by: SIGTERM, after: .seconds(8), "stopped, started 8 s later", within: nil, watch)
       }
       places = try await loss(of: 1, places, watch)
+      // What is written after the workers have left would have no event.
+      watch.load = .ending
+      try await pause("the load to end") { watch.load == .ended }
+      let all = Set(sent.keys)
+      try await pause("the last notifications to be answered") { [observer] in all.isSubset(of: observer.answered) }
       for place in places where place.process.end == nil { place.process.send(SIGTERM) }
       for place in places where place.process.end != .signal(SIGKILL) {
         let end = await place.process.wait()

@@ -191,6 +191,7 @@ struct Ledger: Sendable {
       // Pages are removed in the order in which they were added. A page that is not the first was compacted away
       // before.
       if pages.first == id { _ = pages.popFirst() }
+    case .owner: break
     }
   }
 

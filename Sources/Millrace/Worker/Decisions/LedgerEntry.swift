@@ -86,6 +86,9 @@ enum LedgerEntry: Sendable, Hashable {
   case state(String, [UInt8]?)
   /// Notifications that were done in one commit; see ``LedgerPage``.
   case page(LedgerPage.ID, LedgerPage?)
+  /// The instance that last took over the lane. It says nothing about notifications. Its record ends the restore, because
+  /// all records of earlier owners are in front of it.
+  case owner(String?)
 
   /// The subject of an entry, which becomes the key of its record.
   enum Name: Sendable, Hashable {
@@ -96,6 +99,7 @@ enum LedgerEntry: Sendable, Hashable {
     case tail(LedgerKey)
     case state(String)
     case page(LedgerPage.ID)
+    case owner
   }
 
   var name: Name {
@@ -107,6 +111,7 @@ enum LedgerEntry: Sendable, Hashable {
     case .tail(let key, _): .tail(key)
     case .state(let name, _): .state(name)
     case .page(let id, _): .page(id)
+    case .owner: .owner
     }
   }
 }

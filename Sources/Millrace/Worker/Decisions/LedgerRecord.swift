@@ -1,8 +1,8 @@
 // The encoding of ledger entries as records of the ledger topic. Every later version has to read this format: kinds and
 // fields are only added, and a changed layout gets a new version byte.
 //
-// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`) or 8 bytes (`p`). Value:
-// one version byte, then fixed fields, most significant byte first; a tombstone removes.
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`), 8 bytes (`p`) or nothing
+// (`o`). Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
 
 internal import AppStore
 
@@ -27,6 +27,7 @@ struct LedgerRecord: Sendable, Hashable {
     case tail = 0x6B  // k
     case state = 0x73  // s
     case page = 0x70  // p
+    case owner = 0x6F  // o
   }
 
   private enum Code {
@@ -60,6 +61,8 @@ extension LedgerRecord {
       var name = ByteWriter(Kind.page.rawValue)
       name.put(id.value)
       self.init(key: name.bytes, value: page.map(Self.value))
+    case .owner(let instance):
+      self.init(.owner, [], instance.map { [Self.version] + $0.utf8 })
     }
   }
 
@@ -161,6 +164,12 @@ extension LedgerRecord {
       var bytes = ByteReader(Array(key.dropFirst()))
       return .page(LedgerPage.ID(value: try bytes.integer()), try read(Self.page))
     case .effect: return .effect(try name(), try read(Self.effect))
+    case .owner:
+      return .owner(
+        try read { (bytes) throws(LedgerRecordError) in
+          guard let instance = String(validating: bytes.rest(), as: UTF8.self) else { throw .malformed }
+          return instance
+        })
     }
   }
 

@@ -1,5 +1,6 @@
-// Starts lanes. It fetches the stable committed offsets first and then reads the ledger to its high watermark. The
-// order matters: an outcome that is committed after the offsets were fetched is in the ledger, which is read later.
+// Starts lanes. It fetches the stable committed offsets, then writes a record to the ledger, and then reads the ledger to
+// that record. The order matters: the records of an outcome that is committed after the offsets were fetched are in front
+// of the record.
 
 internal import AppStore
 internal import MillraceTime
@@ -12,6 +13,10 @@ struct LaneStarter: Sendable {
   let reader: any LogReader
   let parts: LaneParts
   let notices: LivenessNotices
+  /// Writes to the ledger outside transactions.
+  let writer: any LogWriter
+  /// The name of this instance of the worker.
+  let instance: String
   /// Opens when this worker's producer has taken over and the open transaction of its predecessor is aborted.
   let writerIsReady: Latch
   /// Limits parallel restores. Each has a client that reads ahead, and more restores than processors are not faster.
@@ -46,7 +51,7 @@ struct LaneStarter: Sendable {
   ) async throws -> LaneRunner {
     let sources = partitions.map(\.partition)
     let committed = try await reader.committed(sources, timeout: Self.commitQuestionTimeout)
-    let ranges = try await log.highWatermarks(of: sources, timeout: Self.questionTimeout)
+    let ranges = try await available(sources, holding: committed)
     var starts: [String: Int64] = [:]
     for source in sources {
       starts[source.topic] = try start(
@@ -57,10 +62,10 @@ struct LaneStarter: Sendable {
     let restored = Mutex(kept?.ledger ?? Ledger())
     let (end, survivors) = try await restores.pass {
       try Task.checkCancellation()
+      let mark = try await markEnd(ofLedger: epoch.lane)
       let end = try await log.scan(
         TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
-        from: kept.map { .offset($0.end) } ?? .earliest,
-        to: .highWatermark, upTo: Self.pageSize
+        from: kept.map { .offset($0.end) } ?? .earliest, to: .offset(mark + 1), upTo: Self.pageSize
       ) { records in
         let entries = try records.map { try LedgerRecord.entry(of: $0) }
         restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
@@ -74,6 +79,30 @@ struct LaneStarter: Sendable {
       watch: PoisonDetector(
         metadata: marks, owner: notices.newOwner(), survivors: survivors,
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
+  }
+
+  /// Appends the name of this instance to the ledger and returns the record's offset. All records of earlier owners have
+  /// lower offsets.
+  ///
+  /// The high watermark is no such end. A broker that was suspended answers a request that waited for it from its old
+  /// state, before it learns that it is no longer the leader. A record is acknowledged by the leader only.
+  private func markEnd(ofLedger lane: Int32) async throws(KafkaError) -> Int64 {
+    let record = LedgerRecord(.owner(instance))
+    let sent = ProducerRecord(topic: parts.topics.ledger, partition: lane, key: record.key, value: record.value)
+    return try await writer.send(sent.timed(by: parts.clock)).offset
+  }
+
+  /// Returns the range of each partition. A former leader may not know the committed offsets yet, so the question is
+  /// repeated until the ranges include them, at most five times.
+  private func available(
+    _ partitions: [TopicPartition], holding committed: [CommittedOffset]
+  ) async throws -> [TopicPartition: Range<Int64>] {
+    for _ in 0..<5 {
+      let ranges = try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
+      if committed.allSatisfy({ $0.offset <= ranges[$0.partition]?.upperBound ?? 0 }) { return ranges }
+      try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
+    }
+    return try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
   }
 
   private func start(of source: TopicPartition, committed: Int64?, available: Range<Int64>?) throws -> Int64 {

@@ -50,8 +50,11 @@ struct WorkerMembership: Sendable {
     let commands = CommandConsumer(
       worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
       logger: parts.logger)
+    // A transactional writer writes in transactions only.
+    let plainWriter = parts.commit == .transactional ? try parts.log.makeWriter() : writer.client
     let starter = LaneStarter(
-      reader: reader, parts: laneParts(commands, committer), notices: notices, writerIsReady: ready)
+      reader: reader, parts: laneParts(commands, committer), notices: notices, writer: plainWriter,
+      instance: parts.instance, writerIsReady: ready)
     // The supervisor keeps the ledgers of lanes that have left. A later membership does not reuse them.
     let supervisor = LaneSupervisor(
       starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
@@ -64,6 +67,9 @@ struct WorkerMembership: Sendable {
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await serve(writer, committer, reader) }
+      if parts.commit == .transactional {
+        group.addTask { await ending.onFailure { try await plainWriter.run() } }
+      }
       await withTaskGroup(of: Void.self) { followers in
         followers.addTask { await ending.onFailure(of: commands.follow) }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
@@ -72,6 +78,7 @@ struct WorkerMembership: Sendable {
         await serve(reader, committer, supervisor)
         followers.cancelAll()
       }
+      plainWriter.shutDown()
       writer.client.shutDown()
     }
     return committer.hasCommittedTransaction

@@ -14,7 +14,7 @@ import Testing
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
     .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
     .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
-    .state("entitlement/1", [1, 0, 255]), .state("s", []), .state("s", nil),
+    .owner("worker-7"), .owner(""), .owner(nil), .state("entitlement/1", [1, 0, 255]), .state("s", []), .state("s", nil),
   ]
 
   @Test(arguments: entries)
@@ -31,6 +31,7 @@ import Testing
     #expect(
       LedgerRecord(.counter("ab", 7)) == LedgerRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
     #expect(LedgerRecord(.state("a", [9])) == LedgerRecord(key: [0x73, 0x61], value: [1, 9]))
+    #expect(LedgerRecord(.owner("a")) == LedgerRecord(key: [0x6F], value: [1, 0x61]))
     let intent = Effect(intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
     #expect(
       LedgerRecord(.effect("a", intent)) == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 9]))

@@ -218,7 +218,9 @@ import Testing
       // Every lane has records when the fault occurs.
       for number in round * 6..<(round + 1) * 6 { try fleet.put(ids[number], key: "k\(number % 17)") }
       let log = processes[Int.random(in: processes.indices, using: &random)].log
-      let unanswered = Self.error(.timedOut, isFatal: false, requiresAbort: true)
+      var unanswered = Self.error(.timedOut, isFatal: false, requiresAbort: true)
+      // For the writer without transactions, which writes when a lane starts.
+      unanswered.isRetriable = true
       switch Int.random(in: 0..<6, using: &random) {
       case 0: log.fail(.commitTransaction, with: [unanswered], reach: .unacknowledged)
       case 1: log.fail(.commitTransaction, with: [unanswered])
