@@ -1,7 +1,7 @@
 // Runs a scenario: the world, its clock, the deliveries and the API.
 
 public import AppStore
-public import AppStoreSigning
+package import AppStoreSigning
 public import MillraceTime
 public import Logging
 public import ServiceLifecycle
@@ -10,15 +10,15 @@ internal import Synchronization
 /// A simulated App Store.
 public final class Simulator: Service {
   /// The scenario.
-  public let scenario: Scenario
+  package let scenario: Scenario
   /// The apps, customers and purchases.
-  public let world: World
+  package let world: World
   /// Signs notifications and API responses.
-  public let signer: NotificationSigner
+  package let signer: NotificationSigner
   /// The API, independent of its HTTP listeners.
-  public let services: APIServices
+  package let services: APIServices
   /// The time at which the scenario began.
-  public let origin: Timestamp
+  package let origin: Timestamp
 
   private let clock: MillraceClock
   private let scheduler: DeliveryScheduler
@@ -27,16 +27,26 @@ public final class Simulator: Service {
   private let onListening: @Sendable (SimulatorPorts) async -> Void
 
   /// Creates a simulator at the beginning of its scenario, which is the clock's current time unless the scenario sets
-  /// one.
+  /// one. It posts notifications over HTTP and signs with a chain of its own.
+  ///
+  /// - Parameters:
+  ///   - clock: provides time and timers. The caller creates the scenario's own clock.
+  ///   - onListening: called once with the ports of the API.
+  /// - Throws: an error if the scenario contradicts itself, a key cannot be read or the chain cannot be generated.
+  public convenience init(
+    _ scenario: Scenario, clock: MillraceClock, logger: Logger,
+    onListening: @escaping @Sendable (SimulatorPorts) async -> Void
+  ) throws {
+    try self.init(scenario, chain: nil, clock: clock, logger: logger, onListening: onListening)
+  }
+
+  /// Creates a simulator with a given chain.
   ///
   /// - Parameters:
   ///   - chain: the chain that signs; nil to generate one that is valid now.
-  ///   - clock: provides time and timers. The caller creates the scenario's own clock.
   ///   - post: posts notifications; nil to post over HTTP.
   ///   - onAttempt: called after every delivery attempt; must not block.
-  ///   - onListening: called once with the ports of the API.
-  /// - Throws: an error if the scenario contradicts itself, a key cannot be read or the chain cannot be generated.
-  public init(
+  package init(
     _ scenario: Scenario, chain: SigningChain? = nil, clock: MillraceClock, post: Post? = nil,
     onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in }, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }

@@ -6,15 +6,15 @@ internal import MillraceTime
 /// The report at the end of a scenario, or at any time during it.
 public struct SimulatorReport: Sendable, Hashable {
   /// The time at which the scenario began.
-  public let origin: Timestamp
+  package let origin: Timestamp
   /// The time at which the report was created.
-  public let now: Timestamp
+  package let now: Timestamp
   /// The notifications and their delivery.
-  public let deliveries: DeliveryTally
+  package let deliveries: DeliveryTally
   /// The progress of all events of the scenario, started or not.
-  public let events: [EventOutcome]
+  package let events: [EventOutcome]
   /// The requests received, and the rules that callers broke.
-  public let api: APIReport
+  package let api: APIReport
 }
 
 extension SimulatorReport {

@@ -1,7 +1,7 @@
 // The command line of the console. It is in the library because two executables use it: `millrace-console`, and
 // `millrace` when the container image starts it under that name.
 
-public import ArgumentParser
+package import ArgumentParser
 internal import MillraceTime
 internal import Foundation
 internal import KafkaClient
@@ -10,9 +10,9 @@ internal import Metrics
 internal import Millrace
 
 /// The command line of `millrace-console`.
-public struct ConsoleCommand: AsyncParsableCommand {
+package struct ConsoleCommand: AsyncParsableCommand {
   /// Name, help and version.
-  public static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "millrace-console",
     abstract: "A web page for operators: throughput, lag, retries, dead letters and the audit trail.",
     discussion: """
@@ -42,10 +42,10 @@ public struct ConsoleCommand: AsyncParsableCommand {
   var addressFile: String?
 
   /// Creates a command without arguments.
-  public init() {}
+  package init() {}
 
   /// Serves until the process is asked to stop.
-  public func run() async throws {
+  package func run() async throws {
     try await process.run("millrace-console", serving: serve)
   }
 

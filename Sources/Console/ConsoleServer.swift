@@ -1,38 +1,38 @@
 // Combines the background reader of the topics with the HTTP server of the pages.
 
 internal import AppStore
-public import MillraceTime
+package import MillraceTime
 internal import Crypto
 internal import Hummingbird
 internal import HummingbirdCore
-public import KafkaClient
-public import Logging
-public import Millrace
+package import KafkaClient
+package import Logging
+package import Millrace
 internal import NIOCore
-public import ServiceLifecycle
+internal import ServiceLifecycle
 
 /// The options of a console that are set on its command line.
-public struct ConsoleOptions: Sendable, Hashable {
+package struct ConsoleOptions: Sendable, Hashable {
   /// Whether users may act on dead letters and runs. If false, the console is read-only.
-  public var allowsActions = false
+  package var allowsActions = false
   /// Whether pages show payloads, which are personal data.
-  public var showsPayloads = false
+  package var showsPayloads = false
   /// The user's name if the console runs without a proxy.
-  public var localUser = "console"
+  package var localUser = "console"
 
   /// Creates options for a read-only console without payloads.
-  public init() {}
+  package init() {}
 }
 
 /// Serves pages that show a deployment to its operators.
-public struct ConsoleServer: Service {
+package struct ConsoleServer: Service {
   private let reader: ConsoleReader
   private let front: ConsoleFront
   private let logger: Logger
 
   /// Creates a console. It connects to Kafka when it runs.
   /// - Parameter onListening: Called with the port when the console accepts requests.
-  public init(
+  package init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, options: ConsoleOptions,
     clock: MillraceClock, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) {
@@ -52,7 +52,7 @@ public struct ConsoleServer: Service {
   }
 
   /// Serves until graceful shutdown.
-  public func run() async throws {
+  package func run() async throws {
     var quiet = logger
     quiet.logLevel = max(.notice, logger.logLevel)
     // Services stop in reverse order. The front stops first because it shows what the reader collects.

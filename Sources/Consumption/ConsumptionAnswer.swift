@@ -1,62 +1,62 @@
 // A team's answer to a consumption request, in the fields of Apple's newer endpoint, and its conversion to a request
 // for either endpoint.
 
-public import AppStore
+package import AppStore
 internal import Millrace
 
 /// A provider's answer. `topics/schemas/consumption-answer.schema.json` describes its JSON.
-public struct ConsumptionAnswer: AppStoreObject {
+package struct ConsumptionAnswer: AppStoreObject {
   /// The JSON object, unchanged.
-  public var json: JSONObject
+  package var json: JSONObject
 
   /// Creates a view over a JSON object.
-  public init(json: JSONObject) { self.json = json }
+  package init(json: JSONObject) { self.json = json }
 
   /// Whether the customer consented to sharing this data with Apple. The worker sends an answer only if this is true.
-  public var customerConsented: Bool? {
+  package var customerConsented: Bool? {
     get { self["customerConsented"] }
     set { self["customerConsented"] = newValue }
   }
 
   /// Whether the purchase was delivered and works properly.
-  public var deliveryStatus: DeliveryStatus? {
+  package var deliveryStatus: DeliveryStatus? {
     get { self["deliveryStatus"] }
     set { self["deliveryStatus"] = newValue }
   }
 
   /// Whether the customer could try or preview the product before the purchase.
-  public var sampleContentProvided: Bool? {
+  package var sampleContentProvided: Bool? {
     get { self["sampleContentProvided"] }
     set { self["sampleContentProvided"] = newValue }
   }
 
   /// The consumed part in thousandths of a percent: 0 to 100000. Must be absent for auto-renewable subscriptions.
-  public var consumptionPercentage: Int? {
+  package var consumptionPercentage: Int? {
     get { self["consumptionPercentage"] }
     set { self["consumptionPercentage"] = newValue }
   }
 
   /// The decision that the team prefers.
-  public var refundPreference: RefundPreference? {
+  package var refundPreference: RefundPreference? {
     get { self["refundPreference"] }
     set { self["refundPreference"] = newValue }
   }
 
   /// Additional fields of `ConsumptionRequestV1`, for the older endpoint only.
-  public var v1: ConsumptionRequestV1? {
+  package var v1: ConsumptionRequestV1? {
     get { self["v1"] }
     set { self["v1"] = newValue }
   }
 
   /// Empty, because the fields are checked in the request made from the answer.
-  public static let documentedFields: [DocumentedField<Self>] = []
+  package static let documentedFields: [DocumentedField<Self>] = []
 }
 
 extension ConsumptionAnswer {
   /// Returns the request for Apple, or the rules that it would break.
   ///
   /// Sets the percentage to 0 for a purchase that was not delivered, because Apple accepts no other value.
-  public func request(for question: ConsumptionQuestion) -> Result<PreparedRequest, AnswerFault> {
+  package func request(for question: ConsumptionQuestion) -> Result<PreparedRequest, AnswerFault> {
     var request = ConsumptionRequest()
     for field in ConsumptionRequest.documentedFields { request.json[field.name] = json[field.name] }
     request.setImpliedPercentage(of: question.productType)
@@ -114,7 +114,7 @@ extension ConsumptionAnswer {
 }
 
 /// A request that satisfies every documented rule.
-public enum PreparedRequest: Sendable, Hashable {
+package enum PreparedRequest: Sendable, Hashable {
   /// For Send Consumption Information.
   case v2(ConsumptionRequest)
   /// For Send Consumption Information V1.
@@ -129,9 +129,9 @@ public enum PreparedRequest: Sendable, Hashable {
 }
 
 /// The reason why an answer cannot be sent. It names fields and rules, never a customer's data.
-public struct AnswerFault: Error, Sendable, Hashable, CustomStringConvertible {
+package struct AnswerFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The broken rules.
-  public var rules: [String]
+  package var rules: [String]
 
   init(_ rules: [String]) { self.rules = rules }
 
@@ -141,5 +141,5 @@ public struct AnswerFault: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The broken rules, in one line.
-  public var description: String { rules.joined(separator: "; ") }
+  package var description: String { rules.joined(separator: "; ") }
 }

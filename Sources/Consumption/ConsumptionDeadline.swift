@@ -3,42 +3,42 @@
 // worth sending. The final deadline allows for Apple's retries at most, so that a backfilled request gets no extra
 // time.
 
-public import AppStore
+package import AppStore
 
 /// The deadlines for answering a CONSUMPTION_REQUEST.
 ///
 /// App Store Server API, *Send Consumption Information*: "within 12 hours of receiving the notification".
-public struct ConsumptionDeadline: Sendable, Hashable {
+package struct ConsumptionDeadline: Sendable, Hashable {
   /// The time that Apple allows for an answer.
-  public static let time = Duration.seconds(12 * 3_600)
+  package static let time = Duration.seconds(12 * 3_600)
   /// The time of Apple's last retry after the first attempt. Apple retries 1, 12, 24, 48 and 72 hours after the
   /// previous attempt.
-  public static let lastRetry = Duration.seconds(157 * 3_600)
+  package static let lastRetry = Duration.seconds(157 * 3_600)
   /// The time before the planned deadline at which the worker reports a missing answer.
-  public static let notice = Duration.seconds(3_600)
+  package static let notice = Duration.seconds(3_600)
   /// The time before the final deadline after which the worker starts no further attempt.
-  public static let lastMoment = Duration.seconds(300)
+  package static let lastMoment = Duration.seconds(300)
   /// The delays between attempts, in order; the last one repeats.
-  public static let waits: [Duration] = [.seconds(10), .seconds(60), .seconds(60), .seconds(600)]
+  package static let waits: [Duration] = [.seconds(10), .seconds(60), .seconds(60), .seconds(600)]
 
   /// Twelve hours after the signature. An answer after this time is sent and marked late.
-  public var planned: Timestamp
+  package var planned: Timestamp
   /// Twelve hours after the receipt, which counts as no later than Apple's last retry. Nothing is sent after this time.
-  public var final: Timestamp
+  package var final: Timestamp
 
   /// Creates the deadlines of a request.
   /// - Parameters:
   ///   - signedDate: When Apple signed the request; nil if unknown.
   ///   - receivedAt: When the record was first written to Kafka. A producer can set any time, so this never moves a
   ///     deadline before the one that the signature gives.
-  public init(signedDate: Timestamp?, receivedAt: Timestamp) {
+  package init(signedDate: Timestamp?, receivedAt: Timestamp) {
     let signed = signedDate ?? receivedAt
     planned = signed + Self.time
     final = min(max(receivedAt, signed), signed + Self.lastRetry) + Self.time
   }
 
   /// The next step after an attempt without an answer.
-  public enum Next: Sendable, Hashable {
+  package enum Next: Sendable, Hashable {
     /// Try again after this delay.
     case again(after: Duration)
     /// No time is left for another attempt.
@@ -46,7 +46,7 @@ public struct ConsumptionDeadline: Sendable, Hashable {
   }
 
   /// A request about the time of the next attempt, from the provider or the API client that failed.
-  public enum RetryHint: Sendable, Hashable {
+  package enum RetryHint: Sendable, Hashable {
     /// No preference.
     case none
     /// Not before this delay.
@@ -66,7 +66,7 @@ public struct ConsumptionDeadline: Sendable, Hashable {
   /// Returns the next step after an attempt that failed now.
   ///
   /// - Parameter attempt: The number of attempts before it.
-  public func next(now: Timestamp, attempt: Int, wish: RetryHint = .none) -> Next {
+  package func next(now: Timestamp, attempt: Int, wish: RetryHint = .none) -> Next {
     let room = final - now - Self.lastMoment
     let shortest = Self.waits[0]
     guard room >= shortest else { return .over }
@@ -82,17 +82,17 @@ public struct ConsumptionDeadline: Sendable, Hashable {
   }
 
   /// Returns how late an answer at `time` is; nil if it is in time.
-  public func lateness(at time: Timestamp) -> Duration? { time > planned ? time - planned : nil }
+  package func lateness(at time: Timestamp) -> Duration? { time > planned ? time - planned : nil }
 
   /// Whether the final deadline has passed.
-  public func isOver(at time: Timestamp) -> Bool { time >= final }
+  package func isOver(at time: Timestamp) -> Bool { time >= final }
 
   /// The time at which the worker reports a missing answer. It may be in the past.
-  public var noticeAt: Timestamp { planned - Self.notice }
+  package var noticeAt: Timestamp { planned - Self.notice }
 
   /// Returns when to report an answer that is missing now: an hour before the planned deadline, or at once if the next
   /// attempt would come after that deadline.
-  public func notice(now: Timestamp, wish: RetryHint) -> Timestamp {
+  package func notice(now: Timestamp, wish: RetryHint) -> Timestamp {
     now + wish.time >= planned ? now : max(now, noticeAt)
   }
 }

@@ -2,10 +2,10 @@
 // are their schemas.
 
 internal import AppStore
-public import Millrace
+internal import Millrace
 
 /// The request, as every event of the worker describes it.
-public struct AskedPurchase: Encodable, Sendable, Hashable {
+package struct AskedPurchase: Encodable, Sendable, Hashable {
   var notificationUUID: String
   var bundleId: String
   var environment: String
@@ -52,9 +52,9 @@ public struct AskedPurchase: Encodable, Sendable, Hashable {
 }
 
 /// Apple accepted the answer.
-public struct ConsumptionSent: WorkerEvent {
+package struct ConsumptionSent: WorkerEvent {
   /// `consumption.sent`
-  public static let eventName = "consumption.sent"
+  package static let eventName = "consumption.sent"
   var purchase: AskedPurchase
   /// The name of the provider that answered.
   var provider: String
@@ -67,9 +67,9 @@ public struct ConsumptionSent: WorkerEvent {
 }
 
 /// The worker will not send an answer. Nothing was sent, unless the answer was withdrawn.
-public struct ConsumptionWithheld: WorkerEvent {
+package struct ConsumptionWithheld: WorkerEvent {
   /// `consumption.withheld`
-  public static let eventName = "consumption.withheld"
+  package static let eventName = "consumption.withheld"
   var purchase: AskedPurchase
   /// `no-consent`, `no-provider-knows` or `answer-withdrawn`.
   var reason: String
@@ -78,9 +78,9 @@ public struct ConsumptionWithheld: WorkerEvent {
 }
 
 /// Apple rejected the answer for good.
-public struct ConsumptionRefused: WorkerEvent {
+package struct ConsumptionRefused: WorkerEvent {
   /// `consumption.refused`
-  public static let eventName = "consumption.refused"
+  package static let eventName = "consumption.refused"
   var purchase: AskedPurchase
   /// The name of the provider that answered.
   var provider: String
@@ -93,9 +93,9 @@ public struct ConsumptionRefused: WorkerEvent {
 }
 
 /// The final deadline passed without an accepted answer.
-public struct ConsumptionExpired: WorkerEvent {
+package struct ConsumptionExpired: WorkerEvent {
   /// `consumption.expired`
-  public static let eventName = "consumption.expired"
+  package static let eventName = "consumption.expired"
   var purchase: AskedPurchase
   /// Seconds after `answerBy`; 0 if the last possible attempt failed before it.
   var lateBySeconds: Int64
@@ -106,9 +106,9 @@ public struct ConsumptionExpired: WorkerEvent {
 }
 
 /// The answer is still missing shortly before the planned deadline.
-public struct ConsumptionAtRisk: WorkerEvent {
+package struct ConsumptionAtRisk: WorkerEvent {
   /// `consumption.at-risk`
-  public static let eventName = "consumption.at-risk"
+  package static let eventName = "consumption.at-risk"
   var purchase: AskedPurchase
   /// Seconds until `answerBy`; 0 if it has passed.
   var remainingSeconds: Int64

@@ -4,7 +4,7 @@
 internal import AppStore
 
 /// A source of answers about what a customer consumed.
-public protocol ConsumptionProvider: Sendable {
+package protocol ConsumptionProvider: Sendable {
   /// The name in events and logs.
   var name: String { get }
 
@@ -13,7 +13,7 @@ public protocol ConsumptionProvider: Sendable {
 }
 
 /// A provider's reply.
-public enum ProviderReply: Sendable, Hashable {
+package enum ProviderReply: Sendable, Hashable {
   /// The answer.
   case answer(ConsumptionAnswer)
   /// The customer did not consent.
@@ -37,16 +37,16 @@ public enum ProviderReply: Sendable, Hashable {
 }
 
 /// A list of providers that are asked in order.
-public struct ProviderChain: Sendable {
+package struct ProviderChain: Sendable {
   /// The providers, in the order in which they are asked.
-  public let providers: [any ConsumptionProvider]
+  package let providers: [any ConsumptionProvider]
 
   /// Creates a chain.
   /// - Parameter providers: The providers in the order in which they are asked.
-  public init(_ providers: [any ConsumptionProvider]) { self.providers = providers }
+  package init(_ providers: [any ConsumptionProvider]) { self.providers = providers }
 
   /// The result of asking the providers.
-  public enum Finding: Sendable, Hashable {
+  package enum Finding: Sendable, Hashable {
     /// Send this request, which a provider answered.
     case send(PreparedRequest, by: String)
     /// Send nothing: a stable code, and the provider that decided it.
@@ -56,7 +56,7 @@ public struct ProviderChain: Sendable {
   }
 
   /// Asks the providers in order. If one cannot answer now, the next ones are not asked, because they may know less.
-  public func find(_ question: ConsumptionQuestion) async -> Finding {
+  package func find(_ question: ConsumptionQuestion) async -> Finding {
     for provider in providers {
       switch await provider.answer(question) {
       case .unknown: continue

@@ -1,15 +1,15 @@
 // Apple's request for consumption data about one transaction whose customer wants a refund. It holds what providers
 // need for an answer.
 
-public import AppStore
-public import Millrace
+package import AppStore
+package import Millrace
 
 /// A CONSUMPTION_REQUEST from either version of App Store Server Notifications.
 ///
 /// See App Store Server API, *Send Consumption Information*.
-public struct ConsumptionQuestion: Sendable, Hashable {
+package struct ConsumptionQuestion: Sendable, Hashable {
   /// The version of the endpoint that accepts the answer.
-  public enum Version: Sendable, Hashable {
+  package enum Version: Sendable, Hashable {
     /// Send Consumption Information V1: for version 1 notifications, consumables only.
     case v1
     /// Send Consumption Information: for every product type.
@@ -17,31 +17,31 @@ public struct ConsumptionQuestion: Sendable, Hashable {
   }
 
   /// The `notificationUUID`, or the SHA-256 of a version 1 body. A request that Apple repeats has a new one.
-  public var notificationId: String
+  package var notificationId: String
   /// The version of the endpoint that accepts the answer.
-  public var version: Version
+  package var version: Version
   /// The app.
-  public var bundleId: String
+  package var bundleId: String
   /// Production or sandbox.
-  public var environment: AppStoreEnvironment
+  package var environment: AppStoreEnvironment
   /// The transaction that the customer wants refunded.
-  public var transactionId: String
+  package var transactionId: String
   /// The first transaction of the purchase.
-  public var originalTransactionId: String?
+  package var originalTransactionId: String?
   /// The product.
-  public var productId: String?
+  package var productId: String?
   /// The type of the product, which determines the allowed fields of an answer.
-  public var productType: ProductType?
+  package var productType: ProductType?
   /// The purchased quantity.
-  public var quantity: Int64?
+  package var quantity: Int64?
   /// The time of the purchase.
-  public var purchaseDate: Timestamp?
+  package var purchaseDate: Timestamp?
   /// The team's own identifier of the customer. Personal data: for providers, never for logs.
-  public var appAccountToken: String?
+  package var appAccountToken: String?
   /// The customer's reason for the refund request.
-  public var reason: ConsumptionRequestReason?
+  package var reason: ConsumptionRequestReason?
   /// The deadlines of the answer.
-  public var deadline: ConsumptionDeadline
+  package var deadline: ConsumptionDeadline
 
   init(
     notificationId: String, version: Version, bundleId: String, environment: AppStoreEnvironment,
@@ -66,7 +66,7 @@ public struct ConsumptionQuestion: Sendable, Hashable {
 
   /// Creates the question of a notification; nil if it is not a consumption request.
   /// - Throws: ``PermanentFailure`` if the notification does not identify the app or the transaction.
-  public init?(_ notification: AppStoreNotification) throws(PermanentFailure) {
+  package init?(_ notification: AppStoreNotification) throws(PermanentFailure) {
     switch notification.event {
     case .consumptionRequest: break
     case .v1(.consumptionRequest): break

@@ -1,22 +1,22 @@
 // Answers Apple's consumption requests. The worker asks the team's providers, checks the answer against every
 // documented rule, sends it once and publishes the result. `docs/consumption.md` describes the flow.
 
-public import AppStore
+package import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import Logging
-public import Millrace
+package import Millrace
 
 /// The worker behind `millrace-consumption`.
-public struct ConsumptionWorker: NotificationWorker {
+package struct ConsumptionWorker: NotificationWorker {
   /// The name in topics, consumer group and ledger.
-  public static let name = "consumption"
+  package static let name = "consumption"
   /// The families that the worker reads.
-  public static let families: Set<NotificationFamily> = [.consumptionRequests]
+  package static let families: Set<NotificationFamily> = [.consumptionRequests]
 
   /// Retry delays that suit a deadline of twelve hours. The deadline ends the attempts, so the maximum exceeds the 4
   /// 320 attempts that fit at the shortest delay.
-  public static var policy: WorkerPolicy {
+  package static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.retryDelays = [.seconds(10), .seconds(60), .seconds(600)]
     policy.maximumAttempts = 10_000
@@ -27,18 +27,18 @@ public struct ConsumptionWorker: NotificationWorker {
 
   /// Creates the providers and reads their secrets and their topic.
   /// - Throws: `MillraceError` that names the configuration key to correct.
-  public init(_ setup: WorkerSetup) async throws {
+  package init(_ setup: WorkerSetup) async throws {
     providers = try await ProviderChain(setup)
   }
 
   /// Returns the final deadline, by which the worker orders requests. Neither the headers nor the record's timestamp
   /// are signed, so the later of both counts here. The handler uses the signed date.
-  public static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? {
+  package static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? {
     ConsumptionDeadline(signedDate: nil, receivedAt: max(receivedAt, envelope.time ?? receivedAt)).final
   }
 
   /// Answers one request, or delays it for another attempt.
-  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+  package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard let question = try ConsumptionQuestion(notification) else { return .ignore }
     let standing = await context.effect(question.effect)
     if case .ended(let bytes)? = standing {
@@ -70,7 +70,7 @@ public struct ConsumptionWorker: NotificationWorker {
   }
 
   /// Publishes `consumption.at-risk` for a request whose answer is still missing.
-  public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+  package func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     let notice = try RiskNotice(parsing: timer.payload)
     // The answer was sent just before the timer fired.
     if case .ended? = await context.effect(notice.effect) { return .ignore }

@@ -1,14 +1,14 @@
 // Asks the team's own system over HTTP. If the response is not an answer, the worker asks again until the deadline.
 
-public import AppStore
-public import AppStoreServerAPI
-public import MillraceTime
+package import AppStore
+package import AppStoreServerAPI
+package import MillraceTime
 internal import Millrace
 
 /// Posts the question and reads the answer. See `docs/consumption.md`.
-public struct HTTPProvider: ConsumptionProvider {
+package struct HTTPProvider: ConsumptionProvider {
   /// `http`.
-  public let name = "http"
+  package let name = "http"
 
   private let url: String
   private let signature: WebhookSignature
@@ -21,7 +21,7 @@ public struct HTTPProvider: ConsumptionProvider {
   ///   - secrets: The secrets that sign the question; several during a rotation.
   ///   - timeout: The time limit for an answer, on `clock`.
   /// - Throws: `MillraceError` if a secret is malformed.
-  public init(
+  package init(
     url: String, secrets: [[UInt8]], timeout: Duration, exchange: any HTTPExchange, clock: MillraceClock
   ) throws {
     self.url = url
@@ -32,7 +32,7 @@ public struct HTTPProvider: ConsumptionProvider {
   }
 
   /// Posts the question and converts the response to a reply.
-  public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
+  package func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
     let body = question.json.serialized()
     var headers = [
       APIHeaders.Field(name: "content-type", value: "application/json"),
@@ -76,7 +76,7 @@ public struct HTTPProvider: ConsumptionProvider {
 
 extension ConsumptionQuestion {
   /// The body of the post; its schema is `topics/schemas/consumption-question.schema.json`.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json = JSONObject()
     json["notificationUUID"] = .string(notificationId)
     json["bundleId"] = .string(bundleId)

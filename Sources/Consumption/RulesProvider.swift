@@ -1,21 +1,21 @@
 // Answers from rules in the configuration, by product, type and reason.
 
 internal import AppStore
-public import Millrace
+package import Millrace
 
 /// Answers with the first rule that matches. If none matches, the worker asks the next provider.
-public struct RulesProvider: ConsumptionProvider {
+package struct RulesProvider: ConsumptionProvider {
   /// `rules`.
-  public let name = "rules"
+  package let name = "rules"
 
   private let rules: [ConsumptionRule]
 
   /// Creates a provider.
   /// - Parameter rules: The rules, in the order in which they are tried.
-  public init(_ rules: [ConsumptionRule]) { self.rules = rules }
+  package init(_ rules: [ConsumptionRule]) { self.rules = rules }
 
   /// Returns the answer of the first rule that matches.
-  public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
+  package func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
     guard let rule = rules.first(where: { $0.fits(question) }) else { return .unknown }
     guard rule.customerConsented else { return .noConsent }
     return .answer(ConsumptionAnswer(json: rule.request(of: question.productType).json))

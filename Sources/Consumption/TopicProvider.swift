@@ -1,20 +1,20 @@
 // Answers that the team has written to a compacted topic in advance, by transaction or by customer.
 
-public import Millrace
+package import Millrace
 
 /// Looks up answers in `appstore.consumption-answers`, first by transaction, then by customer.
-public struct TopicProvider: ConsumptionProvider {
+package struct TopicProvider: ConsumptionProvider {
   /// `topic`.
-  public let name = "topic"
+  package let name = "topic"
 
   private let index: CompactedTopicIndex
 
   /// Creates a provider.
   /// - Parameter index: The index of each key's newest answer.
-  public init(_ index: CompactedTopicIndex) { self.index = index }
+  package init(_ index: CompactedTopicIndex) { self.index = index }
 
   /// Returns the newest answer. A tombstone counts as unknown.
-  public func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
+  package func answer(_ question: ConsumptionQuestion) async -> ProviderReply {
     // Apple writes account UUIDs in upper or lower case.
     let names = [question.transactionId, question.appAccountToken?.lowercased()]
     let keys = names.compactMap { $0 }.filter { !$0.isEmpty }.map { Array($0.utf8) }

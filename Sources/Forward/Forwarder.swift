@@ -4,17 +4,17 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-public import Millrace
+package import Millrace
 
 /// The worker behind `millrace-forward`: one for each receiver of `forward` in the configuration.
-public struct Forwarder: NotificationWorker {
+package struct Forwarder: NotificationWorker {
   /// The worker's name without its receiver. Each receiver's worker has its own name.
-  public static let name = "forward"
+  package static let name = "forward"
   /// All families, unless a receiver's configuration selects some.
-  public static let families = NotificationFamily.all
+  package static let families = NotificationFamily.all
 
   /// Two posts at a time for each lane, because the receiver may be old and slow. Retries last longer than Apple's.
-  public static var policy: WorkerPolicy {
+  package static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.ordering = .strict
     policy.parallelism = 2
@@ -24,7 +24,7 @@ public struct Forwarder: NotificationWorker {
   }
 
   /// Returns one worker for each receiver, so that a failing receiver does not delay others.
-  public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
+  package static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
     let identities = configuration.forward.compactMap { receiver in
       receiver.name.map { name in
         WorkerIdentity(
@@ -48,7 +48,7 @@ public struct Forwarder: NotificationWorker {
 
   /// Creates the worker and reads the receiver's secrets.
   /// - Throws: `MillraceError` that names the file that could not be read.
-  public init(_ setup: WorkerSetup) throws {
+  package init(_ setup: WorkerSetup) throws {
     let receivers = setup.configuration.forward
     guard let receiver = receivers.first(where: { $0.name.map(ForwardSettings.workerName) == setup.name }),
       let url = receiver.url
@@ -65,7 +65,7 @@ public struct Forwarder: NotificationWorker {
   }
 
   /// Posts the notification and decides by the receiver's response.
-  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+  package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard takes(notification), let body = try body(of: notification) else { return .ignore }
     let request = ExchangeRequest(method: .post, url: url, headers: fields(of: notification), body: body)
     let answer: ExchangeAnswer

@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import AppStoreSignature
-public import Millrace
+package import Millrace
 
 extension IngressServer {
   static let certificateEndName = "millrace_ingress_certificate_end_seconds"
@@ -13,7 +13,7 @@ extension IngressServer {
 
   /// Collectors that compute values when metrics are scraped. Only certificates verified against Apple's root have a
   /// fingerprint label, so the set is closed.
-  public var collectors: [MetricCollector] {
+  package var collectors: [MetricCollector] {
     let (admission, certificate) = (admission, certificate)
     let apple = MetricCollector(Self.appleLeafName, .gauge, help: Self.appleLeafHelp) {
       admission.provenLeaves.map { leaf in

@@ -1,7 +1,7 @@
 // The command line of the ingress. It is in the library because two executables use it: `millrace-ingress`, and
 // `millrace` when the container image starts it under that name.
 
-public import ArgumentParser
+package import ArgumentParser
 internal import MillraceTime
 internal import KafkaClient
 internal import Logging
@@ -9,9 +9,9 @@ internal import Metrics
 internal import Millrace
 
 /// The command line of `millrace-ingress`.
-public struct IngressCommand: AsyncParsableCommand {
+package struct IngressCommand: AsyncParsableCommand {
   /// Name, help and version.
-  public static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "millrace-ingress",
     abstract: "Receives App Store Server Notifications and writes them to Kafka.",
     discussion: """
@@ -27,10 +27,10 @@ public struct IngressCommand: AsyncParsableCommand {
   @OptionGroup var process: ProcessOptions
 
   /// Creates a command without arguments.
-  public init() {}
+  package init() {}
 
   /// Serves until the process is asked to stop.
-  public func run() async throws {
+  package func run() async throws {
     try await process.run("millrace-ingress", serving: serve)
   }
 

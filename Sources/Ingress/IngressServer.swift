@@ -1,22 +1,22 @@
 // Combines the HTTP server and the Kafka producer. On shutdown the HTTP server stops first.
 
-public import MillraceTime
+package import MillraceTime
 internal import HummingbirdCore
 internal import Hummingbird
 internal import HummingbirdTLS
-public import AppStoreSignature
-public import KafkaClient
-public import Logging
-public import Metrics
-public import Millrace
+package import AppStoreSignature
+package import KafkaClient
+package import Logging
+package import Metrics
+package import Millrace
 internal import NIOCore
-public import ServiceLifecycle
+internal import ServiceLifecycle
 
 /// The endpoint that Apple posts to.
 ///
 /// On graceful shutdown it stops accepting connections, finishes the requests in flight and waits for Kafka's
 /// acknowledgements. Every notification answered 200 is in Kafka.
-public struct IngressServer: Service {
+package struct IngressServer: Service {
   private let configuration: MillraceConfiguration
   private let times: IngressTimes
   private let responder: IngressResponder
@@ -37,7 +37,7 @@ public struct IngressServer: Service {
   ///   - revocation: Checks whether a certificate chain was revoked; nil skips the check.
   ///   - onListening: Called with the port when the server accepts requests.
   /// - Throws: ``MillraceError`` if the configuration is invalid; ``KafkaError`` if librdkafka rejects a property.
-  public init(
+  package init(
     _ configuration: MillraceConfiguration, catalog: TopicCatalog, kafka: KafkaConfiguration, clock: MillraceClock,
     revocation: (any RevocationChecking)? = nil, metricsFactory: any MetricsFactory = MetricsSystem.factory,
     logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
@@ -122,10 +122,10 @@ public struct IngressServer: Service {
   }
 
   /// The readiness check for writes to Kafka.
-  public var readiness: ReadinessCheck { sends.check }
+  package var readiness: ReadinessCheck { sends.check }
 
   /// Serves until graceful shutdown.
-  public func run() async throws {
+  package func run() async throws {
     let preparation = Task {
       do {
         // Look up the topics first, because preparing a missing topic could make the broker create it.
@@ -185,12 +185,12 @@ public struct IngressServer: Service {
 
 extension IngressServer {
   /// Returns the topics that the ingress writes to, for the readiness check.
-  public static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
+  package static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
     catalog.notificationTopics + [catalog.topic(named: QuarantineRecord.topic)].compactMap { $0 }
   }
 
   /// Registers the help texts of the ingress's metrics.
-  public static func describeMetrics(in registry: PrometheusRegistry) {
+  package static func describeMetrics(in registry: PrometheusRegistry) {
     for (name, help) in IngressMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
   }
 }

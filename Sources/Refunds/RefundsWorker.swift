@@ -3,34 +3,34 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-public import Millrace
+package import Millrace
 
 /// Publishes events for refunds, their reversals and the end of family sharing, and maintains a table of the present
 /// state.
 ///
 /// The worker writes the state of a transaction, its row in `appstore.entitlements` and its events in one Kafka
 /// transaction. See `docs/refunds.md`.
-public struct RefundsWorker: NotificationWorker {
+package struct RefundsWorker: NotificationWorker {
   /// The name in topics, consumer group and ledger.
-  public static let name = "refunds"
+  package static let name = "refunds"
   /// Notifications, and refunds found by `millrace refunds check`.
-  public static let families: Set<NotificationFamily> = [.refunds, .foundRefunds]
+  package static let families: Set<NotificationFamily> = [.refunds, .foundRefunds]
   /// The topic of the table.
-  public static let tables: Set<String> = [entitlementsTopic]
+  package static let tables: Set<String> = [entitlementsTopic]
 
   /// The compacted topic with the present state of each transaction, keyed by `transactionId`; without the deployment's
   /// prefix.
-  public static let entitlementsTopic = "appstore.entitlements"
+  package static let entitlementsTopic = "appstore.entitlements"
 
   private let patience: HintPatience
 
   /// Creates a worker.
-  public init(_ setup: WorkerSetup) { self.init(setup, patience: HintPatience()) }
+  package init(_ setup: WorkerSetup) { self.init(setup, patience: HintPatience()) }
 
   init(_ setup: WorkerSetup, patience: HintPatience) { self.patience = patience }
 
   /// Handles one notification.
-  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+  package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .refund: try await told(.refund, by: notification, in: context)
     case .revoke: try await told(.revoke, by: notification, in: context)

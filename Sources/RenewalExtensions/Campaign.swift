@@ -1,12 +1,12 @@
 // A mass extension as the team requested it. Apple's failure notifications do not name the extension, so this data is
 // the only way to match them.
 
-public import AppStore
+package import AppStore
 
 /// A mass extension of renewal dates and its status.
-public struct Campaign: Sendable, Hashable, Identifiable {
+package struct Campaign: Sendable, Hashable, Identifiable {
   /// The state of the request to Apple.
-  public enum State: String, Sendable, Hashable, CaseIterable {
+  package enum State: String, Sendable, Hashable, CaseIterable {
     /// Recorded. Apple may or may not have received the request.
     case requested
     /// Apple accepted the request.
@@ -18,16 +18,16 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   }
 
   /// Apple's report of the completion.
-  public struct Completion: Sendable, Hashable {
+  package struct Completion: Sendable, Hashable {
     /// When the extension was completed.
-    public var at: Timestamp
+    package var at: Timestamp
     /// The number of subscriptions that were extended.
-    public var succeeded: Int64
+    package var succeeded: Int64
     /// The number of subscriptions that were not extended.
-    public var failed: Int64
+    package var failed: Int64
 
     /// Creates a completion.
-    public init(at: Timestamp, succeeded: Int64, failed: Int64) {
+    package init(at: Timestamp, succeeded: Int64, failed: Int64) {
       self.at = at
       self.succeeded = succeeded
       self.failed = failed
@@ -35,16 +35,16 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   }
 
   /// An operator's cancellation of the worker's retries.
-  public struct Cancellation: Sendable, Hashable {
+  package struct Cancellation: Sendable, Hashable {
     /// When the operator cancelled.
-    public var at: Timestamp
+    package var at: Timestamp
     /// The operator.
-    public var by: String
+    package var by: String
     /// The operator's reason.
-    public var why: String
+    package var why: String
 
     /// Creates a cancellation.
-    public init(at: Timestamp, by: String, why: String) {
+    package init(at: Timestamp, by: String, why: String) {
       self.at = at
       self.by = by
       self.why = why
@@ -52,38 +52,38 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   }
 
   /// The `requestIdentifier` of the mass extension: a UUID in lower case.
-  public var id: String
+  package var id: String
   /// The app.
-  public var bundleId: String
+  package var bundleId: String
   /// Production or sandbox.
-  public var environment: AppStoreEnvironment
+  package var environment: AppStoreEnvironment
   /// The product whose subscribers are extended.
-  public var productId: String
+  package var productId: String
   /// The number of days of the extension.
-  public var days: Int
+  package var days: Int
   /// The reason code for Apple.
-  public var reason: ExtendReasonCode
+  package var reason: ExtendReasonCode
   /// The storefronts (ISO 3166-1 alpha-3); nil for all.
-  public var storefronts: [String]?
+  package var storefronts: [String]?
   /// When the campaign was first recorded, before the request was sent.
-  public var requestedAt: Timestamp
+  package var requestedAt: Timestamp
   /// The state of the request to Apple.
-  public var state: State
+  package var state: State
   /// Apple's error code if the request was refused.
-  public var code: Int64?
+  package var code: Int64?
   /// The operator who started the campaign.
-  public var by: String
+  package var by: String
   /// When the request was sent again because Apple had no such request; nil if never.
-  public var resumedAt: Timestamp?
+  package var resumedAt: Timestamp?
   /// The last time at which Apple reported the extension as in progress; nil if unknown.
-  public var seenAt: Timestamp?
+  package var seenAt: Timestamp?
   /// Apple's report of the completion; nil before it.
-  public var completion: Completion?
+  package var completion: Completion?
   /// The cancellation of the worker's retries; nil if they are not cancelled.
-  public var cancellation: Cancellation?
+  package var cancellation: Cancellation?
 
   /// Creates a campaign in state `requested`.
-  public init(
+  package init(
     id: String, bundleId: String, environment: AppStoreEnvironment, productId: String, days: Int,
     reason: ExtendReasonCode, storefronts: [String]?, requestedAt: Timestamp, by: String
   ) {
@@ -100,7 +100,7 @@ public struct Campaign: Sendable, Hashable, Identifiable {
   }
 
   /// The request to Apple, with the same bytes each time.
-  public var request: MassExtendRenewalDateRequest {
+  package var request: MassExtendRenewalDateRequest {
     MassExtendRenewalDateRequest(
       extendByDays: days, extendReasonCode: reason, requestIdentifier: id, storefrontCountryCodes: storefronts,
       productId: productId)
@@ -110,38 +110,38 @@ public struct Campaign: Sendable, Hashable, Identifiable {
 // The time window for matching failures.
 extension Campaign {
   /// How much earlier than the request a failure may be signed, to allow for clock differences.
-  public static let windowLead = Duration.seconds(300)
+  package static let windowLead = Duration.seconds(300)
   /// How long after the completion a failure may be signed.
-  public static let windowTail = Duration.seconds(3_600)
+  package static let windowTail = Duration.seconds(3_600)
 
   /// The earliest time at which Apple can have received the request.
-  public var windowStart: Timestamp { resumedAt ?? requestedAt }
+  package var windowStart: Timestamp { resumedAt ?? requestedAt }
 
   /// The latest time at which a failure can be signed; nil while the extension is in progress.
-  public var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
+  package var windowEnd: Timestamp? { completion.map { $0.at + Self.windowTail } }
 
   /// The time until which the window is known to be open; nil if nothing proves that Apple has the campaign.
   ///
   /// If Apple reports the campaign as in progress, that holds for one more hour, because the window ends an hour after
   /// the completion.
-  public var provenUntil: Timestamp? {
+  package var provenUntil: Timestamp? {
     if let windowEnd { return windowEnd }
     return [state == .accepted ? windowStart : nil, seenAt].compactMap(\.self).max().map { $0 + Self.windowTail }
   }
 
   /// Whether a status from Apple is unnecessary to know that the campaign was in progress at a time inside its window.
-  public func isProven(at signedDate: Timestamp) -> Bool {
+  package func isProven(at signedDate: Timestamp) -> Bool {
     completion != nil || provenUntil.map { signedDate <= $0 } ?? false
   }
 
   /// Whether a notification signed at a given time may be about this campaign, if Apple has it. Its arrival may be
   /// later: Apple's last retry comes after 157 hours.
-  public func isOpen(at signedDate: Timestamp) -> Bool {
+  package func isOpen(at signedDate: Timestamp) -> Bool {
     state != .refused && signedDate >= windowStart - Self.windowLead && windowEnd.map { signedDate <= $0 } ?? true
   }
 
   /// Whether failures of another campaign could be attributed to this one.
-  public func overlaps(_ other: Campaign) -> Bool {
+  package func overlaps(_ other: Campaign) -> Bool {
     guard id != other.id, state != .refused, bundleId == other.bundleId, environment == other.environment,
       productId == other.productId
     else { return false }

@@ -1,25 +1,25 @@
 // Matches notifications to campaigns. Apple does not name the campaign, so the match uses app, environment, product,
 // storefront and signing time. If no campaign or several match, an operator must decide.
 
-public import AppStore
+package import AppStore
 
 /// The subscription in a notification about an extension.
-public struct ExtensionSubject: Sendable, Hashable {
+package struct ExtensionSubject: Sendable, Hashable {
   /// The subscription.
-  public var originalTransactionId: String
+  package var originalTransactionId: String
   /// The app.
-  public var bundleId: String
+  package var bundleId: String
   /// Production or sandbox.
-  public var environment: AppStoreEnvironment
+  package var environment: AppStoreEnvironment
   /// The product of the subscription.
-  public var productId: String
+  package var productId: String
   /// The customer's storefront; nil if the transaction has none.
-  public var storefront: String?
+  package var storefront: String?
   /// When Apple signed the notification.
-  public var signedDate: Timestamp
+  package var signedDate: Timestamp
 
   /// Creates a subject.
-  public init(
+  package init(
     originalTransactionId: String, bundleId: String, environment: AppStoreEnvironment, productId: String,
     storefront: String?, signedDate: Timestamp
   ) {
@@ -33,7 +33,7 @@ public struct ExtensionSubject: Sendable, Hashable {
 }
 
 /// The campaigns in the topic that a notification may be about.
-public enum CampaignMatch: Sendable, Hashable {
+package enum CampaignMatch: Sendable, Hashable {
   /// No campaign matches.
   case none
   /// One campaign matches.
@@ -44,12 +44,12 @@ public enum CampaignMatch: Sendable, Hashable {
 
 extension Campaign {
   /// Whether a notification about the subscription may be about this campaign.
-  public func fits(_ subject: ExtensionSubject) -> Bool { isAbout(subject) && isOpen(at: subject.signedDate) }
+  package func fits(_ subject: ExtensionSubject) -> Bool { isAbout(subject) && isOpen(at: subject.signedDate) }
 
   /// Whether the campaign matches without regard to its window, which is what an operator's decision requires.
   ///
   /// A transaction without a storefront matches campaigns for any storefronts.
-  public func isAbout(_ subject: ExtensionSubject) -> Bool {
+  package func isAbout(_ subject: ExtensionSubject) -> Bool {
     guard bundleId == subject.bundleId, environment == subject.environment, productId == subject.productId else {
       return false
     }
@@ -60,7 +60,7 @@ extension Campaign {
 
 extension CampaignTable {
   /// Returns the campaigns that a notification may be about.
-  public func match(_ subject: ExtensionSubject) -> CampaignMatch {
+  package func match(_ subject: ExtensionSubject) -> CampaignMatch {
     CampaignMatch(campaigns.filter { $0.fits(subject) })
   }
 }

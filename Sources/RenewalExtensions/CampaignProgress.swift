@@ -1,36 +1,36 @@
 // The progress of a campaign, from the counters and effects in the worker's ledger.
 
-public import Millrace
+package import Millrace
 
 /// Counts of a campaign's subscriptions.
-public struct CampaignProgress: Sendable, Hashable {
+package struct CampaignProgress: Sendable, Hashable {
   /// RENEWAL_EXTENDED notifications that match only this campaign and no call of the worker.
-  public var extended: Int64 = 0
+  package var extended: Int64 = 0
   /// The same for family members. Apple also sends these when a retry extends the purchaser, and they name another
   /// subscription than the purchaser's, so their cause is unknown.
-  public var shared: Int64 = 0
+  package var shared: Int64 = 0
   /// RENEWAL_EXTENDED notifications that match this campaign and others.
-  public var ambiguous: Int64 = 0
+  package var ambiguous: Int64 = 0
   /// Failures that a retry extended.
-  public var applied: Int64 = 0
+  package var applied: Int64 = 0
   /// Failures whose retry Apple refused for good, by reason.
-  public var refused: [ExtensionAnswer.Reason: Int64] = [:]
+  package var refused: [ExtensionAnswer.Reason: Int64] = [:]
   /// Failures for which it is unknown whether a retry extended the subscription.
-  public var unclear: Int64 = 0
+  package var unclear: Int64 = 0
   /// Failures that were not retried because an operator had cancelled the retries.
-  public var withheld: Int64 = 0
+  package var withheld: Int64 = 0
   /// Failures whose retry has started but not ended. A retry that waits for its first rate-limit slot has not started.
-  public var waiting: Int64 = 0
+  package var waiting: Int64 = 0
 
   /// Creates a progress of zero.
-  public init() {}
+  package init() {}
 
   /// Failures that the worker has handled or started to handle.
-  public var failures: Int64 { applied + refused.values.reduce(0, +) + unclear + withheld + waiting }
+  package var failures: Int64 { applied + refused.values.reduce(0, +) + unclear + withheld + waiting }
 
   /// Creates the progress of a campaign.
   /// - Parameter tally: The ledger entries for ``prefixes(of:)``.
-  public init(_ tally: LedgerTally, of campaign: String) {
+  package init(_ tally: LedgerTally, of campaign: String) {
     extended = tally.counters[Self.extended(campaign)] ?? 0
     shared = tally.counters[Self.shared(campaign)] ?? 0
     ambiguous = tally.counters[Self.ambiguous(campaign)] ?? 0
@@ -50,18 +50,18 @@ public struct CampaignProgress: Sendable, Hashable {
   }
 
   /// Returns the prefixes of the ledger entries to read.
-  public static func prefixes(of campaign: String) -> [String] {
+  package static func prefixes(of campaign: String) -> [String] {
     [ExtensionRequest.effects(of: campaign), "campaign/\(campaign)/"]
   }
 
   /// Whether the counts agree with Apple's, with or without family members. Apple does not document which it counts.
-  public func agrees(with completion: Campaign.Completion) -> Bool {
+  package func agrees(with completion: Campaign.Completion) -> Bool {
     (extended...extended + shared).contains(completion.succeeded) && failures == completion.failed
   }
 
   /// Returns the number of failures whose retry has not ended. With Apple's count, this includes retries that have not
   /// started.
-  public func left(_ completion: Campaign.Completion?) -> Int64 {
+  package func left(_ completion: Campaign.Completion?) -> Int64 {
     max(waiting, (completion?.failed ?? 0) - (failures - waiting))
   }
 }

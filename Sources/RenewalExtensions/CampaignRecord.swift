@@ -2,11 +2,11 @@
 // do not overwrite each other. The operator's command writes the campaign, its cancellation and resolutions. The first
 // process that learns of the completion writes it.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 
 /// A record of the topic of campaigns.
-public enum CampaignRecord: Sendable, Hashable {
+package enum CampaignRecord: Sendable, Hashable {
   /// A campaign as requested.
   case campaign(Campaign)
   /// Apple completed the extension.
@@ -19,29 +19,29 @@ public enum CampaignRecord: Sendable, Hashable {
   case resolution(CampaignResolution)
 
   /// The topic's name, without the deployment's prefix.
-  public static let topic = "millrace.campaigns"
+  package static let topic = "millrace.campaigns"
 }
 
 /// An operator's decision about failures that match no campaign or several.
-public struct CampaignResolution: Sendable, Hashable {
+package struct CampaignResolution: Sendable, Hashable {
   /// The largest number of notifications in one record.
-  public static let maximumCount = 1_000
+  package static let maximumCount = 1_000
 
   /// The id of the decision.
-  public var id: String
+  package var id: String
   /// The campaign.
-  public var campaign: String
+  package var campaign: String
   /// `notificationUUID` of each failure.
-  public var notifications: [String]
+  package var notifications: [String]
   /// When the operator decided.
-  public var at: Timestamp
+  package var at: Timestamp
   /// The operator.
-  public var by: String
+  package var by: String
   /// The operator's reason.
-  public var why: String
+  package var why: String
 
   /// Creates a decision.
-  public init(id: String, campaign: String, notifications: [String], at: Timestamp, by: String, why: String) {
+  package init(id: String, campaign: String, notifications: [String], at: Timestamp, by: String, why: String) {
     self.id = id
     self.campaign = campaign
     self.notifications = notifications
@@ -52,14 +52,14 @@ public struct CampaignResolution: Sendable, Hashable {
 }
 
 /// A record of the topic cannot be read.
-public struct CampaignRecordError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct CampaignRecordError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The problem.
-  public var description: String
+  package var description: String
 }
 
 extension CampaignRecord {
   /// The record's key.
-  public var key: String {
+  package var key: String {
     switch self {
     case .campaign(let campaign): "campaign/\(campaign.id)"
     case .completion(let campaign, _): "completion/\(campaign)"
@@ -70,7 +70,7 @@ extension CampaignRecord {
   }
 
   /// The record's value.
-  public var json: JSONObject {
+  package var json: JSONObject {
     switch self {
     case .campaign(let campaign): campaign.json
     case .completion(let campaign, let completion):
@@ -96,7 +96,7 @@ extension CampaignRecord {
 
   /// Creates the Kafka record.
   /// - Parameter prefix: The prefix of every topic's name.
-  public func record(prefix: String) -> ProducerRecord {
+  package func record(prefix: String) -> ProducerRecord {
     ProducerRecord(
       topic: prefix + Self.topic, partition: 0, key: Array(key.utf8), value: json.serialized(),
       headers: [RecordHeader("content-type", "application/json")])
@@ -104,7 +104,7 @@ extension CampaignRecord {
 
   /// Parses a record's value. Ignores unknown fields.
   /// - Throws: ``CampaignRecordError`` if the value is malformed or of an unknown kind.
-  public init(_ value: [UInt8]) throws(CampaignRecordError) {
+  package init(_ value: [UInt8]) throws(CampaignRecordError) {
     let json: JSONObject
     do { json = try JSONObject(parsing: value) } catch { throw CampaignRecordError(description: "\(error)") }
     let fields = Fields(json: json)

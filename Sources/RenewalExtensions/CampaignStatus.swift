@@ -2,10 +2,10 @@
 // Apple knows whether it exists and when it was completed.
 
 internal import AppStore
-public import AppStoreServerAPI
+package import AppStoreServerAPI
 
 /// Apple's status of a campaign.
-public enum CampaignStatus: Sendable, Hashable {
+package enum CampaignStatus: Sendable, Hashable {
   /// The extension is in progress.
   case inProgress
   /// The extension is complete.
@@ -17,7 +17,7 @@ public enum CampaignStatus: Sendable, Hashable {
 
   /// Requests the status from Apple (Get Status of Subscription Renewal Date Extensions).
   /// - Throws: The API error if the call failed for a reason that does not concern the campaign.
-  public static func of(
+  package static func of(
     _ campaign: Campaign, askedOf client: AppStoreServerClient
   ) async throws(APIError) -> CampaignStatus {
     do {

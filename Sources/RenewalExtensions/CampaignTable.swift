@@ -1,10 +1,10 @@
 // The state of all campaigns, built from the records of their topic. A value.
 
 internal import AppStore
-public import KafkaClient
+package import KafkaClient
 
 /// An in-memory table of the topic of campaigns.
-public struct CampaignTable: Sendable, Hashable {
+package struct CampaignTable: Sendable, Hashable {
   private var requested: [String: Campaign] = [:]
   private var completions: [String: Campaign.Completion] = [:]
   private var seen: [String: Timestamp] = [:]
@@ -13,18 +13,18 @@ public struct CampaignTable: Sendable, Hashable {
   private var resolutions: [String: [String]] = [:]
   /// Keys of records that this version cannot read. While there are any, matches are uncertain, because a failure may
   /// belong to an unreadable campaign.
-  public private(set) var unreadable: Set<String> = []
+  package private(set) var unreadable: Set<String> = []
 
   /// Creates an empty table.
-  public init() {}
+  package init() {}
 
   /// All campaigns, in order of their start.
-  public var campaigns: [Campaign] {
+  package var campaigns: [Campaign] {
     requested.keys.compactMap { self[$0] }.sorted { ($0.requestedAt, $0.id) < ($1.requestedAt, $1.id) }
   }
 
   /// A campaign by its id.
-  public subscript(id: String) -> Campaign? {
+  package subscript(id: String) -> Campaign? {
     guard var campaign = requested[id] else { return nil }
     campaign.completion = completions[id]
     campaign.seenAt = seen[id]
@@ -33,10 +33,10 @@ public struct CampaignTable: Sendable, Hashable {
   }
 
   /// Returns the campaign that an operator assigned to a failure.
-  public func resolution(of notification: String) -> String? { resolved[notification] }
+  package func resolution(of notification: String) -> String? { resolved[notification] }
 
   /// Applies a record. Applying it again has no effect.
-  public mutating func fold(_ record: ConsumerRecord) {
+  package mutating func fold(_ record: ConsumerRecord) {
     let key = String(decoding: record.key ?? [], as: UTF8.self)
     unreadable.remove(key)
     guard let value = record.value else { return remove(key) }

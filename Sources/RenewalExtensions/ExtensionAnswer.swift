@@ -1,11 +1,11 @@
 // Apple's final answer to an extension of one subscription, and its encoding in the ledger. Temporary conditions, such
 // as a missing rate-limit slot or response, are errors, and the worker retries the notification.
 
-public import AppStore
-public import AppStoreServerAPI
+package import AppStore
+package import AppStoreServerAPI
 
 /// The final result of one extension.
-public enum ExtensionAnswer: Sendable, Hashable {
+package enum ExtensionAnswer: Sendable, Hashable {
   /// The renewal date moved, with the new date if known.
   case applied(effectiveDate: Timestamp?)
   /// The renewal date did not move and will not.
@@ -14,16 +14,16 @@ public enum ExtensionAnswer: Sendable, Hashable {
   case unclear(String)
 
   /// Apple's refusal.
-  public struct Refusal: Sendable, Hashable {
+  package struct Refusal: Sendable, Hashable {
     /// The stable code of the reason.
-    public var reason: Reason
+    package var reason: Reason
     /// Apple's error code.
-    public var code: Int64?
+    package var code: Int64?
     /// Apple's error message.
-    public var message: String?
+    package var message: String?
 
     /// Creates a refusal.
-    public init(_ reason: Reason, code: Int64?, message: String?) {
+    package init(_ reason: Reason, code: Int64?, message: String?) {
       self.reason = reason
       self.code = code
       self.message = message
@@ -31,7 +31,7 @@ public enum ExtensionAnswer: Sendable, Hashable {
   }
 
   /// Why a subscription was not extended. The raw value is part of events.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// In a free offer, in billing retry, expired, or never paid for.
     case ineligible
     /// Already extended twice in 365 days.
@@ -49,7 +49,7 @@ public enum ExtensionAnswer: Sendable, Hashable {
 
 extension ExtensionAnswer {
   /// Creates the answer from a successful call. Apple documents the field `success`, but not when it is false.
-  public init(_ response: ExtendRenewalDateResponse) {
+  package init(_ response: ExtendRenewalDateResponse) {
     self =
       response.success == true
       ? .applied(effectiveDate: response.effectiveDate)
@@ -60,7 +60,7 @@ extension ExtensionAnswer {
   /// unknown.
   ///
   /// Only an error code from Apple is permanent: a status without one may come from a gateway.
-  public init?(_ error: APIError) {
+  package init?(_ error: APIError) {
     guard case .refused = error.kind, error.errorClass == .never, !error.isUnclear, let code = error.code else {
       return nil
     }
@@ -100,7 +100,7 @@ extension ExtensionAnswer {
   }
 
   /// Decodes a result from this or an earlier version; nil for anything else.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     let json: JSONObject
     do { json = try JSONObject(parsing: bytes) } catch { return nil }
     switch json.text("answer") {

@@ -2,10 +2,10 @@
 // impossible if another party extended it meanwhile, or if the extension is one day and the renewal may be a day early.
 // Then nothing is sent.
 
-public import AppStore
+package import AppStore
 
 /// The outcome of an extension, derived from the subscription.
-public enum ExtensionCheck: Sendable, Hashable {
+package enum ExtensionCheck: Sendable, Hashable {
   /// The extension took effect, with the end of the period if it is the same period.
   case applied(Timestamp?)
   /// The extension did not take effect, so the same request may be sent again.
@@ -28,7 +28,7 @@ public enum ExtensionCheck: Sendable, Hashable {
   ///   - before: The transaction in the failure's notification, signed before the request.
   ///   - present: The subscription's newest transaction; nil if Apple returns none.
   ///   - days: The requested number of days.
-  public static func judge(
+  package static func judge(
     before: JWSTransactionDecodedPayload, present: JWSTransactionDecodedPayload?, days: Int
   ) -> ExtensionCheck {
     guard let oldEnd = before.expiresDate, let oldID = before.transactionId else {

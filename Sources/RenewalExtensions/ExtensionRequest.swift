@@ -1,16 +1,16 @@
 // The request for one subscription. Its identifier is derived from campaign and subscription, so that all attempts of
 // an extension are the same request for Apple, whichever process makes them.
 
-public import AppStore
+package import AppStore
 internal import Crypto
 
 /// Identifiers and bodies for the extension of one subscription in a campaign.
-public enum ExtensionRequest {
+package enum ExtensionRequest {
   /// The longest identifier that Apple accepts (App Store Server API, `requestIdentifier`).
   static let maximumIdentifierLength = 128
 
   /// Returns the `requestIdentifier`, at most 128 characters. It is unique for a campaign and a subscription.
-  public static func identifier(campaign: String, originalTransactionId: String) -> String {
+  package static func identifier(campaign: String, originalTransactionId: String) -> String {
     let whole = "\(campaign).\(originalTransactionId)"
     guard whole.utf8.count > maximumIdentifierLength else { return whole }
     // Apple's identifiers have about 16 digits. Longer ones are replaced with their digest.
@@ -20,17 +20,17 @@ public enum ExtensionRequest {
   }
 
   /// Returns the request's body.
-  public static func body(_ campaign: Campaign, originalTransactionId: String) -> ExtendRenewalDateRequest {
+  package static func body(_ campaign: Campaign, originalTransactionId: String) -> ExtendRenewalDateRequest {
     ExtendRenewalDateRequest(
       extendByDays: campaign.days, extendReasonCode: campaign.reason,
       requestIdentifier: identifier(campaign: campaign.id, originalTransactionId: originalTransactionId))
   }
 
   /// Returns the effect's name in the ledger.
-  public static func effect(campaign: String, originalTransactionId: String) -> String {
+  package static func effect(campaign: String, originalTransactionId: String) -> String {
     effects(of: campaign) + originalTransactionId
   }
 
   /// Returns the prefix of the names of a campaign's effects.
-  public static func effects(of campaign: String) -> String { "extend/\(campaign)/" }
+  package static func effects(of campaign: String) -> String { "extend/\(campaign)/" }
 }

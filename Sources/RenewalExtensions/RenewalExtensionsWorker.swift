@@ -5,19 +5,19 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import Logging
-public import Millrace
+package import Millrace
 
 /// Retries the failures of mass extensions one subscription at a time, with the days and the reason of the campaign.
-public struct RenewalExtensionsWorker: NotificationWorker {
+package struct RenewalExtensionsWorker: NotificationWorker {
   /// The name in topics, consumer group and ledger.
-  public static let name = "renewal-extensions"
+  package static let name = "renewal-extensions"
   /// The families that the worker reads.
-  public static let families: Set<NotificationFamily> = [.renewalExtensions]
+  package static let families: Set<NotificationFamily> = [.renewalExtensions]
   /// The topic of campaigns, to which the worker writes Apple's statuses and completions.
-  public static let tables: Set<String> = [CampaignRecord.topic]
+  package static let tables: Set<String> = [CampaignRecord.topic]
 
   /// Allows more attempts than the default, because the App Store Server API has been unavailable for a day before.
-  public static var policy: WorkerPolicy {
+  package static var policy: WorkerPolicy {
     var policy = WorkerPolicy()
     policy.maximumAttempts = 24
     return policy
@@ -33,7 +33,7 @@ public struct RenewalExtensionsWorker: NotificationWorker {
   private let statuses = CampaignStatuses()
 
   /// Creates the worker and reads the campaigns, to detect a missing topic at start.
-  public init(_ setup: WorkerSetup) async throws {
+  package init(_ setup: WorkerSetup) async throws {
     campaigns = try setup.table(CampaignRecord.topic, CampaignTable()) { $0.fold($1) }
     let table = try await campaigns.current()
     if !table.unreadable.isEmpty {
@@ -44,7 +44,7 @@ public struct RenewalExtensionsWorker: NotificationWorker {
   }
 
   /// Handles one notification.
-  public func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+  package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
     case .renewalExtension(.failure): try await failed(notification, context)
     case .renewalExtension(.summary): try await summed(notification, context)
@@ -54,7 +54,7 @@ public struct RenewalExtensionsWorker: NotificationWorker {
   }
 
   /// Compares the counts of a campaign with Apple's.
-  public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
+  package func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome {
     guard timer.name.hasPrefix(Self.timerPrefix) else { return .ignore }
     let id = String(timer.name.dropFirst(Self.timerPrefix.count))
     guard let campaign = try await campaigns.current()[id], let completion = campaign.completion else {

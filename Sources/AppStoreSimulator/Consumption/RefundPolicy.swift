@@ -3,22 +3,22 @@
 internal import AppStoreSigning
 
 /// The decisions about refund requests.
-public struct RefundPolicy: Sendable, Hashable {
+package struct RefundPolicy: Sendable, Hashable {
   /// The time from a response to the decision.
-  public var decisionDelay: Duration
+  package var decisionDelay: Duration
   /// The time that Apple waits for a response before it decides alone: "Respond within 12 hours".
-  public var answerDeadline: Duration
+  package var answerDeadline: Duration
   /// The share of decisions that follow the caller's preference. The others are made as if there were none.
-  public var followsPreference: Double
+  package var followsPreference: Double
   /// The share of requests without an effective preference that are granted.
-  public var grantShare: Double
+  package var grantShare: Double
   /// The share of granted refunds that are reversed later.
-  public var reversalShare: Double
+  package var reversalShare: Double
   /// The time from a refund to its reversal.
-  public var reversalDelay: Duration
+  package var reversalDelay: Duration
 
   /// A policy. By default, decisions follow the caller's preference, and requests without one are granted.
-  public init(
+  package init(
     decisionDelay: Duration = .seconds(2 * 3_600), answerDeadline: Duration = .seconds(12 * 3_600),
     followsPreference: Double = 1, grantShare: Double = 1, reversalShare: Double = 0,
     reversalDelay: Duration = .seconds(14 * 86_400)

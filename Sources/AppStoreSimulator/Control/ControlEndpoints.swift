@@ -1,19 +1,19 @@
 // `/simulator/…`: inspects and controls the simulator during a rehearsal. Not part of Apple's API; needs no token.
 
-public import AppStore
+package import AppStore
 internal import HTTPTypes
 
 /// The functions that the control endpoints need from the rest of the simulator.
-public struct SimulatorControl: Sendable {
+package struct SimulatorControl: Sendable {
   /// Returns the report without the API's part.
-  public var report: @Sendable () -> JSONObject
+  package var report: @Sendable () -> JSONObject
   /// Triggers an event, described as in a scenario, and returns the name of its action.
-  public var cause: @Sendable (JSONObject) throws -> String
+  package var cause: @Sendable (JSONObject) throws -> String
   /// The root certificate of the signing chain, in PEM.
-  public var rootPEM: String
+  package var rootPEM: String
 
   /// Control over a simulator.
-  public init(
+  package init(
     rootPEM: String, report: @escaping @Sendable () -> JSONObject = { [:] },
     cause: @escaping @Sendable (JSONObject) throws -> String
   ) {

@@ -1,31 +1,31 @@
 // A delivery attempt with its bytes, for comparing what was sent with what arrived.
 
-public import AppStore
+package import AppStore
 
 /// A delivery attempt and its outcome.
-public struct DeliveryAttempt: Sendable, Hashable {
+package struct DeliveryAttempt: Sendable, Hashable {
   /// `notificationUUID`. Several version 1 bodies can come from one event and share it.
-  public let notificationUUID: String
+  package let notificationUUID: String
   /// The type and subtype, named as in ``DeliveryTally/sent``.
-  public let type: String
+  package let type: String
   /// The number of the attempt, starting at 1. Deliberate duplicates do not count.
-  public let number: Int
+  package let number: Int
   /// Whether the notification was sent before and is deliberately sent again.
-  public let isDuplicate: Bool
+  package let isDuplicate: Bool
   /// The time of the attempt, by the scenario's clock.
-  public let date: Timestamp
+  package let date: Timestamp
   /// The URL.
-  public let url: String
+  package let url: String
   /// The body, UTF-8.
-  public let body: [UInt8]
+  package let body: [UInt8]
   /// The outcome; nil if the simulator ended before the response arrived. The receiver may have received such a
   /// notification, but no report counts it.
-  public let outcome: PostOutcome?
+  package let outcome: PostOutcome?
 }
 
 extension DeliveryAttempt {
   /// The attempt as JSON, with the body as text.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = [
       "notificationUUID": .string(notificationUUID), "type": .string(type), "attempt": .integer(Int64(number)),
       "duplicate": .bool(isDuplicate), "date": .string(date.rfc3339), "url": .string(url),

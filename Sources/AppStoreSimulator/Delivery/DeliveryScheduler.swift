@@ -3,14 +3,14 @@
 
 internal import AppStore
 internal import AppStoreSigning
-public import MillraceTime
+package import MillraceTime
 internal import AsyncHTTPClient
-public import Logging
-public import ServiceLifecycle
+package import Logging
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// Delivers notifications. A world has exactly one.
-public final class DeliveryScheduler: Service {
+package final class DeliveryScheduler: Service {
   private struct State: Sendable {
     var lanes: DeliveryLanes
     var tally = DeliveryTally()
@@ -32,7 +32,7 @@ public final class DeliveryScheduler: Service {
   ///   - destinations: the URL for each app and environment. Notifications without a URL are not sent.
   ///   - post: posts notifications; nil to post over HTTP.
   ///   - onAttempt: called after every attempt; must not block.
-  public init(
+  package init(
     world: World, signer: NotificationSigner, destinations: [RealmID: Destination], settings: DeliverySettings,
     clock: MillraceClock, post: Post? = nil, onAttempt: @escaping @Sendable (DeliveryAttempt) -> Void = { _ in },
     logger: Logger
@@ -50,7 +50,7 @@ public final class DeliveryScheduler: Service {
   }
 
   /// The results so far.
-  public var tally: DeliveryTally {
+  package var tally: DeliveryTally {
     state.withLock { state in
       var tally = state.tally
       tally.waiting = state.lanes.count
@@ -59,7 +59,7 @@ public final class DeliveryScheduler: Service {
   }
 
   /// Delivers until shut down. Attempts in progress are completed or cut off; scheduled ones are not sent.
-  public func run() async throws {
+  package func run() async throws {
     guard let post else {
       let client = HTTPPost.client(connections: settings.concurrency * max(1, destinations.count))
       let http = HTTPPost(client: client, timeout: settings.timeout)

@@ -1,61 +1,61 @@
 // The destinations of notifications and the settings of their delivery.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 /// The URL that a team registered for one app in one environment.
-public struct Destination: Sendable, Hashable {
+package struct Destination: Sendable, Hashable {
   /// The URL to post to.
-  public var url: String
+  package var url: String
   /// The version of the notifications.
-  public var version: NotificationVersion
+  package var version: NotificationVersion
 
   /// A registered URL.
-  public init(url: String, version: NotificationVersion = .v2) {
+  package init(url: String, version: NotificationVersion = .v2) {
     self.url = url
     self.version = version
   }
 }
 
 /// The delivery settings. The defaults match Apple's documentation and measurements.
-public struct DeliverySettings: Sendable, Hashable {
+package struct DeliverySettings: Sendable, Hashable {
   /// A period in which Apple sends nothing. The notifications of that period are sent together at its end.
-  public struct Pause: Sendable, Hashable {
+  package struct Pause: Sendable, Hashable {
     /// The beginning of the pause.
-    public var from: Timestamp
+    package var from: Timestamp
     /// The end of the pause.
-    public var until: Timestamp
+    package var until: Timestamp
 
     /// A pause.
-    public init(from: Timestamp, until: Timestamp) {
+    package init(from: Timestamp, until: Timestamp) {
       self.from = from
       self.until = until
     }
   }
 
   /// The shortest and longest time from a notification's date to its first attempt.
-  public var latency: ClosedRange<Duration> = .milliseconds(120)...Duration.milliseconds(600)
+  package var latency: ClosedRange<Duration> = .milliseconds(120)...Duration.milliseconds(600)
   /// The share of notifications that are sent twice, even if the first was acknowledged.
-  public var duplicates = 0.0
+  package var duplicates = 0.0
   /// The longest time from a delivery to its duplicate.
-  public var duplicatesWithin = Duration.seconds(60)
+  package var duplicatesWithin = Duration.seconds(60)
   /// The share of notifications that are delayed, so that later ones of the same subscription overtake them.
-  public var reordered = 0.0
+  package var reordered = 0.0
   /// The longest such delay.
-  public var reorderedBy = Duration.seconds(300)
+  package var reorderedBy = Duration.seconds(300)
   /// The interval at which notifications are sent in bursts; nil to send each at its own time.
-  public var burstEvery: Duration?
+  package var burstEvery: Duration?
   /// The periods without delivery.
-  public var pauses: [Pause] = []
+  package var pauses: [Pause] = []
   /// Whether a response from 400 to 499 is retried. Apple has been observed to give up immediately.
-  public var retriesAfterClientError = true
+  package var retriesAfterClientError = true
   /// The number of concurrent deliveries for each app and environment. A slow endpoint does not delay the others.
-  public var concurrency = 32
+  package var concurrency = 32
   /// The time limit for a response, in real time.
-  public var timeout = Duration.seconds(10)
+  package var timeout = Duration.seconds(10)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// The delivery times of a notification, derived from its UUID so that they are the same in every run with a seed.

@@ -1,36 +1,36 @@
 // Counts deliveries and their outcomes.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 /// The deliveries so far.
-public struct DeliveryTally: Sendable, Hashable {
+package struct DeliveryTally: Sendable, Hashable {
   /// The number of first attempts by type and subtype; for version 1 by its own type.
-  public internal(set) var sent: [String: Int] = [:]
+  package internal(set) var sent: [String: Int] = [:]
   /// The number of attempts by result, including duplicates.
-  public internal(set) var attempts: [SendAttemptResult: Int] = [:]
+  package internal(set) var attempts: [SendAttemptResult: Int] = [:]
   /// The number of responses by HTTP status.
-  public internal(set) var answers: [Int: Int] = [:]
+  package internal(set) var answers: [Int: Int] = [:]
   /// The number of acknowledged notifications.
-  public internal(set) var acknowledged = 0
+  package internal(set) var acknowledged = 0
   /// The number of notifications that Apple gave up on.
-  public internal(set) var abandoned = 0
+  package internal(set) var abandoned = 0
   /// The number of notifications that the world dropped before they were acknowledged (``WorldLimits/notifications``).
-  public internal(set) var forgotten = 0
+  package internal(set) var forgotten = 0
   /// The number of attempts after the first.
-  public internal(set) var retries = 0
+  package internal(set) var retries = 0
   /// The number of deliberate duplicates.
-  public internal(set) var duplicates = 0
+  package internal(set) var duplicates = 0
   /// The number of notifications that have no URL or no version 1 equivalent.
-  public internal(set) var unaddressed = 0
+  package internal(set) var unaddressed = 0
   /// The number of deliveries that are scheduled or in progress.
-  public internal(set) var waiting = 0
+  package internal(set) var waiting = 0
 
   /// An empty tally.
-  public init() {}
+  package init() {}
 
   /// The number of all first attempts.
-  public var sentCount: Int { sent.values.reduce(0, +) }
+  package var sentCount: Int { sent.values.reduce(0, +) }
 
   mutating func count(_ delivery: Delivery, kind: SampleKind, outcome: PostOutcome) {
     attempts[outcome.result, default: 0] += 1
@@ -52,7 +52,7 @@ extension Delivery {
 
 extension DeliveryTally {
   /// The counts as JSON.
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "sent": .integer(Int64(sentCount)),
       "sentByType": .object(Self.counts(sent)),

@@ -1,29 +1,29 @@
 // Posts a notification and classifies the outcome as Apple does.
 
-public import AppStore
+package import AppStore
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
 /// The outcome of a POST.
-public struct PostOutcome: Sendable, Hashable {
+package struct PostOutcome: Sendable, Hashable {
   /// The HTTP status; nil if there was no response.
-  public var status: Int?
+  package var status: Int?
   /// The result as `sendAttempts` names it.
-  public var result: SendAttemptResult
+  package var result: SendAttemptResult
 
   /// The outcome for a response. A status from 200 to 206 is a success.
-  public init(status: Int) {
+  package init(status: Int) {
     self.status = status
     result = (200...206).contains(status) ? .success : .unsuccessfulHTTPResponseCode
   }
 
   /// The outcome if there was no response or it was unreadable.
-  public init(_ result: SendAttemptResult) { self.result = result }
+  package init(_ result: SendAttemptResult) { self.result = result }
 }
 
 /// Posts a body to a URL.
-public typealias Post = @Sendable (_ url: String, _ body: [UInt8]) async -> PostOutcome
+package typealias Post = @Sendable (_ url: String, _ body: [UInt8]) async -> PostOutcome
 
 /// Posts over HTTP as the App Store does: JSON, no authentication, no redirects.
 struct HTTPPost: Sendable {

@@ -1,18 +1,18 @@
 // Apple's retry schedule (Responding to App Store Server Notifications).
 
-public import AppStore
+package import AppStore
 
 /// The waits between attempts, each counted from the previous attempt.
-public struct RetrySchedule: Sendable, Hashable {
+package struct RetrySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before the third, and so on.
-  public let waits: [Duration]
+  package let waits: [Duration]
 
   /// A custom schedule.
-  public init(waits: [Duration]) { self.waits = waits }
+  package init(waits: [Duration]) { self.waits = waits }
 
   /// Apple's schedule: version 2 after 1, 12, 24, 48 and 72 hours, version 1 after 6, 24 and 48 hours, in the sandbox
   /// never.
-  public init(_ version: NotificationVersion, in environment: AppStoreEnvironment) {
+  package init(_ version: NotificationVersion, in environment: AppStoreEnvironment) {
     guard environment == .production else {
       self.init(waits: [])
       return
@@ -26,7 +26,7 @@ public struct RetrySchedule: Sendable, Hashable {
   }
 
   /// Returns the wait after `count` failed attempts; nil if Apple gives up.
-  public func wait(afterAttempts count: Int) -> Duration? {
+  package func wait(afterAttempts count: Int) -> Duration? {
     waits.indices.contains(count - 1) ? waits[count - 1] : nil
   }
 }

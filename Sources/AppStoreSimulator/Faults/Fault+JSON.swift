@@ -1,21 +1,21 @@
 // Reads a fault from a scenario file or control request. An unknown key is an error, because a misspelled key would
 // create a fault that never occurs.
 
-public import AppStore
+package import AppStore
 internal import MillraceTime
 
 /// An invalid fault description: the key and the expected value.
-public struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct FaultDescriptionError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The invalid member; nil for the description as a whole.
-  public let key: String?
+  package let key: String?
   /// The problem, usually the expected value.
-  public let expectation: String
+  package let expectation: String
 
   /// The nearest known name; nil if none is similar.
-  public var nearest: String?
+  package var nearest: String?
 
   /// `key: expectation; did you mean nearest?`
-  public var description: String {
+  package var description: String {
     (key.map { "\($0): \(expectation)" } ?? expectation) + (nearest.map { "; did you mean \($0)?" } ?? "")
   }
 
@@ -52,7 +52,7 @@ extension Fault {
   ///   - json: the description.
   ///   - origin: the time that `after` is relative to. Without `after`, the fault is active from the beginning.
   /// - Throws: ``FaultDescriptionError`` for the first member that is unknown, missing or invalid.
-  public init(json: JSONObject, origin: Timestamp) throws(FaultDescriptionError) {
+  package init(json: JSONObject, origin: Timestamp) throws(FaultDescriptionError) {
     var fields = DescriptionFields(json)
     let after = try fields.duration("after")
     let length = try fields.duration("for")

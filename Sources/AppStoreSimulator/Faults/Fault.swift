@@ -1,28 +1,28 @@
 // Faults between a caller and Apple, injected on request.
 
-public import AppStore
+package import AppStore
 
 /// A fault that affects some requests.
-public struct Fault: Sendable, Hashable {
+package struct Fault: Sendable, Hashable {
   /// The affected endpoints; nil for all.
-  public var endpoints: Set<APIEndpoint>?
+  package var endpoints: Set<APIEndpoint>?
   /// The affected app; nil for all.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The affected environment; nil for both.
-  public var environment: AppStoreEnvironment?
+  package var environment: AppStoreEnvironment?
   /// The time at which the fault begins; nil for the beginning.
-  public var from: Timestamp?
+  package var from: Timestamp?
   /// The time at which the fault ends; nil for never.
-  public var until: Timestamp?
+  package var until: Timestamp?
   /// The largest number of requests to affect; nil for no bound.
-  public var count: Int?
+  package var count: Int?
   /// The share of requests to affect, above 0 and at most 1.
-  public var share: Double
+  package var share: Double
   /// The effect on a request.
-  public var effect: FaultEffect
+  package var effect: FaultEffect
 
   /// A fault. By default, it affects every request.
-  public init(
+  package init(
     _ effect: FaultEffect, endpoints: Set<APIEndpoint>? = nil, bundleId: String? = nil,
     environment: AppStoreEnvironment? = nil, from: Timestamp? = nil, until: Timestamp? = nil, count: Int? = nil,
     share: Double = 1
@@ -39,7 +39,7 @@ public struct Fault: Sendable, Hashable {
 }
 
 /// The effect of a fault on a request.
-public enum FaultEffect: Sendable, Hashable {
+package enum FaultEffect: Sendable, Hashable {
   /// Delays the response, in the time of the simulator's clock.
   case latency(Duration)
   /// Responds with an error status without processing the request.
@@ -56,7 +56,7 @@ public enum FaultEffect: Sendable, Hashable {
   case answerLost
 
   /// The body of an error response.
-  public enum FailureBody: Sendable, Hashable {
+  package enum FailureBody: Sendable, Hashable {
     /// No body.
     case empty
     /// A gateway's error page.
@@ -66,7 +66,7 @@ public enum FaultEffect: Sendable, Hashable {
   }
 
   /// The form in which a 429 states when to retry.
-  public enum RetryAfter: Sendable, Hashable {
+  package enum RetryAfter: Sendable, Hashable {
     /// The UNIX time in milliseconds, `from` after now. Apple documents this form.
     case milliseconds(from: Duration)
     /// Seconds from now, as in HTTP.

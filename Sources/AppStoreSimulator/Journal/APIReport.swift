@@ -1,59 +1,59 @@
 // The requests that callers made and the rules they broke, for the report at the end of a scenario or during it.
 
-public import AppStore
+package import AppStore
 
 /// The API's part of a report.
-public struct APIReport: Sendable, Hashable {
+package struct APIReport: Sendable, Hashable {
   /// The requests to one endpoint.
-  public struct Requests: Sendable, Hashable {
+  package struct Requests: Sendable, Hashable {
     /// The endpoint.
-    public let endpoint: APIEndpoint
+    package let endpoint: APIEndpoint
     /// The number of responses by HTTP status.
-    public let byStatus: [Int: Int]
+    package let byStatus: [Int: Int]
     /// The number of responses by Apple's error code.
-    public let byErrorCode: [Int64: Int]
+    package let byErrorCode: [Int64: Int]
     /// The number of requests whose connection was reset.
-    public let withoutAnswer: Int
+    package let withoutAnswer: Int
     /// The number of requests that a fault affected.
-    public let struckByFaults: Int
+    package let struckByFaults: Int
     /// The busiest hour of each app and environment: the admitted requests and the limit.
-    public let fullestHours: [Hour]
+    package let fullestHours: [Hour]
 
     /// The number of all requests.
-    public var count: Int { byStatus.values.reduce(withoutAnswer, +) }
+    package var count: Int { byStatus.values.reduce(withoutAnswer, +) }
   }
 
   /// The busiest hour of one app in one environment.
-  public struct Hour: Sendable, Hashable {
+  package struct Hour: Sendable, Hashable {
     /// The app.
-    public let bundleId: String
+    package let bundleId: String
     /// The environment.
-    public let environment: AppStoreEnvironment
+    package let environment: AppStoreEnvironment
     /// The number of requests within the limit.
-    public let admitted: Int
+    package let admitted: Int
     /// The limit; nil if there is none.
-    public let limit: Int?
+    package let limit: Int?
   }
 
   /// The breaches of one rule.
-  public struct Breach: Sendable, Hashable {
+  package struct Breach: Sendable, Hashable {
     /// The rule.
-    public let rule: CallerRule
+    package let rule: CallerRule
     /// The number of breaches.
-    public let count: Int
+    package let count: Int
     /// The first few breaches, as text.
-    public let examples: [String]
+    package let examples: [String]
   }
 
   /// The requests by endpoint, in the order of ``APIEndpoint``. Endpoints without requests are omitted.
-  public let asked: [Requests]
+  package let asked: [Requests]
   /// The broken rules. A successful rehearsal leaves this empty.
-  public let broken: [Breach]
+  package let broken: [Breach]
 }
 
 extension APIServices {
   /// The report so far.
-  public var report: APIReport {
+  package var report: APIReport {
     gate.withGate { gate in
       let asked = APIEndpoint.allCases.compactMap { endpoint in
         gate.journal.answers[endpoint].map { answers in
@@ -92,7 +92,7 @@ extension HourlyLimits {
 
 extension APIReport {
   /// The report as JSON; each rule includes its explanation.
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "asked": .array(asked.map { .object($0.json) }),
       "rulesBroken": .array(

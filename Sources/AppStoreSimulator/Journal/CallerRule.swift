@@ -1,7 +1,7 @@
 // The rules for callers, by name.
 
 /// A rule that a caller of the API must follow. The raw value names the rule in reports.
-public enum CallerRule: String, Sendable, Hashable, CaseIterable {
+package enum CallerRule: String, Sendable, Hashable, CaseIterable {
   /// The caller sent more requests than the hourly limit allows.
   case limitExceeded
   /// The caller sent a request before the time that a 429 stated.
@@ -30,7 +30,7 @@ public enum CallerRule: String, Sendable, Hashable, CaseIterable {
   case consumptionRepeated
 
   /// The rule in a sentence.
-  public var explanation: String {
+  package var explanation: String {
     switch self {
     case .limitExceeded: "stay within the hourly limit of the endpoint"
     case .calledBeforeRetryAfter: "do not call an endpoint before the time in its 429 response"

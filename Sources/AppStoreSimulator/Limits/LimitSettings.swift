@@ -1,20 +1,20 @@
 // The request limits. The defaults are Apple's numbers, which may change at any time.
 
-public import AppStore
+package import AppStore
 
 /// Hourly limits of the simulated API.
-public struct LimitSettings: Sendable, Hashable {
+package struct LimitSettings: Sendable, Hashable {
   /// The production limit of each endpoint in requests per second, enforced by the hour. An endpoint without an entry
   /// has no limit.
-  public var perSecond: [APIEndpoint: Double]
+  package var perSecond: [APIEndpoint: Double]
   /// The sandbox's share of the production limits.
-  public var sandboxFactor: Double
+  package var sandboxFactor: Double
   /// Divides every limit. At a clock rate of 600, an hour has 600 times less real time. A divisor of 600 keeps the
   /// number of requests per real second.
-  public var divisor: Double
+  package var divisor: Double
 
   /// Limits. The defaults are Apple's.
-  public init(
+  package init(
     perSecond: [APIEndpoint: Double] = LimitSettings.documented, sandboxFactor: Double = 0.1, divisor: Double = 1
   ) {
     self.perSecond = perSecond
@@ -23,16 +23,16 @@ public struct LimitSettings: Sendable, Hashable {
   }
 
   /// The limits in "Identifying rate limits".
-  public static let documented: [APIEndpoint: Double] = Dictionary(
+  package static let documented: [APIEndpoint: Double] = Dictionary(
     uniqueKeysWithValues: APIEndpoint.allCases.compactMap { endpoint in
       endpoint.documentedPerSecond.map { (endpoint, $0) }
     })
 
   /// No limits.
-  public static let unlimited = LimitSettings(perSecond: [:])
+  package static let unlimited = LimitSettings(perSecond: [:])
 
   /// The limit in requests per hour, at least one; nil if the endpoint has none.
-  public func perHour(_ endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Int? {
+  package func perHour(_ endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Int? {
     guard let perSecond = perSecond[endpoint] else { return nil }
     let factor = environment == .sandbox ? sandboxFactor : 1
     let perHour = (perSecond * factor * 3_600 / divisor + 1e-6).rounded(.down)

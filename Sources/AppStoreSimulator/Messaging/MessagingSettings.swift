@@ -1,19 +1,19 @@
 // Settings for decisions about retention messaging that Apple's reviewers and systems make.
 
 /// The timing of reviews and the results of performance tests.
-public struct MessagingSettings: Sendable, Hashable {
+package struct MessagingSettings: Sendable, Hashable {
   /// The length of a review in production. The sandbox approves immediately.
-  public var reviewDelay: Duration
+  package var reviewDelay: Duration
   /// The length of a performance test.
-  public var performanceTestDuration: Duration
+  package var performanceTestDuration: Duration
   /// Whether performance tests pass. The simulator does not call the URL.
-  public var passesPerformanceTest: Bool
+  package var passesPerformanceTest: Bool
   /// "The maximum number of images you can configure for each app is 2000". The simulator limits messages to the same
   /// number.
-  public var capacity: Int
+  package var capacity: Int
 
   /// Settings. By default, a review takes a day, and every performance test passes after ten minutes.
-  public init(
+  package init(
     reviewDelay: Duration = .seconds(86_400), performanceTestDuration: Duration = .seconds(600),
     passesPerformanceTest: Bool = true, capacity: Int = 2_000
   ) {

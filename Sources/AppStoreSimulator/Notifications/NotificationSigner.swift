@@ -1,34 +1,34 @@
 // Signs data when it is sent or requested. Signed data is not stored.
 
-public import AppStore
-public import AppStoreSigning
+package import AppStore
+package import AppStoreSigning
 
 /// Signs the world's data as Apple does.
-public struct NotificationSigner: Sendable {
+package struct NotificationSigner: Sendable {
   /// The chains that sign.
-  public let leaves: RotatingLeaves
+  package let leaves: RotatingLeaves
 
   /// Creates a signer with these chains.
-  public init(_ leaves: RotatingLeaves) { self.leaves = leaves }
+  package init(_ leaves: RotatingLeaves) { self.leaves = leaves }
 
   /// `signedTransactionInfo`, signed now.
-  public func signedTransaction(_ subject: PurchaseSubject, at now: Timestamp) throws(SigningError) -> String {
+  package func signedTransaction(_ subject: PurchaseSubject, at now: Timestamp) throws(SigningError) -> String {
     try text(subject.transactionPayload(signedDate: now), at: now)
   }
 
   /// `signedRenewalInfo`, signed now; nil for a one-time purchase.
-  public func signedRenewalInfo(_ subject: PurchaseSubject, at now: Timestamp) throws(SigningError) -> String? {
+  package func signedRenewalInfo(_ subject: PurchaseSubject, at now: Timestamp) throws(SigningError) -> String? {
     guard let payload = subject.renewalPayload(signedDate: now) else { return nil }
     return try text(payload, at: now)
   }
 
   /// `signedAppTransactionInfo`, signed now.
-  public func signedAppTransaction(_ subject: CustomerSubject, at now: Timestamp) throws(SigningError) -> String {
+  package func signedAppTransaction(_ subject: CustomerSubject, at now: Timestamp) throws(SigningError) -> String {
     try text(subject.appTransactionPayload(signedDate: now), at: now)
   }
 
   /// `signedPayload` of a notification, as it was or will be sent.
-  public func signedPayload(_ subject: NotificationSubject) throws(SigningError) -> String {
+  package func signedPayload(_ subject: NotificationSubject) throws(SigningError) -> String {
     String(decoding: try sign(subject).jws, as: UTF8.self)
   }
 

@@ -1,13 +1,13 @@
 // The signing chains: successive leaf certificates under the same root and intermediate. Apple's leaves overlap: the
 // next leaf starts to sign some days before the previous one expires.
 
-public import AppStore
-public import AppStoreSigning
+package import AppStore
+package import AppStoreSigning
 internal import Synchronization
 
 /// A signing chain whose leaf certificate changes with time. The leaf at a given time is always the same, so that past
 /// data can be signed again.
-public final class RotatingLeaves: Sendable {
+package final class RotatingLeaves: Sendable {
   /// The time for which a leaf remains valid after its last use, as long as Apple's.
   private static let overlap = Duration.seconds(22 * 86_400)
   /// The time for which a leaf is valid before its first use, including events before the world began.
@@ -23,22 +23,22 @@ public final class RotatingLeaves: Sendable {
   /// - Parameters:
   ///   - chain: the first chain; its leaf must be valid at `origin`.
   ///   - interval: the time for which a leaf is used; nil for unlimited.
-  public init(_ chain: SigningChain, origin: Timestamp, interval: Duration?) {
+  package init(_ chain: SigningChain, origin: Timestamp, interval: Duration?) {
     first = chain
     self.origin = origin
     self.interval = interval.flatMap { $0 > .zero ? $0 : nil }
   }
 
   /// The root certificate in PEM, which receivers have to trust.
-  public var rootPEM: String { first.rootPEM }
+  package var rootPEM: String { first.rootPEM }
 
   /// The root certificate in DER.
-  public var rootDER: [UInt8] { first.rootDER }
+  package var rootDER: [UInt8] { first.rootDER }
 
   /// Returns the chain whose leaf signs at `moment`.
   ///
   /// - Throws: ``SigningError`` if a new leaf cannot be built.
-  public func chain(at moment: Timestamp) throws(SigningError) -> SigningChain {
+  package func chain(at moment: Timestamp) throws(SigningError) -> SigningChain {
     guard let interval, moment >= origin else { return first }
     let number = Int64((moment - origin) / interval)
     guard number > 0 else { return first }

@@ -1,7 +1,7 @@
 // Apple's storefront identifiers.
 
 /// The storefronts that customers of a scenario can have.
-public enum Storefronts {
+package enum Storefronts {
   private static let identifiers: [String: String] = [
     "USA": "143441", "FRA": "143442", "DEU": "143443", "GBR": "143444", "AUT": "143445", "BEL": "143446",
     "FIN": "143447", "GRC": "143448", "IRL": "143449", "ITA": "143450", "LUX": "143451", "NLD": "143452",
@@ -28,8 +28,8 @@ public enum Storefronts {
   static func isKnown(_ code: String) -> Bool { known.contains(code) }
 
   /// The codes that customers of a scenario can have, sorted.
-  public static var codes: [String] { identifiers.keys.sorted() }
+  package static var codes: [String] { identifiers.keys.sorted() }
 
   /// `storefrontId` for a three-letter code; the identifier of the United States if the code is unknown.
-  public static func identifier(_ code: String) -> String { identifiers[code] ?? "143441" }
+  package static func identifier(_ code: String) -> String { identifiers[code] ?? "143441" }
 }

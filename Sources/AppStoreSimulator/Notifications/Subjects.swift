@@ -5,18 +5,18 @@ internal import AppStore
 internal import AppStoreSigning
 
 /// A transaction with all data of its payload.
-public struct PurchaseSubject: Sendable {
+package struct PurchaseSubject: Sendable {
   /// The transaction.
-  public let transaction: TransactionFacts
+  package let transaction: TransactionFacts
   /// Its subscription; nil for a one-time purchase.
-  public let subscription: SubscriptionFacts?
+  package let subscription: SubscriptionFacts?
   let product: Product
   let nextProduct: Product?
   let customer: CustomerSubject
 }
 
 /// A customer with all data of an app transaction.
-public struct CustomerSubject: Sendable {
+package struct CustomerSubject: Sendable {
   let app: SimulatedApp
   let environment: AppStoreEnvironment
   let appTransactionId: Int64
@@ -30,7 +30,7 @@ public struct CustomerSubject: Sendable {
 }
 
 /// A notification with all its data.
-public struct NotificationSubject: Sendable {
+package struct NotificationSubject: Sendable {
   enum Content: Sendable {
     case purchase(PurchaseSubject, reason: ConsumptionRequestReason?)
     case summary(ExtensionSummary)
@@ -40,7 +40,7 @@ public struct NotificationSubject: Sendable {
   }
 
   /// Type, UUID and date.
-  public let facts: NotificationFacts
+  package let facts: NotificationFacts
   let app: SimulatedApp
   let environment: AppStoreEnvironment
   let content: Content
@@ -54,17 +54,17 @@ public struct NotificationSubject: Sendable {
 
 extension WorldState {
   /// A transaction in its current state; nil if there is none.
-  public func subject(ofTransaction id: Int64) -> PurchaseSubject? {
+  package func subject(ofTransaction id: Int64) -> PurchaseSubject? {
     transactions[id].map { subject(of: $0, subscriptions[$0.originalId]) }
   }
 
   /// A customer; nil if there is none.
-  public func subject(ofCustomer id: CustomerID) -> CustomerSubject? {
+  package func subject(ofCustomer id: CustomerID) -> CustomerSubject? {
     customers.indices.contains(id) ? customerSubject(id) : nil
   }
 
   /// A notification with the state at the time it happened.
-  public func subject(of record: NotificationRecord) -> NotificationSubject {
+  package func subject(of record: NotificationRecord) -> NotificationSubject {
     let realm = realms[record.facts.realm]
     let content: NotificationSubject.Content =
       switch record.facts.content {

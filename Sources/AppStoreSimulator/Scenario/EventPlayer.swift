@@ -5,15 +5,15 @@ internal import MillraceTime
 internal import Synchronization
 
 /// The progress of an event.
-public struct EventOutcome: Sendable, Hashable {
+package struct EventOutcome: Sendable, Hashable {
   /// The action.
-  public let name: String
+  package let name: String
   /// The number of times the event was planned to happen.
-  public internal(set) var wanted: Int
+  package internal(set) var wanted: Int
   /// The number of times it has happened.
-  public internal(set) var done = 0
+  package internal(set) var done = 0
   /// The reason it happened fewer times than planned; nil if there is none.
-  public internal(set) var problem: String?
+  package internal(set) var problem: String?
 }
 
 /// Schedules and performs events.

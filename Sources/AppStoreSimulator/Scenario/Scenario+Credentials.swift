@@ -5,7 +5,7 @@ internal import Crypto
 
 extension Scenario {
   /// `iss` and `kid` of the generated key.
-  public static let madeKey = (issuerId: "57246542-96fe-1a63-e053-0824d011072a", keyId: "SIMULATOR1")
+  package static let madeKey = (issuerId: "57246542-96fe-1a63-e053-0824d011072a", keyId: "SIMULATOR1")
 
   /// Generates a key and lets it call the API of every app that has no key.
   public mutating func addMadeKey() -> String {

@@ -1,10 +1,10 @@
 // An event of a scenario: the action, the customers it applies to, its time and its count.
 
-public import AppStore
-public import AppStoreSigning
+package import AppStore
+package import AppStoreSigning
 
 /// The action of an event.
-public enum ScenarioAction: Sendable, Hashable {
+package enum ScenarioAction: Sendable, Hashable {
   /// New customers buy the event's product.
   case purchase(offer: String?)
   /// The subscription renews immediately, ahead of its date.
@@ -77,9 +77,9 @@ public enum ScenarioAction: Sendable, Hashable {
 }
 
 /// An event of a scenario.
-public struct ScenarioEvent: Sendable, Hashable {
+package struct ScenarioEvent: Sendable, Hashable {
   /// The number of times an event happens.
-  public enum Count: Sendable, Hashable {
+  package enum Count: Sendable, Hashable {
     /// A fixed number of times.
     case times(Int)
     /// Once for a share of the customers, from 0 to 1.
@@ -87,35 +87,35 @@ public struct ScenarioEvent: Sendable, Hashable {
   }
 
   /// The customers that an event applies to.
-  public struct Target: Sendable, Hashable {
+  package struct Target: Sendable, Hashable {
     /// The bundle identifier of the app; nil for the scenario's first app.
-    public var bundleId: String?
+    package var bundleId: String?
     /// The environment; nil for the app's first environment.
-    public var environment: AppStoreEnvironment?
+    package var environment: AppStoreEnvironment?
     /// The product whose purchases the event applies to; nil for any product.
-    public var productId: String?
+    package var productId: String?
     /// The storefronts whose customers the event applies to; nil for any storefront.
-    public var storefronts: [String]?
+    package var storefronts: [String]?
 
     /// All customers.
-    public init() {}
+    package init() {}
   }
 
   /// The name of the action, for reports.
-  public var name: String
+  package var name: String
   /// The action.
-  public var action: ScenarioAction
+  package var action: ScenarioAction
   /// The time until the event begins, from the beginning of the scenario.
-  public var after: Duration
+  package var after: Duration
   /// The time over which the occurrences are spread.
-  public var spread: Duration
+  package var spread: Duration
   /// The number of times the event happens.
-  public var count: Count
+  package var count: Count
   /// The customers that the event applies to.
-  public var target: Target
+  package var target: Target
 
   /// An event.
-  public init(
+  package init(
     _ name: String, _ action: ScenarioAction, after: Duration = .zero, spread: Duration = .zero,
     count: Count = .times(1), target: Target = Target()
   ) {

@@ -7,7 +7,7 @@ internal import HTTPTypes
 /// An endpoint of the App Store Server API.
 ///
 /// The raw value is its name in settings, faults and reports.
-public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
+package enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
   /// Get Transaction Info.
   case getTransactionInfo
   /// Get Transaction History, V2.
@@ -76,7 +76,7 @@ public enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
   /// Apple's documented limit in requests per second for production; nil if Apple documents none.
   ///
   /// See "Identifying rate limits". The sandbox allows a tenth.
-  public var documentedPerSecond: Double? {
+  package var documentedPerSecond: Double? {
     switch self {
     case .getTransactionInfo, .getTransactionHistory, .getTransactionHistoryV1, .getAllSubscriptionStatuses,
       .getAppTransactionInfo, .sendConsumptionInformation, .sendConsumptionInformationV1, .getNotificationHistory:

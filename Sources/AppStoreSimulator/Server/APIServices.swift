@@ -1,12 +1,12 @@
 // The API without its HTTP listeners, shared by the server and the tests.
 
-public import AppStore
-public import MillraceTime
+package import AppStore
+package import MillraceTime
 
 /// The App Store Server API for a world.
-public final class APIServices: Sendable {
+package final class APIServices: Sendable {
   /// The settings of the API.
-  public let settings: SimulatorSettings
+  package let settings: SimulatorSettings
   let pipeline: RequestPipeline
   let gate: Gatekeeper
   private let refunds: RefundService
@@ -21,7 +21,7 @@ public final class APIServices: Sendable {
   ///     a test
   ///     notification.
   /// - Throws: an error if an app's public key is not a P-256 key in PEM.
-  public init(
+  package init(
     world: World, signer: NotificationSigner, settings: SimulatorSettings, clock: MillraceClock,
     reachable: Set<RealmID>? = nil
   ) throws {
@@ -42,7 +42,7 @@ public final class APIServices: Sendable {
   /// decides.
   ///
   /// - Throws: ``WorldError`` if the purchase does not exist or cannot be refunded.
-  public func customerAsksForRefund(
+  package func customerAsksForRefund(
     of transactionId: Int64, reason: ConsumptionRequestReason = .unintendedPurchase, at now: Timestamp
   ) throws(WorldError) {
     try refunds.customerAsks(transactionId, reason: reason, at: now)
@@ -69,9 +69,9 @@ public final class APIServices: Sendable {
   ///
   /// - Returns: the identifier with which ``removeFault(_:)`` removes it.
   @discardableResult
-  public func inject(_ fault: Fault) -> Int { gate.withGate { $0.faults.add(fault) } }
+  package func inject(_ fault: Fault) -> Int { gate.withGate { $0.faults.add(fault) } }
 
   /// Removes a fault. Returns false if there is no fault with this identifier.
   @discardableResult
-  public func removeFault(_ id: Int) -> Bool { gate.withGate { $0.faults.remove(id) } }
+  package func removeFault(_ id: Int) -> Bool { gate.withGate { $0.faults.remove(id) } }
 }

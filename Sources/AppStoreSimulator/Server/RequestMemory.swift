@@ -5,7 +5,7 @@ internal import AppStore
 internal import Crypto
 
 /// The requests that Apple remembers by their `requestIdentifier`.
-public enum RequestMemoryModel: String, Sendable, Hashable, CaseIterable {
+package enum RequestMemoryModel: String, Sendable, Hashable, CaseIterable {
   /// All decided requests, including rejected ones. The same identifier receives the same response.
   case everything
   /// Successful requests only. A rejected request is decided again.

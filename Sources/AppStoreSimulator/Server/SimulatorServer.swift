@@ -1,9 +1,9 @@
 // Serves the API over HTTP.
 
 internal import AppStore
-public import MillraceTime
-public import Logging
-public import ServiceLifecycle
+package import MillraceTime
+package import Logging
+internal import ServiceLifecycle
 
 /// The ports of a ``SimulatorServer``.
 public struct SimulatorPorts: Sendable, Hashable {
@@ -14,7 +14,7 @@ public struct SimulatorPorts: Sendable, Hashable {
 }
 
 /// Serves the API. Production and sandbox have the same paths, so each has its own port.
-public struct SimulatorServer: Service {
+package struct SimulatorServer: Service {
   private let services: APIServices
   private let control: ControlEndpoints
   private let logger: Logger
@@ -25,7 +25,7 @@ public struct SimulatorServer: Service {
   /// - Parameters:
   ///   - control: the reports and events behind `/simulator/…`.
   ///   - onListening: called once with the ports, when the server accepts requests on all of them.
-  public init(
+  package init(
     _ services: APIServices, control: SimulatorControl, clock: MillraceClock, logger: Logger,
     onListening: @escaping @Sendable (SimulatorPorts) async -> Void = { _ in }
   ) {
@@ -36,7 +36,7 @@ public struct SimulatorServer: Service {
   }
 
   /// Serves until shut down.
-  public func run() async throws {
+  package func run() async throws {
     let settings = services.settings
     let wanted: [(environment: AppStoreEnvironment, port: Int)] = [
       (AppStoreEnvironment.production, settings.productionPort), (.sandbox, settings.sandboxPort),

@@ -2,52 +2,52 @@
 // change.
 
 /// Settings of a ``SimulatorServer``.
-public struct SimulatorSettings: Sendable, Hashable {
+package struct SimulatorSettings: Sendable, Hashable {
   /// The address to listen on.
-  public var host = "127.0.0.1"
+  package var host = "127.0.0.1"
   /// The port of the production API; 0 for any free port; nil to not serve it.
-  public var productionPort: Int? = 0
+  package var productionPort: Int? = 0
   /// The port of the sandbox API; 0 for any free port; nil to not serve it.
-  public var sandboxPort: Int? = 0
+  package var sandboxPort: Int? = 0
   /// The hourly limits.
-  public var limits = LimitSettings()
+  package var limits = LimitSettings()
   /// The requests that Apple remembers by their `requestIdentifier`.
-  public var requestMemory = RequestMemoryModel.everything
+  package var requestMemory = RequestMemoryModel.everything
   /// The faults that are active from the beginning.
-  public var faults: [Fault] = []
+  package var faults: [Fault] = []
   /// The tolerated difference between a caller's clock and the simulator's.
-  public var tokenSkew = Duration.seconds(60)
+  package var tokenSkew = Duration.seconds(60)
   /// The lifetime of a `paginationToken`. A `revision` does not expire, because Apple recommends storing it.
-  public var paginationTokenLifetime = Duration.seconds(3_600)
+  package var paginationTokenLifetime = Duration.seconds(3_600)
   /// The time after a 429 in which further requests do not count as a breach, because they may already have been in
   /// flight.
-  public var callerGrace = Duration.seconds(10)
+  package var callerGrace = Duration.seconds(10)
   /// The settings of mass extensions.
-  public var massExtension = MassExtensionSettings()
+  package var massExtension = MassExtensionSettings()
   /// The decisions about refund requests.
-  public var refunds = RefundPolicy()
+  package var refunds = RefundPolicy()
   /// The settings of retention messaging.
-  public var messaging = MessagingSettings()
+  package var messaging = MessagingSettings()
   /// The number of newest requests to keep in detail.
-  public var journalCapacity = 1_000
+  package var journalCapacity = 1_000
   /// The seed for all random decisions.
-  public var seed: UInt64 = 1
+  package var seed: UInt64 = 1
 
   /// The settings that match Apple's documentation, on free ports of the loopback address.
-  public init() {}
+  package init() {}
 }
 
 /// The timing and failures of a mass extension. According to Apple, it takes hours or days.
-public struct MassExtensionSettings: Sendable, Hashable {
+package struct MassExtensionSettings: Sendable, Hashable {
   /// The time from the request to the first subscription.
-  public var startDelay: Duration
+  package var startDelay: Duration
   /// The time from the first subscription to the last.
-  public var duration: Duration
+  package var duration: Duration
   /// The share of subscriptions whose extension fails, so that the team has to extend them individually.
-  public var failureShare: Double
+  package var failureShare: Double
 
   /// Settings. By default, a mass extension takes two hours and fails for one subscription in twenty.
-  public init(
+  package init(
     startDelay: Duration = .seconds(60), duration: Duration = .seconds(2 * 3_600), failureShare: Double = 0.05
   ) {
     self.startDelay = startDelay

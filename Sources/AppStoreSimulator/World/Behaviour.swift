@@ -3,18 +3,18 @@
 internal import AppStoreSigning
 
 /// Shares from 0 to 1. Each renewal is decided on its own. If all shares are 0, every subscription renews forever.
-public struct Behaviour: Sendable, Hashable {
+package struct Behaviour: Sendable, Hashable {
   /// The share of renewals for which billing fails.
-  public var billingFails: Double
+  package var billingFails: Double
   /// The share of failed renewals that recover within the retry period.
-  public var recovers: Double
+  package var recovers: Double
   /// The longest time until a recovery.
-  public var recoversWithin: Duration
+  package var recoversWithin: Duration
   /// The share of periods in which the customer turns auto-renewal off.
-  public var cancels: Double
+  package var cancels: Double
 
   /// A behaviour. By default, every renewal succeeds.
-  public init(
+  package init(
     billingFails: Double = 0, recovers: Double = 0.7, recoversWithin: Duration = .seconds(10 * 86_400),
     cancels: Double = 0
   ) {
@@ -51,14 +51,14 @@ public struct Behaviour: Sendable, Hashable {
 
 /// The number of notifications and transactions that the world keeps. It keeps up to the same number again of
 /// notifications that are waiting for delivery.
-public struct WorldLimits: Sendable, Hashable {
+package struct WorldLimits: Sendable, Hashable {
   /// The number of newest notifications to keep for each app and environment.
-  public var notifications: Int
+  package var notifications: Int
   /// The number of newest transactions to keep for each customer.
-  public var transactionsPerCustomer: Int
+  package var transactionsPerCustomer: Int
 
   /// Limits. The defaults use about 100 MB for a busy app.
-  public init(notifications: Int = 100_000, transactionsPerCustomer: Int = 200) {
+  package init(notifications: Int = 100_000, transactionsPerCustomer: Int = 200) {
     self.notifications = notifications
     self.transactionsPerCustomer = transactionsPerCustomer
   }

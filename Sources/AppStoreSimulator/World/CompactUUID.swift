@@ -4,7 +4,7 @@ internal import AppStore
 internal import AppStoreSigning
 
 /// A UUID as a number.
-public struct CompactUUID: Sendable, Hashable {
+package struct CompactUUID: Sendable, Hashable {
   let high: UInt64
   let low: UInt64
 
@@ -15,7 +15,7 @@ public struct CompactUUID: Sendable, Hashable {
   }
 
   /// Parses the canonical form in upper or lower case. Returns nil for any other text.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.isUUID else { return nil }
     let digits = text.filter { $0 != "-" }
     guard let high = UInt64(digits.prefix(16), radix: 16), let low = UInt64(digits.suffix(16), radix: 16) else {
@@ -26,7 +26,7 @@ public struct CompactUUID: Sendable, Hashable {
   }
 
   /// The canonical form in lower case, as Apple writes `notificationUUID`.
-  public var text: String {
+  package var text: String {
     String(unsafeUninitializedCapacity: 36) { buffer in
       var position = 0
       for nibble in 0..<32 {

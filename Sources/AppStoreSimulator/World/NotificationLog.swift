@@ -2,7 +2,7 @@
 // finished. Unfinished ones move to a separate list, so one slow delivery does not keep every later record in memory.
 
 /// A bounded log. Positions are sequence numbers, which never change.
-public struct NotificationLog: Sendable {
+package struct NotificationLog: Sendable {
   /// Records older than those in `storage` that still had unfinished deliveries when they were moved here, oldest
   /// first. Finished records are removed once they make up half of the list.
   private var waiting: [NotificationRecord] = []
@@ -18,13 +18,13 @@ public struct NotificationLog: Sendable {
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// The number of records; at most twice the capacity.
-  public var count: Int { waiting.count + newest.count }
+  package var count: Int { waiting.count + newest.count }
 
   /// The sequence number of the next record.
-  public var nextSequence: Int64 { firstSequence + Int64(newest.count) }
+  package var nextSequence: Int64 { firstSequence + Int64(newest.count) }
 
   /// The records, oldest first.
-  public var records: some BidirectionalCollection<NotificationRecord> { [waiting[...], newest].joined() }
+  package var records: some BidirectionalCollection<NotificationRecord> { [waiting[...], newest].joined() }
 
   /// Returns the records after a sequence number without scanning those before it.
   func records(after sequence: Int64) -> some Sequence<NotificationRecord> {
@@ -34,13 +34,13 @@ public struct NotificationLog: Sendable {
   }
 
   /// The record with this sequence number; nil if there is none or it was dropped.
-  public subscript(sequence: Int64) -> NotificationRecord? {
+  package subscript(sequence: Int64) -> NotificationRecord? {
     if let index = index(of: sequence) { return storage[index] }
     return waitingIndex(of: sequence).map { waiting[$0] }
   }
 
   /// The record with this UUID; nil if there is none or it was dropped.
-  public subscript(uuid: CompactUUID) -> NotificationRecord? {
+  package subscript(uuid: CompactUUID) -> NotificationRecord? {
     sequences[uuid].flatMap { self[$0] }
   }
 

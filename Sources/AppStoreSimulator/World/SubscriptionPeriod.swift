@@ -1,12 +1,12 @@
 // Subscription periods as App Store Connect offers them, counted by calendar: a month that begins on 31 January ends on
 // the last day of February.
 
-public import AppStore
+package import AppStore
 
 /// The length of a subscription period or offer.
-public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
+package struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
   /// The calendar units of ISO 8601 durations.
-  public enum Unit: Character, Sendable, Hashable {
+  package enum Unit: Character, Sendable, Hashable {
     case day = "D"
     case week = "W"
     case month = "M"
@@ -14,18 +14,18 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The number of units; at least 1.
-  public let count: Int64
+  package let count: Int64
   /// The unit.
-  public let unit: Unit
+  package let unit: Unit
 
   /// A period of `count` units; at least one.
-  public init(_ count: Int64, _ unit: Unit) {
+  package init(_ count: Int64, _ unit: Unit) {
     self.count = max(1, count)
     self.unit = unit
   }
 
   /// Parses an ISO 8601 duration with one unit, such as `P1M`, `P7D` or `P1Y`. Returns nil for any other text.
-  public init?(iso8601 text: String) {
+  package init?(iso8601 text: String) {
     guard text.first == "P", let last = text.last, let unit = Unit(rawValue: last),
       let count = Int64(text.dropFirst().dropLast()), (1...1_000).contains(count)
     else { return nil }
@@ -33,10 +33,10 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The ISO 8601 duration.
-  public var description: String { "P\(count)\(unit.rawValue)" }
+  package var description: String { "P\(count)\(unit.rawValue)" }
 
   /// Returns the time one period after `start`.
-  public func end(from start: Timestamp) -> Timestamp {
+  package func end(from start: Timestamp) -> Timestamp {
     switch unit {
     case .day: start + .seconds(86_400 * count)
     case .week: start + .seconds(7 * 86_400 * count)
@@ -47,7 +47,7 @@ public struct SubscriptionPeriod: Sendable, Hashable, CustomStringConvertible {
 
   /// Returns the time one period before `end`. Because months differ in length, ``end(from:)`` of the result can differ
   /// from `end`.
-  public func start(before end: Timestamp) -> Timestamp {
+  package func start(before end: Timestamp) -> Timestamp {
     switch unit {
     case .day: end - .seconds(86_400 * count)
     case .week: end - .seconds(7 * 86_400 * count)

@@ -1,12 +1,12 @@
 // The world behind a lock. Operations are short and synchronous, so the API, the deliveries and the scenario see one
 // order of events.
 
-public import AppStore
+package import AppStore
 internal import Synchronization
 
 /// A world of apps, customers and purchases. The same seed produces the same history if the same operations happen at
 /// the same times.
-public final class World: Sendable {
+package final class World: Sendable {
   private let state: Mutex<WorldState>
   private let watchers = Mutex<[AsyncStream<Void>.Continuation]>([])
 
@@ -15,7 +15,7 @@ public final class World: Sendable {
   /// - Parameters:
   ///   - seed: reproduces identifiers and behaviour.
   ///   - beginning: the time of the world's beginning, before its first event.
-  public init(
+  package init(
     apps: [SimulatedApp], seed: UInt64, behaviour: Behaviour = Behaviour(), limits: WorldLimits = WorldLimits(),
     beginning: Timestamp
   ) {
@@ -23,7 +23,7 @@ public final class World: Sendable {
   }
 
   /// Reads or changes the world while holding its lock. `body` must not wait or sign.
-  public func withState<Result: Sendable, Failure: Error>(
+  package func withState<Result: Sendable, Failure: Error>(
     _ body: (inout WorldState) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     let (result, isNews) = try state.withLock { state throws(Failure) in
@@ -40,18 +40,18 @@ public final class World: Sendable {
   }
 
   /// Schedules an action at a time of the world. It runs outside the lock, in order with the world's events.
-  public func schedule(at moment: Timestamp, _ action: @escaping @Sendable (World, Timestamp) -> Void) {
+  package func schedule(at moment: Timestamp, _ action: @escaping @Sendable (World, Timestamp) -> Void) {
     withState { $0.events.add(.action(action), at: moment) }
   }
 
   /// The time of the next scheduled event; nil if there is none.
-  public var nextEvent: Timestamp? { state.withLock { $0.events.nextDue } }
+  package var nextEvent: Timestamp? { state.withLock { $0.events.nextDue } }
 
   /// Processes all events that are due by `moment`, in order, each at its own time.
   ///
   /// - Returns: the number of events processed.
   @discardableResult
-  public func run(until moment: Timestamp) throws(WorldError) -> Int {
+  package func run(until moment: Timestamp) throws(WorldError) -> Int {
     var count = 0
     while true {
       let step: Result<(@Sendable () -> Void)?, WorldError> = withState { state in

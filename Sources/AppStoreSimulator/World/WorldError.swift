@@ -1,9 +1,9 @@
 // The reason an operation on the world failed.
 
-public import AppStore
+package import AppStore
 
 /// An operation that the world rejected.
-public enum WorldError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum WorldError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The scenario has no app with this bundle identifier in this environment.
   case noSuchRealm(bundleId: String, environment: AppStoreEnvironment)
   /// The app has no such product, or the product has no such offer.
@@ -16,7 +16,7 @@ public enum WorldError: Error, Sendable, Hashable, CustomStringConvertible {
   case impossible(String)
 
   /// The problem and its subject.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noSuchRealm(let bundleId, let environment):
       "no app \(bundleId) in \(environment.rawValue); use one of the scenario's apps"

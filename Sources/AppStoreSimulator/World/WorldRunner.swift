@@ -1,22 +1,22 @@
 // Processes the world's events when they are due.
 
 internal import AppStore
-public import MillraceTime
-public import ServiceLifecycle
+package import MillraceTime
+internal import ServiceLifecycle
 
 /// Runs a world by a clock.
-public struct WorldRunner: Service {
+package struct WorldRunner: Service {
   private let world: World
   private let clock: MillraceClock
 
   /// Creates a runner. A world needs exactly one.
-  public init(world: World, clock: MillraceClock) {
+  package init(world: World, clock: MillraceClock) {
     self.world = world
     self.clock = clock
   }
 
   /// Runs until shut down.
-  public func run() async throws {
+  package func run() async throws {
     let news = world.news()
     do {
       try await cancelWhenGracefulShutdown {

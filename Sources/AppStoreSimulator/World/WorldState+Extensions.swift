@@ -1,6 +1,6 @@
 // Extends renewal dates. The caller checks eligibility.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
@@ -9,7 +9,7 @@ extension WorldState {
   ///
   /// - Returns: the new end of the period.
   @discardableResult
-  public mutating func extendRenewal(
+  package mutating func extendRenewal(
     _ original: Int64, byDays days: Int, at now: Timestamp
   ) throws(WorldError) -> Timestamp {
     let subscription = try self.subscription(original)
@@ -31,7 +31,7 @@ extension WorldState {
 
   /// Fails a mass extension for this subscription: RENEWAL_EXTENSION/FAILURE, which names neither the request nor the
   /// days.
-  public mutating func failExtension(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func failExtension(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     emit(.renewalExtension, .failure, about: subscription.transactionId, at: now)
   }
@@ -39,7 +39,7 @@ extension WorldState {
   /// Completes a mass extension: RENEWAL_EXTENSION/SUMMARY.
   ///
   /// - Parameter storefronts: the storefronts that the request named; nil for every storefront.
-  public mutating func summarizeExtension(
+  package mutating func summarizeExtension(
     in realm: RealmID, productId: String, requestIdentifier: String, storefronts: [String]?, succeeded: Int64,
     failed: Int64, at now: Timestamp
   ) {

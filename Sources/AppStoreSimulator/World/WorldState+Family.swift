@@ -1,6 +1,6 @@
 // Family Sharing. A family member's subscription follows the purchaser's, with its own transactions.
 
-public import AppStore
+package import AppStore
 
 /// A family member who shares a purchase.
 struct FamilyMember: Sendable, Hashable {
@@ -23,7 +23,7 @@ extension WorldState {
   /// - Parameter original: the purchaser's `originalTransactionId`.
   /// - Returns: the member's `originalTransactionId`.
   @discardableResult
-  public mutating func share(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
+  package mutating func share(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
     let subscription = subscriptions[original]
     let purchase = try transaction(subscription?.transactionId ?? original)
     let product = product(of: purchase)

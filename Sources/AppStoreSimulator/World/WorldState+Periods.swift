@@ -1,6 +1,6 @@
 // Subscription periods: their beginning, renewal, billing failure, recovery and end.
 
-public import AppStore
+package import AppStore
 
 extension WorldState {
   /// Apple's billing retry period.
@@ -77,7 +77,7 @@ extension WorldState {
   ///
   /// An early renewal starts the new period at the end of the current one, so its `purchaseDate` is in the future.
   @discardableResult
-  public mutating func renew(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
+  package mutating func renew(_ original: Int64, at now: Timestamp) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
     guard subscription.status != .expired, subscription.status != .revoked else {
       throw .impossible("subscription \(original) has ended; resubscribe instead")
@@ -97,7 +97,7 @@ extension WorldState {
   ///
   /// - Parameter left: the time left in the current period. Without a grace period it must be zero, because a running
   ///   period cannot have the status of billing retry.
-  public mutating func failToRenew(
+  package mutating func failToRenew(
     _ original: Int64, endingIn left: Duration = .zero, at now: Timestamp
   ) throws(WorldError) {
     var subscription = try self.subscription(original)
@@ -129,7 +129,7 @@ extension WorldState {
   }
 
   /// Ends the billing grace period without a renewal: GRACE_PERIOD_EXPIRED.
-  public mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func endGracePeriod(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.status == .billingGracePeriod else {
       throw .impossible("subscription \(original) is not in a grace period")
@@ -140,7 +140,7 @@ extension WorldState {
   }
 
   /// Ends the subscription: EXPIRED, with the subtype for the reason.
-  public mutating func expire(_ original: Int64, _ intent: ExpirationIntent, at now: Timestamp) throws(WorldError) {
+  package mutating func expire(_ original: Int64, _ intent: ExpirationIntent, at now: Timestamp) throws(WorldError) {
     var subscription = try self.subscription(original)
     guard subscription.status != .expired, subscription.status != .revoked else {
       throw .impossible("subscription \(original) has already ended")
@@ -164,7 +164,7 @@ extension WorldState {
   }
 
   /// Turns auto-renewal on or off: DID_CHANGE_RENEWAL_STATUS. Does nothing if there is no change.
-  public mutating func setRenewal(_ original: Int64, isOn: Bool, at now: Timestamp) throws(WorldError) {
+  package mutating func setRenewal(_ original: Int64, isOn: Bool, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.renews != isOn else { return }
     subscriptions[original]?.renews = isOn

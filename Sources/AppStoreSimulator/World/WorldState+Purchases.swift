@@ -1,6 +1,6 @@
 // Purchases: subscriptions, one-time purchases, offers and plan changes.
 
-public import AppStore
+package import AppStore
 
 extension WorldState {
   /// Purchases a product: SUBSCRIBED, DID_CHANGE_RENEWAL_PREF or ONE_TIME_CHARGE.
@@ -13,7 +13,7 @@ extension WorldState {
   ///   - ownership: `FAMILY_SHARED` for the purchase of a family member.
   /// - Returns: the transaction; for a change that takes effect at the next renewal, the current one.
   @discardableResult
-  public mutating func purchase(
+  package mutating func purchase(
     _ productId: String, by customer: CustomerID, offer offerName: String? = nil, quantity: Int64 = 1,
     ownership: InAppOwnershipType = .purchased, appAccountToken: CompactUUID? = nil, at now: Timestamp
   ) throws(WorldError) -> Int64 {
@@ -51,7 +51,7 @@ extension WorldState {
   ///
   /// - Parameter productId: the product of the offer.
   @discardableResult
-  public mutating func redeemOffer(
+  package mutating func redeemOffer(
     _ offerName: String, of productId: String, for original: Int64, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
@@ -81,7 +81,7 @@ extension WorldState {
   /// Redeems an offer for a customer without an active subscription: OFFER_REDEEMED with INITIAL_BUY or RESUBSCRIBE.
   /// Apple now sends SUBSCRIBED in this case.
   @discardableResult
-  public mutating func redeemOfferOldStyle(
+  package mutating func redeemOfferOldStyle(
     _ offerName: String, of productId: String, by customer: CustomerID, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     guard customers.indices.contains(customer) else { throw .noSuchCustomer }
@@ -103,7 +103,7 @@ extension WorldState {
   /// Changes the plan of a subscription. An upgrade takes effect immediately. A downgrade, or another plan of the same
   /// level, takes effect at the next renewal. Choosing the current plan cancels a downgrade.
   @discardableResult
-  public mutating func changePlan(
+  package mutating func changePlan(
     _ original: Int64, to productId: String, at now: Timestamp
   ) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
@@ -130,7 +130,7 @@ extension WorldState {
   }
 
   /// The customer's subscription in the group of a product, regardless of its status.
-  public func subscription(
+  package func subscription(
     inGroupOf product: Product, of customer: CustomerID, ownership: InAppOwnershipType = .purchased
   ) -> Int64? {
     let products = app(of: customer).products

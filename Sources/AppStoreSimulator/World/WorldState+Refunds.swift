@@ -1,18 +1,18 @@
 // Refunds: requests, decisions, reversals, and the end of Family Sharing.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
   /// A full refund, as a percentage in milliunits.
-  public static let wholePrice: Int64 = 100_000
+  package static let wholePrice: Int64 = 100_000
 
   /// Requests a refund, or asks again about a request: CONSUMPTION_REQUEST, "for any product type" according to Send
   /// Consumption Information. The older `notificationType` page names two of the four types.
   ///
   /// - Returns: `notificationUUID`; nil if no notification is sent.
   @discardableResult
-  public mutating func requestRefund(
+  package mutating func requestRefund(
     _ transactionId: Int64, reason: ConsumptionRequestReason = .unintendedPurchase, at now: Timestamp
   ) throws(WorldError) -> CompactUUID? {
     let transaction = try self.transaction(transactionId)
@@ -30,7 +30,7 @@ extension WorldState {
   /// A refund of an earlier period does not change the subscription.
   ///
   /// - Parameter percentage: the refunded percentage in milliunits, above 0. Less than 100 000 is a prorated refund.
-  public mutating func refund(
+  package mutating func refund(
     _ transactionId: Int64, percentage: Int64 = wholePrice, reason: RevocationReason = .refundedForOtherReason,
     at now: Timestamp
   ) throws(WorldError) {
@@ -56,7 +56,7 @@ extension WorldState {
   }
 
   /// Declines a refund: REFUND_DECLINED.
-  public mutating func declineRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func declineRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard transaction.revocation == nil else { throw .impossible("transaction \(transactionId) is refunded already") }
     refundRequests[transactionId] = nil
@@ -64,7 +64,7 @@ extension WorldState {
   }
 
   /// Reverses a refund after a dispute: REFUND_REVERSED. The renewal date does not change.
-  public mutating func reverseRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func reverseRefund(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard let revocation = transaction.revocation, revocation.type != .familyRevoke else {
       throw .impossible("transaction \(transactionId) is not refunded")
@@ -81,7 +81,7 @@ extension WorldState {
   }
 
   /// Ends the sharing of a purchase with a family member: REVOKE. The purchase must be family-shared.
-  public mutating func revoke(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func revoke(_ transactionId: Int64, at now: Timestamp) throws(WorldError) {
     let transaction = try self.transaction(transactionId)
     guard transaction.ownership == .familyShared, transaction.revocation == nil else {
       throw .impossible("transaction \(transactionId) is not shared by a family")

@@ -1,13 +1,13 @@
 // Prices, external purchase tokens, consent, Advanced Commerce, test notifications, and the two changes a team's server
 // can make to a transaction.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 extension WorldState {
   /// Announces a higher price for the next renewals: PRICE_INCREASE/PENDING if the customer has to consent, otherwise
   /// PRICE_INCREASE/ACCEPTED.
-  public mutating func announcePriceIncrease(
+  package mutating func announcePriceIncrease(
     _ original: Int64, to price: Int64, needsConsent: Bool, at now: Timestamp
   ) throws(WorldError) {
     let subscription = try self.subscription(original)
@@ -18,7 +18,7 @@ extension WorldState {
   }
 
   /// Consents to the higher price: PRICE_INCREASE/ACCEPTED.
-  public mutating func acceptPriceIncrease(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func acceptPriceIncrease(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.priceIncrease?.isAccepted == false else {
       throw .impossible("subscription \(original) has no price increase that needs consent")
@@ -28,14 +28,14 @@ extension WorldState {
   }
 
   /// Removes a product from sale, or returns it to sale. Subscriptions to a removed product end at their next renewal.
-  public mutating func setForSale(_ productId: String, in realm: RealmID, _ isForSale: Bool) throws(WorldError) {
+  package mutating func setForSale(_ productId: String, in realm: RealmID, _ isForSale: Bool) throws(WorldError) {
     let index = try product(named: productId, in: realm)
     if isForSale { realms[realm].notForSale.remove(index) } else { realms[realm].notForSale.insert(index) }
   }
 
   /// Creates a token for external purchases: EXTERNAL_PURCHASE_TOKEN/CREATED.
   @discardableResult
-  public mutating func createExternalPurchaseToken(
+  package mutating func createExternalPurchaseToken(
     in realm: RealmID, type: ExternalPurchaseTokenType = .services, at now: Timestamp
   ) -> CompactUUID {
     let token = ExternalPurchaseTokenFacts(
@@ -48,7 +48,7 @@ extension WorldState {
   }
 
   /// Sends a reminder about a token: EXTERNAL_PURCHASE_TOKEN/ACTIVE_TOKEN_REMINDER, or UNREPORTED if no report arrived.
-  public mutating func remindOfExternalPurchaseToken(
+  package mutating func remindOfExternalPurchaseToken(
     _ id: CompactUUID, in realm: RealmID, isUnreported: Bool, at now: Timestamp
   ) throws(WorldError) {
     guard let token = realms[realm].tokens.last(where: { $0.id == id }) else {
@@ -60,7 +60,7 @@ extension WorldState {
   }
 
   /// Withdraws a parent's consent to a child's use of the app: RESCIND_CONSENT.
-  public mutating func rescindConsent(_ customer: CustomerID, at now: Timestamp) throws(WorldError) {
+  package mutating func rescindConsent(_ customer: CustomerID, at now: Timestamp) throws(WorldError) {
     guard customers.indices.contains(customer) else { throw .noSuchCustomer }
     customers[customer].hasRescindedConsent = true
     emit(SampleKind(.rescindConsent), .consent(customer), in: customers[customer].realm, at: now)
@@ -70,12 +70,12 @@ extension WorldState {
   ///
   /// - Returns: `notificationUUID`.
   @discardableResult
-  public mutating func requestTest(in realm: RealmID, at now: Timestamp) -> CompactUUID? {
+  package mutating func requestTest(in realm: RealmID, at now: Timestamp) -> CompactUUID? {
     emit(SampleKind(.test), .test, in: realm, at: now)
   }
 
   /// Migrates a subscription to the Advanced Commerce API: MIGRATION.
-  public mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func migrateToAdvancedCommerce(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try self.subscription(original)
     guard subscription.advancedCommerce == nil else {
       throw .impossible("subscription \(original) already belongs to Advanced Commerce")
@@ -86,7 +86,7 @@ extension WorldState {
   }
 
   /// Changes the metadata of an Advanced Commerce subscription: METADATA_UPDATE.
-  public mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func updateMetadata(_ original: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
     subscriptions[original]?.advancedCommerce?.revision += 1
@@ -94,7 +94,7 @@ extension WorldState {
   }
 
   /// Changes the price of an Advanced Commerce subscription: PRICE_CHANGE.
-  public mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
+  package mutating func changePrice(_ original: Int64, to price: Int64, at now: Timestamp) throws(WorldError) {
     let subscription = try advancedCommerce(original)
     subscriptions[original]?.advancedCommerce?.reference = CompactUUID(using: &generator)
     subscriptions[original]?.advancedCommerce?.price = price
@@ -104,7 +104,7 @@ extension WorldState {
 
   /// Sets the app account token of a purchase (Set App Account Token). For a subscription, it applies to the current
   /// transaction and later ones.
-  public mutating func setAppAccountToken(
+  package mutating func setAppAccountToken(
     _ token: CompactUUID, ofOriginal original: Int64, at now: Timestamp
   ) throws(WorldError) {
     subscriptions[original]?.appAccountToken = token
@@ -115,7 +115,7 @@ extension WorldState {
   }
 
   /// Marks a transaction as finished: the app or the team's server has delivered the purchase.
-  public mutating func finish(_ transactionId: Int64) throws(WorldError) {
+  package mutating func finish(_ transactionId: Int64) throws(WorldError) {
     _ = try transaction(transactionId)
     transactions[transactionId]?.isFinished = true
   }

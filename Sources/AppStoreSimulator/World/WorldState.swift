@@ -1,45 +1,45 @@
 // The state of the world. Only the operations in the files next to this one change it. Each operation queues the
 // notifications that Apple would send.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSigning
 
 /// An app in one environment.
-public struct Realm: Sendable {
+package struct Realm: Sendable {
   /// The app.
-  public internal(set) var app: SimulatedApp
+  package internal(set) var app: SimulatedApp
   /// Production or Sandbox.
-  public let environment: AppStoreEnvironment
+  package let environment: AppStoreEnvironment
   /// The notifications of the realm.
-  public internal(set) var log: NotificationLog
+  package internal(set) var log: NotificationLog
   /// The customers of the realm, in the order they were added.
-  public internal(set) var customers: [CustomerID] = []
+  package internal(set) var customers: [CustomerID] = []
   /// `originalTransactionId` of the realm's subscriptions, in the order they began.
-  public internal(set) var subscriptions: [Int64] = []
+  package internal(set) var subscriptions: [Int64] = []
   /// The realm's tokens for external purchases.
-  public internal(set) var tokens: [ExternalPurchaseTokenFacts] = []
+  package internal(set) var tokens: [ExternalPurchaseTokenFacts] = []
   /// The products that are not for sale at present, as indices in the app's products.
-  public internal(set) var notForSale: Set<Int> = []
+  package internal(set) var notForSale: Set<Int> = []
 }
 
 /// The state of a world.
-public struct WorldState: Sendable {
+package struct WorldState: Sendable {
   /// The seed that reproduces the world.
-  public let seed: UInt64
+  package let seed: UInt64
   /// How customers and banks behave.
-  public var behaviour: Behaviour
+  package var behaviour: Behaviour
   /// One realm for each environment of each app.
-  public internal(set) var realms: [Realm] = []
+  package internal(set) var realms: [Realm] = []
   /// All customers, by ``CustomerID``.
-  public internal(set) var customers: [CustomerFacts] = []
+  package internal(set) var customers: [CustomerFacts] = []
   /// The transactions by `transactionId`.
-  public internal(set) var transactions: [Int64: TransactionFacts] = [:]
+  package internal(set) var transactions: [Int64: TransactionFacts] = [:]
   /// The subscriptions by `originalTransactionId`.
-  public internal(set) var subscriptions: [Int64: SubscriptionFacts] = [:]
+  package internal(set) var subscriptions: [Int64: SubscriptionFacts] = [:]
   /// Refunds that were requested but not decided, by `transactionId`.
-  public internal(set) var refundRequests: [Int64: RefundRequest] = [:]
+  package internal(set) var refundRequests: [Int64: RefundRequest] = [:]
   /// The time of the last event.
-  public internal(set) var lastEvent: Timestamp
+  package internal(set) var lastEvent: Timestamp
 
   /// The family members who share a purchase, by the purchaser's `originalTransactionId`.
   var families: [Int64: [FamilyMember]] = [:]
@@ -79,13 +79,13 @@ public struct WorldState: Sendable {
 // Lookups.
 extension WorldState {
   /// The realm of an app in an environment.
-  public func realm(bundleId: String, environment: AppStoreEnvironment) -> RealmID? {
+  package func realm(bundleId: String, environment: AppStoreEnvironment) -> RealmID? {
     realms.firstIndex { $0.app.bundleId == bundleId && $0.environment == environment }
   }
 
   /// The customer that an identifier leads to in a realm. The identifier can be a transaction's, an original
   /// transaction's or an app transaction's.
-  public func customer(of id: Int64, in realm: RealmID) -> CustomerID? {
+  package func customer(of id: Int64, in realm: RealmID) -> CustomerID? {
     guard let found = transactions[id]?.customer ?? subscriptions[id]?.customer ?? appTransactions[id],
       customers[found].realm == realm
     else { return nil }
@@ -93,28 +93,28 @@ extension WorldState {
   }
 
   /// The transaction of an order. Here every purchase and every renewal is an order of its own.
-  public func transaction(ofOrder orderId: Int64) -> TransactionFacts? {
+  package func transaction(ofOrder orderId: Int64) -> TransactionFacts? {
     orders[orderId].flatMap { transactions[$0] }
   }
 
   /// The product of a transaction.
-  public func product(of transaction: TransactionFacts) -> Product {
+  package func product(of transaction: TransactionFacts) -> Product {
     realms[customers[transaction.customer].realm].app.products[transaction.product]
   }
 
   /// The offer of a subscription's current period.
-  public func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
+  package func currentOffer(of subscription: SubscriptionFacts) -> Offer? {
     guard let transaction = transactions[subscription.transactionId], let offer = transaction.offer else { return nil }
     return product(of: transaction).offers[offer]
   }
 
   /// The subscription of a transaction; nil for a one-time purchase.
-  public func subscription(of transaction: TransactionFacts) -> SubscriptionFacts? {
+  package func subscription(of transaction: TransactionFacts) -> SubscriptionFacts? {
     subscriptions[transaction.originalId]
   }
 
   /// The notification with this UUID, unless it was dropped.
-  public func record(uuid: CompactUUID) -> NotificationRecord? {
+  package func record(uuid: CompactUUID) -> NotificationRecord? {
     for realm in realms {
       if let record = realm.log[uuid] { return record }
     }
@@ -152,7 +152,7 @@ extension WorldState {
   /// Adds a customer to an app.
   ///
   /// - Parameter storefront: a three-letter country code.
-  public mutating func addCustomer(
+  package mutating func addCustomer(
     to realm: RealmID, storefront: String = "USA", at now: Timestamp
   ) throws(WorldError) -> CustomerID {
     guard realms.indices.contains(realm) else { throw .noSuchCustomer }

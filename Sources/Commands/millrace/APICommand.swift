@@ -1,7 +1,7 @@
 // `millrace api …`: asks the App Store Server API about one customer, one order, one URL.
 
 import AppStoreServerAPI
-public import ArgumentParser
+internal import ArgumentParser
 import MillraceTime
 import Millrace
 import Operations

@@ -1,6 +1,6 @@
 // `millrace doctor`
 
-public import ArgumentParser
+internal import ArgumentParser
 import MillraceTime
 import Millrace
 import Operations

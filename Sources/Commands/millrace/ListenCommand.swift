@@ -1,6 +1,6 @@
 // `millrace listen`
 
-public import ArgumentParser
+internal import ArgumentParser
 import Millrace
 import Operations
 

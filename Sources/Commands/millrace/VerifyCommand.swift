@@ -1,7 +1,7 @@
 // `millrace verify`
 
 import MillraceTime
-public import ArgumentParser
+internal import ArgumentParser
 import Millrace
 import Operations
 

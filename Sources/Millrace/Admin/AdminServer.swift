@@ -1,11 +1,11 @@
 internal import HTTPTypes
 internal import Hummingbird
-public import Logging
+package import Logging
 internal import NIOCore
-public import ServiceLifecycle
+internal import ServiceLifecycle
 
 /// Serves `/metrics`, `/livez` and `/readyz` on the admin port of every process.
-public struct AdminServer: Service {
+package struct AdminServer: Service {
   private let settings: AdminSettings
   private let registry: PrometheusRegistry
   private let heartbeat: Heartbeat
@@ -18,7 +18,7 @@ public struct AdminServer: Service {
   /// - Parameters:
   ///   - settings: The address and port to listen on.
   ///   - onListening: Called with the port once the server accepts connections. With port 0 the system chose it.
-  public init(
+  package init(
     _ settings: AdminSettings, registry: PrometheusRegistry, heartbeat: Heartbeat, readiness: ReadinessBoard,
     logger: Logger, onListening: @escaping @Sendable (Int) async -> Void = { _ in }
   ) {
@@ -31,7 +31,7 @@ public struct AdminServer: Service {
   }
 
   /// Serves until the process shuts down.
-  public func run() async throws {
+  package func run() async throws {
     let logger = logger
     let onListening = onListening
     var quiet = logger

@@ -3,52 +3,52 @@
 internal import AppStore
 
 /// The result of one check.
-public struct CheckOutcome: Sendable, Hashable {
+package struct CheckOutcome: Sendable, Hashable {
   /// Whether the check passed.
-  public var isHealthy: Bool
+  package var isHealthy: Bool
   /// The finding, in one sentence without secrets.
-  public var detail: String
+  package var detail: String
   /// The action for the operator; `nil` if the check passed.
-  public var remedy: String?
+  package var remedy: String?
 
   /// Creates the result of a check that passed.
-  public static func healthy(_ detail: String) -> CheckOutcome {
+  package static func healthy(_ detail: String) -> CheckOutcome {
     CheckOutcome(isHealthy: true, detail: detail, remedy: nil)
   }
 
   /// Creates the result of a check that failed.
-  public static func unhealthy(_ detail: String, remedy: String) -> CheckOutcome {
+  package static func unhealthy(_ detail: String, remedy: String) -> CheckOutcome {
     CheckOutcome(isHealthy: false, detail: detail, remedy: remedy)
   }
 }
 
 /// The answer to a probe.
-public struct HealthReport: Sendable, Hashable {
+package struct HealthReport: Sendable, Hashable {
   /// The result of a named check.
-  public struct Entry: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
     /// The check's name.
-    public var name: String
+    package var name: String
     /// The check's result.
-    public var outcome: CheckOutcome
+    package var outcome: CheckOutcome
 
     /// Creates an entry.
-    public init(name: String, outcome: CheckOutcome) {
+    package init(name: String, outcome: CheckOutcome) {
       self.name = name
       self.outcome = outcome
     }
   }
 
   /// The results, in the order in which the checks were given.
-  public var entries: [Entry]
+  package var entries: [Entry]
 
   /// Creates a report.
-  public init(_ entries: [Entry]) { self.entries = entries }
+  package init(_ entries: [Entry]) { self.entries = entries }
 
   /// Whether every check passed; true for a report without checks.
-  public var isHealthy: Bool { entries.allSatisfy(\.outcome.isHealthy) }
+  package var isHealthy: Bool { entries.allSatisfy(\.outcome.isHealthy) }
 
   /// Returns the response body: `{"status": "ready", "checks": [{"name", "ok", "detail", "do"}]}` and a newline.
-  public func json(good: String, bad: String) -> [UInt8] {
+  package func json(good: String, bad: String) -> [UInt8] {
     let checks = entries.map { entry in
       var members: [JSONObject.Member] = [
         .init(key: "name", value: .string(entry.name)), .init(key: "ok", value: .bool(entry.outcome.isHealthy)),

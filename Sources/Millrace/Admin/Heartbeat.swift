@@ -2,25 +2,25 @@
 // that all work runs on. The poll loops of Kafka clients report when they last ran. A constant 200 would only prove
 // that the HTTP server works.
 
-public import MillraceTime
-public import ServiceLifecycle
+package import MillraceTime
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// A heartbeat on the shared executor. Liveness depends on the last beat and on the last iteration of each poll loop.
-public final class Heartbeat: Service {
+package final class Heartbeat: Service {
   private struct State {
     var last: MillraceClock.Instant
     var longestGap = Duration.zero
   }
 
   /// The time between two beats.
-  public static let interval = Duration.seconds(1)
+  package static let interval = Duration.seconds(1)
   /// The age of a beat beyond which the process counts as hung.
-  public static let limit = Duration.seconds(15)
+  package static let limit = Duration.seconds(15)
 
   /// A poll loop's name and the time since its last iteration. The time is nil while the loop does not run, which is a
   /// matter of readiness, not liveness.
-  public typealias Pump = (name: String, age: @Sendable () -> Duration?)
+  package typealias Pump = (name: String, age: @Sendable () -> Duration?)
 
   private let clock: MillraceClock
   private let pumps: [Pump]
@@ -32,14 +32,14 @@ public final class Heartbeat: Service {
   ///   - clock: ``MillraceClock/system`` outside tests. Probes use real time, and in compressed time a short pause
   ///     would look like a hang.
   ///   - pumps: The poll loops to watch.
-  public init(clock: MillraceClock, pumps: [Pump] = []) {
+  package init(clock: MillraceClock, pumps: [Pump] = []) {
     self.clock = clock
     self.pumps = pumps
     state = Mutex(State(last: clock.now))
   }
 
   /// Beats until the process shuts down.
-  public func run() async throws {
+  package func run() async throws {
     try await cancelWhenGracefulShutdown {
       while !Task.isCancelled {
         self.beat()
@@ -62,7 +62,7 @@ public final class Heartbeat: Service {
   }
 
   /// Returns the answer to `/livez`.
-  public func report() -> HealthReport {
+  package func report() -> HealthReport {
     let last = state.withLock(\.last)
     var entries = [
       HealthReport.Entry(name: "executor", outcome: Self.judge(sinceLastBeat: last.duration(to: clock.now)))
@@ -91,7 +91,7 @@ public final class Heartbeat: Service {
   }
 
   /// The longest time between two beats so far, as a metric.
-  public var collector: MetricCollector {
+  package var collector: MetricCollector {
     MetricCollector(
       "millrace_heartbeat_longest_gap_seconds", .gauge,
       help: "Longest gap between two heartbeats, which are due every second, in seconds."

@@ -1,19 +1,19 @@
 // Readiness: several checks, each with a time limit. Concurrent probes share one run of the checks and reuse a recent
 // result, so the number of probes does not affect the load on the cluster.
 
-public import MillraceTime
+package import MillraceTime
 
 /// One condition of the process's readiness.
-public struct ReadinessCheck: Sendable {
+package struct ReadinessCheck: Sendable {
   /// The check's name in the report.
-  public var name: String
+  package var name: String
   /// The action for the operator if the check does not finish in time.
-  public var remedy: String
+  package var remedy: String
   /// Runs the check. A thrown error is reported as a failed check.
-  public var run: @Sendable () async throws -> CheckOutcome
+  package var run: @Sendable () async throws -> CheckOutcome
 
   /// Creates a check.
-  public init(_ name: String, remedy: String, run: @escaping @Sendable () async throws -> CheckOutcome) {
+  package init(_ name: String, remedy: String, run: @escaping @Sendable () async throws -> CheckOutcome) {
     self.name = name
     self.remedy = remedy
     self.run = run
@@ -21,7 +21,7 @@ public struct ReadinessCheck: Sendable {
 }
 
 /// Runs the readiness checks of a process and keeps the last result.
-public actor ReadinessBoard {
+package actor ReadinessBoard {
   private let checks: [ReadinessCheck]
   private let clock: MillraceClock
   private let timeout: Duration
@@ -39,7 +39,7 @@ public actor ReadinessBoard {
   ///   - clock: ``MillraceClock/system`` outside tests: the cluster and the probes use real time.
   ///   - timeout: The time limit for each check. The checks run concurrently.
   ///   - maxAge: How long a report is reused.
-  public init(_ checks: [ReadinessCheck], clock: MillraceClock, timeout: Duration, maxAge: Duration) {
+  package init(_ checks: [ReadinessCheck], clock: MillraceClock, timeout: Duration, maxAge: Duration) {
     self.checks = checks
     self.clock = clock
     self.timeout = timeout
@@ -47,10 +47,10 @@ public actor ReadinessBoard {
   }
 
   /// Reports the process as not ready from now on, so that it receives no new work.
-  public func beginDraining() { isDraining = true }
+  package func beginDraining() { isDraining = true }
 
   /// Returns the last report if it is recent, otherwise the result of the current or a new run.
-  public func report() async -> HealthReport {
+  package func report() async -> HealthReport {
     if isDraining {
       return HealthReport([
         .init(name: "draining", outcome: .unhealthy("the process is shutting down", remedy: "no action is needed"))

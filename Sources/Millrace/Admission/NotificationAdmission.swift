@@ -1,19 +1,19 @@
 // Verifies posted bytes before the ingress writes them, and again for a resubmission. The result is a notification that
 // Apple is known to have sent, or a refusal. No Kafka, no HTTP.
 
-public import MillraceTime
-public import AppStore
-public import AppStoreSignature
+package import MillraceTime
+package import AppStore
+package import AppStoreSignature
 
 /// Decides which posted bodies are genuine notifications for a configured app.
-public struct NotificationAdmission: Sendable {
+package struct NotificationAdmission: Sendable {
   private let verifier: SignedDataVerifier
   private let identities: IdentityPolicy
   private let sharedSecrets: SharedSecretCheck
   private let unverifiable: IngressSettings.Unverifiable
 
   /// Creates an admission from its parts.
-  public init(
+  package init(
     verifier: SignedDataVerifier, identities: IdentityPolicy, sharedSecrets: SharedSecretCheck,
     unverifiable: IngressSettings.Unverifiable = .retry
   ) {
@@ -27,7 +27,7 @@ public struct NotificationAdmission: Sendable {
   ///
   /// - Parameter revocation: Checks whether a chain was revoked; nil: no check.
   /// - Throws: ``MillraceError`` that names the file that is unreadable or not a certificate.
-  public init(
+  package init(
     _ configuration: MillraceConfiguration, clock: MillraceClock, revocation: (any RevocationChecking)? = nil
   ) throws(MillraceError) {
     self.init(
@@ -41,10 +41,10 @@ public struct NotificationAdmission: Sendable {
   }
 
   /// The leaf certificates that signed a genuine notification since the start, newest first.
-  public var provenLeaves: [SigningLeaf] { verifier.provenLeaves }
+  package var provenLeaves: [SigningLeaf] { verifier.provenLeaves }
 
   /// Verifies a body posted as version 2 (`responseBodyV2`): `{"signedPayload": "<JWS>"}`.
-  public func v2(body: [UInt8]) async throws(Refusal) -> AdmittedNotification {
+  package func v2(body: [UInt8]) async throws(Refusal) -> AdmittedNotification {
     let posted: ResponseBodyV2
     do {
       posted = try ResponseBodyV2(parsing: body)
@@ -58,7 +58,7 @@ public struct NotificationAdmission: Sendable {
   }
 
   /// Verifies a version 2 notification as Apple signed it, without the body around it.
-  public func v2(jws: [UInt8]) async throws(Refusal) -> AdmittedNotification {
+  package func v2(jws: [UInt8]) async throws(Refusal) -> AdmittedNotification {
     let verified: VerifiedNotification
     do {
       verified = try await verifier.verifyNotification(jws, identity: identities)
@@ -70,12 +70,12 @@ public struct NotificationAdmission: Sendable {
   }
 
   /// Whether a version 1 body can be admitted: false if no app has a shared secret.
-  public var acceptsV1: Bool { !sharedSecrets.isEmpty }
+  package var acceptsV1: Bool { !sharedSecrets.isEmpty }
 
   /// Verifies a body posted as version 1 (`responseBodyV1`): JSON with the shared secret in `password`.
   ///
   /// The secret is checked before the body is parsed into a tree, which takes thirty times the body's size.
-  public func v1(body: [UInt8]) throws(Refusal) -> AdmittedNotification {
+  package func v1(body: [UInt8]) throws(Refusal) -> AdmittedNotification {
     let passwords: [Secret]
     let envelope: ResponseBodyV1.Envelope
     do {
@@ -123,7 +123,7 @@ public struct NotificationAdmission: Sendable {
 }
 
 /// A notification that Apple is known to have sent.
-public enum AdmittedNotification: Sendable {
+package enum AdmittedNotification: Sendable {
   /// A verified version 2 notification, with the JWS exactly as signed.
   case v2(VerifiedNotification, jws: [UInt8])
   /// A version 1 notification with a valid secret: its body without `password`, and the position of `password` if
@@ -131,7 +131,7 @@ public enum AdmittedNotification: Sendable {
   case v1(ResponseBodyV1, value: [UInt8], bundleId: String, passwordPlace: ResponseBodyV1.PasswordPlace? = nil)
 
   /// Returns the notification's record.
-  public func record(
+  package func record(
     origin: NotificationOrigin, traceParent: TraceParent?, receivedAt: Timestamp, router: NotificationRouter
   ) -> NotificationRecord {
     switch self {
@@ -148,11 +148,11 @@ public enum AdmittedNotification: Sendable {
   }
 
   /// The ``typeLabel`` of a type that Apple does not document.
-  public static let unknownTypeLabel = "unknown"
+  package static let unknownTypeLabel = "unknown"
 
   /// The notification's type as Apple spells it, for metrics. A type that Apple does not document is
   /// ``unknownTypeLabel``, which bounds the number of label values.
-  public var typeLabel: String {
+  package var typeLabel: String {
     switch self {
     case .v2(let verified, _):
       verified.payload.notificationType.flatMap { $0.isKnown ? $0.rawValue : nil } ?? Self.unknownTypeLabel

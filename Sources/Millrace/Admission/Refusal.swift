@@ -3,9 +3,9 @@
 internal import AppStoreSignature
 
 /// A posted body that was not admitted.
-public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
+package struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reason of a refusal. Raw values are stable: metrics and `millrace.quarantine` use them.
-  public enum Reason: String, Sendable, Hashable, CaseIterable {
+  package enum Reason: String, Sendable, Hashable, CaseIterable {
     /// Not a notification: the JSON, JWS segments, base64url or certificates are invalid.
     case malformed
     /// Not signed, or signed with an algorithm other than ES256.
@@ -34,7 +34,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The consequence of a refusal.
-  public enum Response: Sendable, Hashable {
+  package enum Response: Sendable, Hashable {
     /// The body is not a notification (HTTP 400).
     case malformed
     /// The body is not from its alleged sender (HTTP 401).
@@ -44,21 +44,21 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The reason.
-  public var reason: Reason
+  package var reason: Reason
   /// The consequence.
-  public var response: Response
+  package var response: Response
   /// A sentence for the log, without payloads or secrets.
-  public var message: String
+  package var message: String
   /// Whether the body could be genuine, so that an operator may want to see it.
-  public var isWorthKeeping: Bool
+  package var isWorthKeeping: Bool
   /// The bytes to keep, without any shared secret; nil if there are none.
-  public var evidence: [UInt8]?
+  package var evidence: [UInt8]?
   /// Version 1: the bundle ids of the configured apps whose shared secret the body had; empty if it had none. The kept
   /// bytes no longer contain the secret, so a later check relies on this.
-  public var secretOf: [String] = []
+  package var secretOf: [String] = []
 
   /// Creates a refusal.
-  public init(_ reason: Reason, _ response: Response, _ message: String, isWorthKeeping: Bool = false) {
+  package init(_ reason: Reason, _ response: Response, _ message: String, isWorthKeeping: Bool = false) {
     self.reason = reason
     self.response = response
     self.message = message
@@ -74,7 +74,7 @@ public struct Refusal: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The reason and the message.
-  public var description: String { "\(reason.rawValue): \(message)" }
+  package var description: String { "\(reason.rawValue): \(message)" }
 }
 
 extension Refusal {

@@ -1,9 +1,9 @@
 // Version 1 notifications are not signed. They contain the app's shared secret, which authenticates them.
 
-public import AppStore
+package import AppStore
 
 /// Checks the shared secrets of all configured apps. An app may have two valid secrets during a rotation.
-public struct SharedSecretCheck: Sendable {
+package struct SharedSecretCheck: Sendable {
   private struct App: Sendable {
     var settings: AppSettings
     var secrets: [SecretFile]
@@ -12,7 +12,7 @@ public struct SharedSecretCheck: Sendable {
   private let apps: [App]
 
   /// The result of checking a body's `password`.
-  public enum Verdict: Sendable, Hashable {
+  package enum Verdict: Sendable, Hashable {
     /// The password is not a configured secret, or not a secret of the app that the body names.
     case wrong
     /// The password is a secret of this app. The body names the app, or no other app has the secret.
@@ -24,7 +24,7 @@ public struct SharedSecretCheck: Sendable {
 
   /// Reads the secrets of these apps from their files.
   /// - Throws: ``MillraceError`` that names the file.
-  public init(_ apps: [AppSettings]) throws(MillraceError) {
+  package init(_ apps: [AppSettings]) throws(MillraceError) {
     var read: [App] = []
     for app in apps {
       var secrets: [SecretFile] = []
@@ -39,12 +39,12 @@ public struct SharedSecretCheck: Sendable {
   }
 
   /// Whether no app has a secret, so that no body can be valid.
-  public var isEmpty: Bool { apps.allSatisfy(\.secrets.isEmpty) }
+  package var isEmpty: Bool { apps.allSatisfy(\.secrets.isEmpty) }
 
   /// Checks the passwords of a body. All of them must be valid.
   ///
   /// Every configured secret is compared in constant time, so that timing does not reveal which comparison failed.
-  public func judge(_ passwords: [Secret], bundleId: String?) -> Verdict {
+  package func judge(_ passwords: [Secret], bundleId: String?) -> Verdict {
     guard !passwords.isEmpty else { return .wrong }
     let matching = apps.filter { app in
       passwords.allSatisfy { password in
@@ -67,7 +67,7 @@ public struct SharedSecretCheck: Sendable {
   /// The secret itself was not kept. All apps in `matched` have it, so it belongs to `bundleId` only if every secret
   /// that they share does. Otherwise another app's secret could authenticate this app. Returns false if the answer is
   /// unknown: `matched` is empty, one of its apps is no longer configured, or an app has no secrets.
-  public func isSecret(of matched: [String], alsoOf bundleId: String) -> Bool {
+  package func isSecret(of matched: [String], alsoOf bundleId: String) -> Bool {
     let own = secrets(of: bundleId)
     if own.isEmpty { return false }
     if matched.contains(bundleId) { return true }

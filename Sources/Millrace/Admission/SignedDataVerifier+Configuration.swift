@@ -1,11 +1,11 @@
-public import MillraceTime
-public import AppStoreSignature
+package import MillraceTime
+package import AppStoreSignature
 
 extension SignedDataVerifier {
   /// Returns a verifier for the roots that `trust` names, or for Apple's root.
   ///
   /// - Throws: ``MillraceError`` that names the file that is unreadable or contains no certificate.
-  public static func configured(
+  package static func configured(
     _ trust: TrustSettings, clock: MillraceClock, revocation: (any RevocationChecking)? = nil
   ) throws(MillraceError) -> SignedDataVerifier {
     var configuration = Configuration()

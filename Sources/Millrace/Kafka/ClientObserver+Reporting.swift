@@ -1,8 +1,8 @@
 // Reports librdkafka's events to the process's log and metrics.
 
-public import KafkaClient
-public import Logging
-public import Metrics
+package import KafkaClient
+package import Logging
+package import Metrics
 
 /// The metrics of every process about its Kafka clients, with the label `client`.
 package enum KafkaMetrics {
@@ -23,7 +23,7 @@ extension ClientObserver {
   /// Returns an observer that logs errors and warnings, and exports queue depth and broker state as metrics.
   ///
   /// - Parameter client: The label value that distinguishes this client from others of the process.
-  public static func reporting(
+  package static func reporting(
     client: String, to logger: Logger, metrics factory: any MetricsFactory = MetricsSystem.factory
   ) -> ClientObserver {
     let label = [("client", client)]

@@ -1,6 +1,6 @@
 // A process is ready if Kafka answers and the topics it needs are as strong as their files declare.
 
-public import KafkaClient
+package import KafkaClient
 
 extension ReadinessCheck {
   /// Returns a check that compares the cluster's topics with their declarations.
@@ -9,7 +9,7 @@ extension ReadinessCheck {
   ///   - declared: The topics that the process writes or reads.
   ///   - durability: Whether a weaker cluster is accepted.
   ///   - timeout: The time limit for the cluster's answer.
-  public static func kafka(
+  package static func kafka(
     _ admin: KafkaAdmin, declared: [TopicDefinition], durability: KafkaSettings.Durability, timeout: Duration
   ) -> ReadinessCheck {
     ReadinessCheck("kafka", remedy: "check that this host can reach the brokers in kafka.bootstrapServers") {

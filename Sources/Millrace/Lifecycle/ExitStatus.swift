@@ -3,7 +3,7 @@
 internal import KafkaClient
 
 /// The exit status of a process.
-public enum ExitStatus: Int32, Sendable, Hashable {
+package enum ExitStatus: Int32, Sendable, Hashable {
   /// The process ended normally.
   case success = 0
   /// The command line was wrong (`EX_USAGE`).
@@ -19,7 +19,7 @@ public enum ExitStatus: Int32, Sendable, Hashable {
   case configuration = 78
 
   /// Creates the status for an error that ended a process.
-  public init(_ error: any Error) {
+  package init(_ error: any Error) {
     if let error = error as? KafkaError, error.code == .invalidConfiguration {
       self = .configuration
       return

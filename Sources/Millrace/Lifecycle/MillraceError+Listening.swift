@@ -1,4 +1,4 @@
-public import NIOCore
+package import NIOCore
 
 #if canImport(Glibc)
   internal import Glibc
@@ -12,7 +12,7 @@ extension MillraceError {
   /// Creates an error for a server that cannot listen.
   ///
   /// - Parameter key: The configuration key that names the port.
-  public init(listening error: IOError, host: String, port: Int, key: String) {
+  package init(listening error: IOError, host: String, port: Int, key: String) {
     let isTaken = error.errnoCode == EADDRINUSE
     self.init(
       .unavailable, "cannot listen on \(host):\(port): \(isTaken ? "the port is in use" : "\(error)")", at: key,

@@ -3,8 +3,8 @@
 
 internal import MillraceTime
 internal import KafkaClient
-public import Logging
-public import ServiceLifecycle
+package import Logging
+package import ServiceLifecycle
 internal import UnixSignals
 
 #if canImport(Glibc)
@@ -16,7 +16,7 @@ internal import UnixSignals
 #endif
 
 /// Runs the services of one process.
-public struct ProcessRunner: Sendable {
+package struct ProcessRunner: Sendable {
   private let name: String
   private let grace: Duration
   private let readiness: ReadinessBoard?
@@ -29,7 +29,7 @@ public struct ProcessRunner: Sendable {
   ///   - name: The process's name in its output.
   ///   - shutdown: The time limit for the shutdown.
   ///   - readiness: Reports the process as not ready once the shutdown begins.
-  public init(name: String, shutdown: ShutdownSettings, readiness: ReadinessBoard?, logger: Logger) {
+  package init(name: String, shutdown: ShutdownSettings, readiness: ReadinessBoard?, logger: Logger) {
     self.init(name: name, shutdown: shutdown, readiness: readiness, logger: logger) { status in
       // Not exit(): a hanging service may hold a lock that an exit handler needs.
       _exit(status.rawValue)
@@ -51,7 +51,7 @@ public struct ProcessRunner: Sendable {
   ///
   /// - Parameter services: The services in the order of their dependencies. The first starts first and shuts down last,
   ///   so list Kafka clients before the HTTP server that needs them.
-  public func run(_ services: [any Service]) async -> ExitStatus {
+  package func run(_ services: [any Service]) async -> ExitStatus {
     let watch = ShutdownWatch(
       limit: grace + .seconds(5), clock: .system, readiness: readiness, logger: logger, forceExit: forceExit)
     // The library logs the start and end of every service; only its warnings are of interest.
@@ -76,7 +76,7 @@ public struct ProcessRunner: Sendable {
   }
 
   /// Prints `error` on the standard error stream, one line per problem, and returns the exit status.
-  public static func explain(_ error: any Error, name: String, sink: LogSink = .standardError) -> ExitStatus {
+  package static func explain(_ error: any Error, name: String, sink: LogSink = .standardError) -> ExitStatus {
     for line in lines(of: error) { sink.write(Array("\(name): \(line)\n".utf8)) }
     return ExitStatus(error)
   }

@@ -7,18 +7,18 @@
 #endif
 
 /// A destination of log lines. It accepts whole lines, including the newline, from any thread.
-public struct LogSink: Sendable {
+package struct LogSink: Sendable {
   private let writeLine: @Sendable ([UInt8]) -> Void
 
   /// Creates a sink that passes lines to `write`.
-  public init(_ write: @escaping @Sendable ([UInt8]) -> Void) { writeLine = write }
+  package init(_ write: @escaping @Sendable ([UInt8]) -> Void) { writeLine = write }
 
   /// Writes one line.
-  public func write(_ line: [UInt8]) { writeLine(line) }
+  package func write(_ line: [UInt8]) { writeLine(line) }
 
   /// The standard error stream. Each line is written in one call, so that lines of different threads and processes do
   /// not mix. Standard output is reserved for the output of commands.
-  public static let standardError = LogSink { line in
+  package static let standardError = LogSink { line in
     line.withUnsafeBytes { bytes in
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -31,7 +31,7 @@ public struct LogSink: Sendable {
   }
 
   /// Whether the standard error stream is a terminal.
-  public static var isTerminal: Bool { isatty(2) == 1 }
+  package static var isTerminal: Bool { isatty(2) == 1 }
 }
 
 // Outside the type, whose own `write` would hide the system call.

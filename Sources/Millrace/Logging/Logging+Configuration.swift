@@ -1,5 +1,5 @@
-public import MillraceTime
-public import Logging
+package import MillraceTime
+package import Logging
 
 extension LogSettings {
   /// Returns a log handler with these settings.
@@ -8,7 +8,7 @@ extension LogSettings {
   ///   - clock: The clock whose wall time the lines show.
   ///   - sink: The destination of the lines.
   ///   - isTerminal: Determines the format if ``format`` is unset.
-  public func handler(
+  package func handler(
     label: String, clock: MillraceClock, sink: LogSink = .standardError, isTerminal: Bool = LogSink.isTerminal
   ) -> any LogHandler {
     let level = Logger.Level(rawValue: level.rawValue) ?? .info
@@ -19,7 +19,7 @@ extension LogSettings {
   }
 
   /// Returns a logger with these settings.
-  public func logger(label: String, clock: MillraceClock) -> Logger {
+  package func logger(label: String, clock: MillraceClock) -> Logger {
     Logger(label: label) { handler(label: $0, clock: clock) }
   }
 }

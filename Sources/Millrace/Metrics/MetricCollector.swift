@@ -1,30 +1,30 @@
 /// A metric whose values are collected each time the metrics are read.
-public struct MetricCollector: Sendable {
+package struct MetricCollector: Sendable {
   /// One value and its labels.
-  public struct Sample: Sendable {
+  package struct Sample: Sendable {
     /// The labels, as names and values.
-    public var labels: [(String, String)]
+    package var labels: [(String, String)]
     /// The value.
-    public var value: Double
+    package var value: Double
 
     /// Creates a value with labels.
-    public init(_ value: Double, labels: [(String, String)] = []) {
+    package init(_ value: Double, labels: [(String, String)] = []) {
       self.value = value
       self.labels = labels
     }
   }
 
   /// The full metric name.
-  public var name: String
+  package var name: String
   /// The kind: counter or gauge.
-  public var kind: MetricKind
+  package var kind: MetricKind
   /// The help text, in one sentence.
-  public var help: String
+  package var help: String
   /// Returns the current values. It must not block, because it runs while the metrics are rendered.
-  public var collect: @Sendable () -> [Sample]
+  package var collect: @Sendable () -> [Sample]
 
   /// Creates a metric with the values that `collect` returns.
-  public init(
+  package init(
     _ name: String, _ kind: MetricKind, help: String, collect: @escaping @Sendable () -> [Sample]
   ) {
     self.name = PrometheusName.metric(name)

@@ -10,9 +10,9 @@
 #endif
 
 /// CPU time, memory, threads and open files of this process.
-public enum ProcessMetrics {
+package enum ProcessMetrics {
   /// The collectors to add to a registry.
-  public static var collectors: [MetricCollector] {
+  package static var collectors: [MetricCollector] {
     let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
     let page = Double(sysconf(Int32(_SC_PAGESIZE)))
     return [

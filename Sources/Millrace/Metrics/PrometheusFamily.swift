@@ -1,7 +1,7 @@
 // All series of one metric name, with a limit on the number of label combinations.
 
 /// The kind of a metric.
-public enum MetricKind: String, Sendable, Hashable {
+package enum MetricKind: String, Sendable, Hashable {
   /// A value that only grows.
   case counter
   /// A value that rises and falls.

@@ -1,7 +1,7 @@
 // The swift-metrics backend: stores values and renders them for Prometheus. Create a handler once and keep it: creation
 // takes a lock, use does not.
 
-public import CoreMetrics
+package import CoreMetrics
 internal import Synchronization
 
 /// All metrics of a process, rendered for Prometheus (text exposition format 0.0.4).
@@ -10,13 +10,13 @@ internal import Synchronization
 /// aggregating recorders are histograms with fixed buckets; other recorders and meters are gauges. A name keeps the
 /// kind of its first use. A metric that uses the name with another kind is dropped and counted in
 /// `millrace_metrics_conflicts_total`.
-public final class PrometheusRegistry: MetricsFactory {
+package final class PrometheusRegistry: MetricsFactory {
   /// The buckets of durations, in seconds: from half a millisecond to ten seconds.
-  public static let durationBuckets: [Double] = [
+  package static let durationBuckets: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
   /// The media type of ``render()``.
-  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+  package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   private struct State {
     var families: [String: PrometheusFamily] = [:]
@@ -32,7 +32,7 @@ public final class PrometheusRegistry: MetricsFactory {
   /// Creates an empty registry.
   ///
   /// - Parameter seriesLimit: The maximum number of label combinations of a metric. Further ones share one series.
-  public init(seriesLimit: Int = 1_000) {
+  package init(seriesLimit: Int = 1_000) {
     self.seriesLimit = seriesLimit
     describe("millrace_metrics_conflicts_total", "Metrics dropped because their name is used with another kind.")
   }
@@ -44,7 +44,7 @@ public final class PrometheusRegistry: MetricsFactory {
   ///   - help: The help text, in one sentence.
   ///   - buckets: Upper bounds in the metric's unit; ``durationBuckets`` by default. They are sorted, and infinity is
   ///     removed.
-  public func describe(_ name: String, _ help: String, buckets: [Double]? = nil) {
+  package func describe(_ name: String, _ help: String, buckets: [Double]? = nil) {
     state.withLock { state in
       state.help[name] = help
       if let buckets { state.buckets[name] = buckets.filter(\.isFinite).sorted() }
@@ -52,12 +52,12 @@ public final class PrometheusRegistry: MetricsFactory {
   }
 
   /// Adds a metric whose values are collected by each ``render()``.
-  public func add(_ collector: MetricCollector) {
+  package func add(_ collector: MetricCollector) {
     state.withLock { $0.collectors.append(collector) }
   }
 
   /// Returns the current values, ordered by name and labels, so that two results differ only in changed values.
-  public func render() -> String {
+  package func render() -> String {
     let state = state.withLock { $0 }
     var blocks: [String: String] = [:]
     for (name, family) in state.families {
@@ -122,13 +122,13 @@ public final class PrometheusRegistry: MetricsFactory {
 
 extension PrometheusRegistry {
   /// Returns a counter; its name ends in `_total`.
-  public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+  package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     let name = PrometheusName.suffixed(PrometheusName.metric(label), "_total")
     return series(name, .counter, dimensions) { _ in PrometheusCounter() }
   }
 
   /// Returns a floating-point counter; its name ends in `_total`.
-  public func makeFloatingPointCounter(
+  package func makeFloatingPointCounter(
     label: String, dimensions: [(String, String)]
   ) -> any FloatingPointCounterHandler {
     let name = PrometheusName.suffixed(PrometheusName.metric(label), "_total")
@@ -136,12 +136,12 @@ extension PrometheusRegistry {
   }
 
   /// Returns a gauge.
-  public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+  package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     series(PrometheusName.metric(label), .gauge, dimensions) { _ in PrometheusNumber() }
   }
 
   /// Returns a histogram if `aggregate` is true, otherwise a gauge.
-  public func makeRecorder(
+  package func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
     let name = PrometheusName.metric(label)
@@ -151,7 +151,7 @@ extension PrometheusRegistry {
   }
 
   /// Returns a histogram of seconds; its name ends in `_seconds`.
-  public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+  package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     let name = PrometheusName.suffixed(PrometheusName.metric(label), "_seconds")
     return series(name, .histogram, dimensions) { PrometheusHistogram(bounds: $0) }
   }
@@ -159,13 +159,13 @@ extension PrometheusRegistry {
   // A series outlives its handlers: a counter that disappeared and came back would look like a restart.
 
   /// Keeps the series.
-  public func destroyCounter(_ handler: any CounterHandler) {}
+  package func destroyCounter(_ handler: any CounterHandler) {}
   /// Keeps the series.
-  public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+  package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
   /// Keeps the series.
-  public func destroyMeter(_ handler: any MeterHandler) {}
+  package func destroyMeter(_ handler: any MeterHandler) {}
   /// Keeps the series.
-  public func destroyRecorder(_ handler: any RecorderHandler) {}
+  package func destroyRecorder(_ handler: any RecorderHandler) {}
   /// Keeps the series.
-  public func destroyTimer(_ handler: any TimerHandler) {}
+  package func destroyTimer(_ handler: any TimerHandler) {}
 }

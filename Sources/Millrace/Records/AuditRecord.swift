@@ -2,49 +2,49 @@
 // parts. A part is the work of one process, such as a lane of a replay or a whole backfill. If the log has
 // transactions, the end is written in the same transaction as the last piece of work.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 
 /// An audit record of an operator's action.
-public struct AuditRecord: Sendable, Hashable {
+package struct AuditRecord: Sendable, Hashable {
   /// The kind of action. Later versions may add kinds.
-  public struct Action: RawRepresentable, Sendable, Hashable {
+  package struct Action: RawRepresentable, Sendable, Hashable {
     /// The kind's name in the record.
-    public var rawValue: String
+    package var rawValue: String
     /// Creates an action from its name.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Whether the action controls a run of another action. It can be repeated for the same run.
-    public var isWord: Bool { [.pause, .resume, .stop].contains(self) }
+    package var isWord: Bool { [.pause, .resume, .stop].contains(self) }
 
     /// Records were sent again. Handled notifications are skipped.
-    public static let replay = Action(rawValue: "replay")
+    package static let replay = Action(rawValue: "replay")
     /// Records were sent again, and handlers run again.
-    public static let reapply = Action(rawValue: "reapply")
+    package static let reapply = Action(rawValue: "reapply")
     /// Dead letters were sent to the worker again.
-    public static let requeue = Action(rawValue: "requeue")
+    package static let requeue = Action(rawValue: "requeue")
     /// Dead letters were discarded.
-    public static let discard = Action(rawValue: "discard")
+    package static let discard = Action(rawValue: "discard")
     /// Notifications were fetched from Apple's history.
-    public static let backfill = Action(rawValue: "backfill")
+    package static let backfill = Action(rawValue: "backfill")
     /// A mass extension of renewal dates was requested.
-    public static let campaignStart = Action(rawValue: "campaign-start")
+    package static let campaignStart = Action(rawValue: "campaign-start")
     /// A mass extension whose start was interrupted was requested again, or found at Apple.
-    public static let campaignResume = Action(rawValue: "campaign-resume")
+    package static let campaignResume = Action(rawValue: "campaign-resume")
     /// Failures were assigned to a mass extension.
-    public static let campaignResolve = Action(rawValue: "campaign-resolve")
+    package static let campaignResolve = Action(rawValue: "campaign-resolve")
     /// The retries of a mass extension were cancelled.
-    public static let campaignCancel = Action(rawValue: "campaign-cancel")
+    package static let campaignCancel = Action(rawValue: "campaign-cancel")
     /// A run was paused.
-    public static let pause = Action(rawValue: "pause")
+    package static let pause = Action(rawValue: "pause")
     /// A run was resumed.
-    public static let resume = Action(rawValue: "resume")
+    package static let resume = Action(rawValue: "resume")
     /// A run was stopped.
-    public static let stop = Action(rawValue: "stop")
+    package static let stop = Action(rawValue: "stop")
   }
 
   /// The phase of an action.
-  public enum Phase: Sendable, Hashable {
+  package enum Phase: Sendable, Hashable {
     /// The action started; it has this number of parts.
     case started(parts: Int)
     /// A part ended.
@@ -52,67 +52,67 @@ public struct AuditRecord: Sendable, Hashable {
   }
 
   /// The result of a part.
-  public struct Result: Sendable, Hashable {
+  package struct Result: Sendable, Hashable {
     /// The result's name. Later versions may add names.
-    public var rawValue: String
+    package var rawValue: String
     /// Details of the result.
-    public var detail: String?
+    package var detail: String?
     /// Creates a result from its name.
-    public init(rawValue: String, detail: String? = nil) {
+    package init(rawValue: String, detail: String? = nil) {
       self.rawValue = rawValue
       self.detail = detail
     }
 
     /// All of the part was done.
-    public static let done = Result(rawValue: "done")
+    package static let done = Result(rawValue: "done")
     /// An operator stopped the run.
-    public static let stopped = Result(rawValue: "stopped")
+    package static let stopped = Result(rawValue: "stopped")
     /// The part failed.
-    public static func failed(_ detail: String) -> Result { Result(rawValue: "failed", detail: detail) }
+    package static func failed(_ detail: String) -> Result { Result(rawValue: "failed", detail: detail) }
   }
 
   /// A count of items.
-  public struct Count: Sendable, Hashable {
+  package struct Count: Sendable, Hashable {
     /// The name of the count, one lower-case word: `sent`, `published`.
-    public var name: String
+    package var name: String
     /// The number of items.
-    public var count: Int64
+    package var count: Int64
     /// Creates a count.
-    public init(_ name: String, _ count: Int64) {
+    package init(_ name: String, _ count: Int64) {
       self.name = name
       self.count = count
     }
   }
 
   /// The name of the part that is the whole action. Its end ends the action, even if other parts are missing.
-  public static let everything = "everything"
+  package static let everything = "everything"
 
   /// The topic's name, without the prefix.
-  public static let topic = "millrace.audit"
+  package static let topic = "millrace.audit"
   /// The prefix of `ce_type`, before `started` or `ended`.
-  public static let typePrefix = "dev.millrace.audit."
+  package static let typePrefix = "dev.millrace.audit."
 
   /// The run's id, which is the record's key.
-  public var run: String
+  package var run: String
   /// The kind of action.
-  public var action: Action
+  package var action: Action
   /// The phase.
-  public var phase: Phase
+  package var phase: Phase
   /// The operator who requested the action.
-  public var by: String
+  package var by: String
   /// The program that wrote the record, such as `millrace`, `millrace-console` or, for a worker, `millrace/winback`.
-  public var source: String
+  package var source: String
   /// The time of the phase.
-  public var at: Timestamp
+  package var at: Timestamp
   /// The operator's reason; nil if none was given.
-  public var why: String?
+  package var why: String?
   /// The target: a worker, a topic or a run; nil if there is none.
-  public var target: String?
+  package var target: String?
   /// The command's selection of records or notifications; nil if the action has none.
-  public var selection: JSONObject?
+  package var selection: JSONObject?
 
   /// Creates an audit record.
-  public init(
+  package init(
     run: String, _ action: Action, _ phase: Phase, by: String, source: String, at: Timestamp, why: String? = nil,
     target: String? = nil, selection: JSONObject? = nil
   ) {
@@ -121,12 +121,12 @@ public struct AuditRecord: Sendable, Hashable {
   }
 
   /// The action's name in the trail. A run starts once and can have any number of control actions.
-  public var name: String {
+  package var name: String {
     action.isWord ? "\(run)/\(action.rawValue)/\(at.millisecondsSince1970)" : "\(run)/\(action.rawValue)"
   }
 
   /// The record's unique id. Readers ignore a second record with the same id.
-  public var id: String {
+  package var id: String {
     switch phase {
     case .started: "\(name)/started"
     case .ended(let part, _, _): "\(name)/ended/\(part)"
@@ -134,7 +134,7 @@ public struct AuditRecord: Sendable, Hashable {
   }
 
   /// Returns the Kafka record: a CloudEvent in binary mode with JSON data.
-  public func producerRecord(prefix: String) -> ProducerRecord {
+  package func producerRecord(prefix: String) -> ProducerRecord {
     let name = if case .started = phase { "started" } else { "ended" }
     let event = CloudEvent(
       id: id, source: source, type: Self.typePrefix + name, subject: run, time: at, contentType: "application/json")
@@ -144,7 +144,7 @@ public struct AuditRecord: Sendable, Hashable {
   }
 
   /// The record's value.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["run": .string(run), "action": .string(action.rawValue)]
     switch phase {
     case .started(let parts):
@@ -167,7 +167,7 @@ public struct AuditRecord: Sendable, Hashable {
   }
 
   /// Creates an audit record from a Kafka record; nil if it is not one.
-  public init?(_ record: ConsumerRecord) {
+  package init?(_ record: ConsumerRecord) {
     guard let value = record.value, let parsed = try? JSON(parsing: value), case .object(let json) = parsed,
       let run = json.text("run"), let action = json.text("action"), let by = json.text("by"),
       let at = json.text("at").flatMap({ Timestamp(rfc3339: $0) }), let phase = Phase(json)

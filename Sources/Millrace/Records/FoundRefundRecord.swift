@@ -1,26 +1,26 @@
 // A refund that was found by asking Apple instead of through a notification: the signed transaction, for the worker
 // that acts on refunds.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 
 /// A refunded transaction as it is written to `appstore.transactions.refunds`.
 ///
 /// The value is the JWS that Apple returned. The id consists of the transaction and the date of the refund, so that a
 /// refund has the same id each time it is found. After a reversal, a new refund has another date and another id.
-public struct FoundRefundRecord: Sendable, Hashable {
+package struct FoundRefundRecord: Sendable, Hashable {
   /// The prefix of `ce_type`.
-  public static let typePrefix = "com.apple.appstore.transaction."
+  package static let typePrefix = "com.apple.appstore.transaction."
   /// The rest of `ce_type`.
-  public static let typeName = "REFUND"
+  package static let typeName = "REFUND"
 
   /// The JWS as Apple signed it.
-  public var jws: String
+  package var jws: String
   /// The decoded transaction.
-  public var transaction: JWSTransactionDecodedPayload
+  package var transaction: JWSTransactionDecodedPayload
 
   /// Creates the record of a verified transaction.
-  public init(jws: String, transaction: JWSTransactionDecodedPayload) {
+  package init(jws: String, transaction: JWSTransactionDecodedPayload) {
     self.jws = jws
     self.transaction = transaction
   }
@@ -40,7 +40,7 @@ public struct FoundRefundRecord: Sendable, Hashable {
   /// Returns the Kafka record; nil if the transaction is not refunded.
   ///
   /// - Parameter prefix: The prefix of the topic's name.
-  public func producerRecord(prefix: String) -> ProducerRecord? {
+  package func producerRecord(prefix: String) -> ProducerRecord? {
     guard let id = Self.id(of: transaction), let key = Self.key(of: transaction) else { return nil }
     let event = CloudEvent(
       id: id, source: NotificationRecord.source(transaction.environment, transaction.bundleId),

@@ -90,5 +90,5 @@ public struct NotificationRecord: Sendable, Hashable {
   }
 
   /// Returns the SHA-256 digest in lower-case hexadecimal.
-  package static func digest(of bytes: [UInt8]) -> String { Hex.text(SHA256.hash(data: bytes)) }
+  public static func digest(of bytes: [UInt8]) -> String { Hex.text(SHA256.hash(data: bytes)) }
 }

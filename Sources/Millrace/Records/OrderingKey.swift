@@ -1,8 +1,8 @@
-public import AppStore
+package import AppStore
 
 /// The key of a notification's record. Records with the same key stay in order, so the key identifies the subject of
 /// the notification, such as a subscription.
-public enum OrderingKey {
+package enum OrderingKey {
   /// Returns the key of a version 2 notification: the first of these values that is present and not empty.
   ///
   /// 1. `originalTransactionId` of the transaction, then of the renewal info
@@ -12,7 +12,7 @@ public enum OrderingKey {
   /// 5. `notificationUUID`
   ///
   /// - Returns: `nil` if there is none. Every documented notification has one.
-  public static func of(
+  package static func of(
     _ payload: ResponseBodyV2DecodedPayload, transaction: JWSTransactionDecodedPayload?,
     renewalInfo: JWSRenewalInfoDecodedPayload?, appTransaction: AppTransaction?
   ) -> String? {
@@ -27,5 +27,5 @@ public enum OrderingKey {
   /// refunded last, else of the row that was bought last.
   ///
   /// - Returns: `nil` if the notification names no transaction.
-  public static func of(_ body: ResponseBodyV1) -> String? { body.orderingKey }
+  package static func of(_ body: ResponseBodyV1) -> String? { body.orderingKey }
 }

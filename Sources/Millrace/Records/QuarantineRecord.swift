@@ -1,12 +1,12 @@
 // The records of `millrace.quarantine`: bodies that the ingress refused. `millrace quarantine` reads them.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 
 /// A refused body and its metadata.
-public struct QuarantineRecord: Sendable, Hashable {
+package struct QuarantineRecord: Sendable, Hashable {
   /// The endpoint to which a body was posted.
-  public enum Version: String, Sendable, Hashable, CaseIterable {
+  package enum Version: String, Sendable, Hashable, CaseIterable {
     /// `/v1`; the value is the JSON body without `password`.
     case v1
     /// `/v2`; the value is the JWS of `signedPayload`.
@@ -16,7 +16,7 @@ public struct QuarantineRecord: Sendable, Hashable {
   }
 
   /// The partitions of the topic. The size limit applies to each, so that neither displaces the other's records.
-  public enum Partition: Int32, Sendable, Hashable, CaseIterable {
+  package enum Partition: Int32, Sendable, Hashable, CaseIterable {
     /// Bodies whose outer part only Apple, or a client that knows a shared secret, can have created.
     case genuine = 0
     /// Bodies that anyone can create.
@@ -24,26 +24,26 @@ public struct QuarantineRecord: Sendable, Hashable {
   }
 
   /// `ce_type` of these records.
-  public static let type = "dev.millrace.ingress.quarantined"
+  package static let type = "dev.millrace.ingress.quarantined"
   /// `ce_source` of these records.
-  public static let source = "millrace/ingress"
+  package static let source = "millrace/ingress"
   /// The topic's name, without the prefix.
-  public static let topic = "millrace.quarantine"
+  package static let topic = "millrace.quarantine"
 
   /// The bytes, without any shared secret.
-  public var value: [UInt8]
+  package var value: [UInt8]
   /// The endpoint to which the body was posted.
-  public var version: Version
+  package var version: Version
   /// The reason of the refusal; nil if the reader does not know it.
-  public var reason: Refusal.Reason?
+  package var reason: Refusal.Reason?
   /// The time of receipt.
-  public var receivedAt: Timestamp?
+  package var receivedAt: Timestamp?
   /// Version 1: the bundle ids of the apps whose shared secret the body had (`ce_secretof`, comma-separated); empty if
   /// unknown.
-  public var secretOf: [String]
+  package var secretOf: [String]
 
   /// Creates a record.
-  public init(
+  package init(
     value: [UInt8], version: Version, reason: Refusal.Reason?, receivedAt: Timestamp?, secretOf: [String] = []
   ) {
     self.value = value
@@ -54,15 +54,15 @@ public struct QuarantineRecord: Sendable, Hashable {
   }
 
   /// The SHA-256 digest of the value, in lower-case hexadecimal. Equal bodies have the same id.
-  public var id: String { NotificationRecord.digest(of: value) }
+  package var id: String { NotificationRecord.digest(of: value) }
 
   /// The partition for the body, by its reason.
-  public var partition: Partition { reason?.provesOutside == true ? .genuine : .unverified }
+  package var partition: Partition { reason?.provesOutside == true ? .genuine : .unverified }
 
   /// Returns the Kafka record: a CloudEvent in binary mode, keyed by its id.
   ///
   /// - Parameter partition: The partition to write to; nil: ``partition``.
-  public func producerRecord(topic: String, in partition: Partition? = nil) -> ProducerRecord {
+  package func producerRecord(topic: String, in partition: Partition? = nil) -> ProducerRecord {
     var extensions = ["version": version.rawValue]
     if let reason { extensions["reason"] = reason.rawValue }
     if !secretOf.isEmpty { extensions["secretof"] = secretOf.joined(separator: ",") }
@@ -76,7 +76,7 @@ public struct QuarantineRecord: Sendable, Hashable {
   }
 
   /// Creates a record from a Kafka record; nil for a tombstone or a record of another type.
-  public init?(_ record: ConsumerRecord) {
+  package init?(_ record: ConsumerRecord) {
     guard let value = record.value, Self.text("ce_type", of: record) == Self.type else { return nil }
     self.init(
       value: value, version: Self.text("ce_version", of: record).flatMap { Version(rawValue: $0) } ?? .v2,

@@ -1,12 +1,12 @@
 // Matches records against a selection. It compares bytes in place, so that records outside the selection cost neither
 // decoding nor allocations.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSignature
-public import KafkaClient
+package import KafkaClient
 
 /// A selection, prepared for matching many records.
-public struct RecordMatcher: Sendable {
+package struct RecordMatcher: Sendable {
   private let selection: RecordSelection
   private let types: [[UInt8]]
   private let subtypes: [[UInt8]]
@@ -21,7 +21,7 @@ public struct RecordMatcher: Sendable {
   private static let source = Array("appstore/".utf8)
 
   /// Creates a matcher for a selection.
-  public init(_ selection: RecordSelection) {
+  package init(_ selection: RecordSelection) {
     self.selection = selection
     let prefixes = [NotificationRecord.v2TypePrefix, NotificationRecord.v1TypePrefix, FoundRefundRecord.typePrefix]
     types = selection.types.flatMap { type in prefixes.map { Array(($0 + type).utf8) } }
@@ -38,7 +38,7 @@ public struct RecordMatcher: Sendable {
 
   /// The part of the selection that headers alone can decide; nil if there is none. It accepts every record that
   /// ``matches(_:at:)`` accepts, and possibly more.
-  public var headers: HeaderFilter? {
+  package var headers: HeaderFilter? {
     let wanted = ["ce_type": types, "ce_subtype": subtypes, DeadLetter.reasonHeader: reasons]
     let values = wanted.filter { !$0.value.isEmpty }
     return values.isEmpty ? nil : HeaderFilter(values)
@@ -47,7 +47,7 @@ public struct RecordMatcher: Sendable {
   /// Returns whether the selection contains a record.
   ///
   /// - Parameter time: The time of the record; nil: its timestamp.
-  public func matches(_ record: ConsumerRecord, at time: Timestamp? = nil) -> Bool {
+  package func matches(_ record: ConsumerRecord, at time: Timestamp? = nil) -> Bool {
     guard hasPlace(record), hasTime(time?.millisecondsSince1970 ?? record.timestamp), hasKey(record),
       !readsHeaders || hasHeaders(record.headers)
     else { return false }

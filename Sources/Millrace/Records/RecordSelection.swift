@@ -1,43 +1,43 @@
 // An operator's selection of records, for replays, dead letters, runs and the audit trail. It is JSON in Kafka and
 // flags on the command line; both conversions are lossless.
 
-public import AppStore
+package import AppStore
 
 /// A selection of records. An empty or nil property does not restrict the selection.
 public struct RecordSelection: Sendable, Hashable {
   /// Topics by their names in Kafka.
   public var topics: [String] = []
   /// The earliest time of writing.
-  public var since: Timestamp?
+  package var since: Timestamp?
   /// The time before which records were written.
-  public var until: Timestamp?
+  package var until: Timestamp?
   /// Partitions.
-  public var partitions: [Int32] = []
+  package var partitions: [Int32] = []
   /// The first offset; only useful with one topic and one partition.
-  public var from: Int64?
+  package var from: Int64?
   /// The offset after the last.
-  public var to: Int64?
+  package var to: Int64?
   /// Record keys.
-  public var keys: [String] = []
+  package var keys: [String] = []
   /// Transactions by `transactionId` or `originalTransactionId`. Only this condition decodes payloads, and only of
   /// records that meet all others.
-  public var transactions: [String] = []
+  package var transactions: [String] = []
   /// Notification types as Apple spells them.
   public var types: [String] = []
   /// Subtypes as Apple spells them.
-  public var subtypes: [String] = []
+  package var subtypes: [String] = []
   /// Apps by bundle id.
-  public var apps: [String] = []
+  package var apps: [String] = []
   /// Environments as Apple spells them.
-  public var environments: [String] = []
+  package var environments: [String] = []
   /// Reasons of dead letters; selects only dead letters.
-  public var reasons: [String] = []
+  package var reasons: [String] = []
 
   /// Creates a selection of all records.
   public init() {}
 
   /// Whether the selection depends on more than a record's topic, partition and offset.
-  public var looksAtRecords: Bool {
+  package var looksAtRecords: Bool {
     var places = RecordSelection()
     (places.topics, places.partitions, places.from, places.to) = (topics, partitions, from, to)
     return self != places
@@ -59,7 +59,7 @@ public struct RecordSelection: Sendable, Hashable {
   }
 
   /// The selection as a JSON object, without empty properties.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json = JSONObject()
     for list in Self.lists where !self[keyPath: list.path].isEmpty {
       json[list.name] = .array(self[keyPath: list.path].map { .string($0) })
@@ -72,7 +72,7 @@ public struct RecordSelection: Sendable, Hashable {
 
   /// Parses a JSON object; nil if this version does not know one of its members. Ignoring a condition would select too
   /// many records.
-  public init?(_ json: JSONObject) {
+  package init?(_ json: JSONObject) {
     for member in json.members {
       if let list = Self.lists.first(where: { $0.name == member.key }), case .array(let values) = member.value {
         for value in values {
@@ -99,7 +99,7 @@ public struct RecordSelection: Sendable, Hashable {
   }
 
   /// The command-line arguments of the selection; flags and values are separate arguments.
-  public var arguments: [String] {
+  package var arguments: [String] {
     var arguments: [String] = []
     for list in Self.lists { for value in self[keyPath: list.path] { arguments += [list.flag, value] } }
     for partition in partitions { arguments += ["--partition", String(partition)] }

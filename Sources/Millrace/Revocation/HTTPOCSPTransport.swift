@@ -1,26 +1,26 @@
 // Sends requests to an OCSP responder over HTTP. AppStoreSignature validates the answers.
 
-public import AppStoreSignature
+internal import AppStoreSignature
 internal import AsyncHTTPClient
 internal import NIOCore
 internal import NIOHTTP1
 
 /// Queries OCSP responders by HTTP POST (RFC 6960, appendix A.1). Apple's responder is `http://ocsp.apple.com`.
-public struct HTTPOCSPTransport: OCSPTransport {
+package struct HTTPOCSPTransport: OCSPTransport {
   /// The largest accepted answer, in bytes. Apple's answers have about 2 kB.
   static let maxResponseBytes = 64 << 10
   /// The time limit for the HTTP client, which otherwise keeps trying to connect. Longer than any limit of a caller.
   private let patience: Duration
 
   /// Creates a transport that uses the process's shared HTTP client.
-  public init() { self.init(patience: .seconds(15)) }
+  package init() { self.init(patience: .seconds(15)) }
 
   init(patience: Duration) { self.patience = patience }
 
   /// Posts one request and returns the answer.
   ///
   /// - Throws: ``MillraceError`` with the area `unavailable` unless the answer is a 200 of at most 64 KiB.
-  public func query(_ request: [UInt8], url: String) async throws -> [UInt8] { try await post(request, to: url) }
+  package func query(_ request: [UInt8], url: String) async throws -> [UInt8] { try await post(request, to: url) }
 
   private func post(_ body: [UInt8], to url: String) async throws(MillraceError) -> [UInt8] {
     guard url.hasPrefix("http://") || url.hasPrefix("https://") else {

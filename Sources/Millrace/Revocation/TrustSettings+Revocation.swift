@@ -1,5 +1,5 @@
-public import MillraceTime
-public import AppStoreSignature
+package import MillraceTime
+package import AppStoreSignature
 
 extension TrustSettings.Revocation {
   /// Returns a revocation check with these settings; `nil` if online revocation is off.
@@ -7,7 +7,7 @@ extension TrustSettings.Revocation {
   /// - Parameters:
   ///   - clock: The clock whose current time answers must be valid at. The time limit for an answer is in real time.
   ///   - transport: Sends the requests.
-  public func checker(
+  package func checker(
     clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
   ) -> (any RevocationChecking)? {
     guard enabled else { return nil }

@@ -2,7 +2,7 @@
 
 extension Duration {
   /// The number of whole milliseconds, rounded towards zero; saturates at the bounds of `Int64`.
-  public var wholeMilliseconds: Int64 {
+  package var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
     guard !overflow else { return seconds < 0 ? .min : .max }
@@ -11,7 +11,7 @@ extension Duration {
   }
 
   /// The number of seconds, for metrics.
-  public var seconds: Double {
+  package var seconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18
   }

@@ -10,7 +10,7 @@
 #endif
 
 /// Reads small files and lists directories.
-public enum Files {
+package enum Files {
   /// Returns the bytes of the file at `path`.
   ///
   /// - Parameters:
@@ -18,7 +18,7 @@ public enum Files {
   ///   - limit: The largest accepted size, in bytes; 16 MiB by default.
   ///   - area: The area of the error if the file cannot be read.
   /// - Throws: ``MillraceError`` that names the file and the system's reason.
-  public static func read(
+  package static func read(
     _ path: String, limit: Int = 16 << 20, area: MillraceError.Area = .configuration
   ) throws(MillraceError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -43,7 +43,7 @@ public enum Files {
   /// Returns the text of the file at `path`, which must be UTF-8.
   ///
   /// - Throws: ``MillraceError`` that names the file.
-  public static func readText(
+  package static func readText(
     _ path: String, area: MillraceError.Area = .configuration
   ) throws(MillraceError) -> String {
     guard let text = String(validating: try read(path, area: area), as: UTF8.self) else {
@@ -55,7 +55,7 @@ public enum Files {
   /// Returns the names in the directory at `path`, sorted by byte value, without `.` and `..`.
   ///
   /// - Throws: ``MillraceError`` that names the directory and the system's reason.
-  public static func list(
+  package static func list(
     _ path: String, area: MillraceError.Area = .configuration
   ) throws(MillraceError) -> [String] {
     guard let directory = opendir(path) else { throw unreadable(path, area) }

@@ -1,9 +1,9 @@
 // Compares the durability of a cluster's topics with their files. No I/O; `/readyz` and the command line share it.
 
 /// Compares existing topics with the guarantees that their files declare.
-public enum DurabilityCheck {
+package enum DurabilityCheck {
   /// One way in which the cluster is weaker than declared.
-  public enum Weakness: Sendable, Hashable, CustomStringConvertible {
+  package enum Weakness: Sendable, Hashable, CustomStringConvertible {
     /// The topic does not exist.
     case missing(topic: String)
     /// The topic has fewer replicas than declared.
@@ -25,7 +25,7 @@ public enum DurabilityCheck {
     }
 
     /// One line for the operator: the topic, the weakness and the action.
-    public var description: String {
+    package var description: String {
       switch self {
       case .missing(let topic): "\(topic) does not exist: run `millrace topics apply`"
       case .replication(let topic, let actual, let declared):
@@ -48,7 +48,7 @@ public enum DurabilityCheck {
   ///   - declared: The topics that the process writes or reads.
   ///   - actual: The topics of the cluster.
   ///   - durability: If relaxed, topics only have to exist.
-  public static func weaknesses(
+  package static func weaknesses(
     declared: [TopicDefinition], actual: [TopicState], durability: KafkaSettings.Durability
   ) -> [Weakness] {
     let present = Dictionary(actual.map { ($0.topic, $0) }, uniquingKeysWith: { first, _ in first })

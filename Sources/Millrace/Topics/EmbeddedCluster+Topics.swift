@@ -1,11 +1,11 @@
 // The embedded cluster has no topic administration, so its process creates the topics before any client asks for them.
 
-public import KafkaClient
+package import KafkaClient
 
 extension EmbeddedCluster {
   /// Creates every topic of a catalog with its lanes and one replica.
   /// - Throws: ``KafkaError`` if a topic already exists.
-  public func create(_ catalog: TopicCatalog) throws(KafkaError) {
+  package func create(_ catalog: TopicCatalog) throws(KafkaError) {
     for topic in catalog.topics { try createTopic(topic.topic, partitions: topic.lanes) }
   }
 }

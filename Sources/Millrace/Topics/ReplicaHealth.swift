@@ -3,20 +3,20 @@
 internal import KafkaClient
 
 /// The missing replicas of the declared topics.
-public struct ReplicaHealth: Sendable, Hashable {
+package struct ReplicaHealth: Sendable, Hashable {
   /// A problem with replicas or brokers.
-  public struct Problem: Sendable, Hashable, CustomStringConvertible {
+  package struct Problem: Sendable, Hashable, CustomStringConvertible {
     /// The problem, in one clause.
-    public var what: String
+    package var what: String
     /// The action for the operator.
-    public var remedy: String
+    package var remedy: String
 
     /// `what: remedy`.
-    public var description: String { "\(what): \(remedy)" }
+    package var description: String { "\(what): \(remedy)" }
   }
 
   /// The problems, the worst first; empty if every replica is in sync.
-  public var problems: [Problem]
+  package var problems: [Problem]
 
   /// Finds the problems of a cluster.
   ///
@@ -24,7 +24,7 @@ public struct ReplicaHealth: Sendable, Hashable {
   ///   - declared: The topics that the files declare.
   ///   - actual: The topics of the cluster; undeclared topics are ignored.
   ///   - absentBrokers: The ids of brokers that have replicas and do not answer.
-  public init(declared: [TopicDefinition], actual: [TopicState], absentBrokers: [Int]) {
+  package init(declared: [TopicDefinition], actual: [TopicState], absentBrokers: [Int]) {
     let definitions = Dictionary(declared.map { ($0.topic, $0) }, uniquingKeysWith: { first, _ in first })
     var count = 0
     var (leaderless, short, behind): ([String], [String], [String]) = ([], [], [])

@@ -56,13 +56,13 @@ public struct TopicCatalog: Sendable, Hashable {
   }
 
   /// Reads the directory that `settings` names; otherwise like ``load(directory:prefix:lanes:workers:)``.
-  public static func load(_ settings: TopicSettings, workers: [Worker] = []) throws(MillraceError) -> TopicCatalog {
+  package static func load(_ settings: TopicSettings, workers: [Worker] = []) throws(MillraceError) -> TopicCatalog {
     try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes, workers: workers)
   }
 
   /// Reads the topics of a deployment: the shared topics, and the topics of every worker in `workers` and every
   /// receiver in `forward` of its configuration.
-  public static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
+  package static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
     let workers = configuration.workers.compactMap { settings in
       settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
     }
@@ -115,18 +115,18 @@ public struct TopicCatalog: Sendable, Hashable {
   /// Creates a catalog of these topics, for tests.
   ///
   /// - Throws: ``MillraceError`` if their notification types conflict.
-  public init(_ topics: [TopicDefinition]) throws(MillraceError) {
+  package init(_ topics: [TopicDefinition]) throws(MillraceError) {
     self.topics = topics.sorted { $0.name < $1.name }
     self.router = try NotificationRouter(topics)
   }
 
   /// Returns the topic with a name, without the prefix; `nil` if no file declares it.
-  public func topic(named name: String) -> TopicDefinition? {
+  package func topic(named name: String) -> TopicDefinition? {
     topics.first { $0.name == name }
   }
 
   /// The topics that receive notifications, sorted by name.
-  public var notificationTopics: [TopicDefinition] { topics.filter { !$0.notifications.isEmpty } }
+  package var notificationTopics: [TopicDefinition] { topics.filter { !$0.notifications.isEmpty } }
 }
 
 extension TopicFile {

@@ -2,19 +2,19 @@
 // changes the partition count of a keyed topic, which would break the order of its keys. No I/O.
 
 /// The difference between declared and existing topics.
-public struct TopicPlan: Sendable, Hashable {
+package struct TopicPlan: Sendable, Hashable {
   /// One setting that differs.
-  public struct SettingChange: Sendable, Hashable {
+  package struct SettingChange: Sendable, Hashable {
     /// Kafka's name.
-    public var name: String
+    package var name: String
     /// The current value; `nil` if the cluster did not report it.
-    public var from: String?
+    package var from: String?
     /// The declared value.
-    public var to: String
+    package var to: String
   }
 
   /// A step of the plan for one topic.
-  public enum Step: Sendable, Hashable {
+  package enum Step: Sendable, Hashable {
     /// Create the missing topic.
     case create(topic: String, partitions: Int, replication: Int, settings: [String: String])
     /// Change the settings that differ.
@@ -29,7 +29,7 @@ public struct TopicPlan: Sendable, Hashable {
     case keep(topic: String)
 
     /// The topic of the step.
-    public var topic: String {
+    package var topic: String {
       switch self {
       case .create(let topic, _, _, _), .alter(let topic, _), .addPartitions(let topic, _, _),
         .undeclared(let topic, _), .refuse(let topic, _), .keep(let topic):
@@ -38,7 +38,7 @@ public struct TopicPlan: Sendable, Hashable {
     }
 
     /// Whether applying the step changes the cluster.
-    public var changesCluster: Bool {
+    package var changesCluster: Bool {
       switch self {
       case .create, .alter, .addPartitions: true
       case .undeclared, .refuse, .keep: false
@@ -47,20 +47,20 @@ public struct TopicPlan: Sendable, Hashable {
   }
 
   /// The steps by topic, in the order in which they are applied.
-  public var steps: [Step]
+  package var steps: [Step]
   /// The number of brokers, if durability is relaxed and a topic declares more replicas than that. The plan then
   /// expects this number of replicas.
-  public var fewerBrokers: Int?
+  package var fewerBrokers: Int?
 
   /// Whether the cluster matches the declarations.
-  public var isUpToDate: Bool {
+  package var isUpToDate: Bool {
     steps.allSatisfy { step in
       if case .keep = step { true } else { false }
     }
   }
 
   /// Whether the plan refuses a change.
-  public var hasRefusals: Bool {
+  package var hasRefusals: Bool {
     steps.contains { step in
       if case .refuse = step { true } else { false }
     }
@@ -75,7 +75,7 @@ public struct TopicPlan: Sendable, Hashable {
   ///   - absentBrokers: The ids of brokers that have replicas and do not answer.
   ///   - durability: If relaxed, topics have at most as many replicas as the cluster has brokers, and settings that can
   ///     lose records are not refused.
-  public init(
+  package init(
     declared: [TopicDefinition], actual: [TopicState], brokerCount: Int, absentBrokers: [Int] = [],
     durability: KafkaSettings.Durability
   ) {
@@ -179,7 +179,7 @@ public struct TopicPlan: Sendable, Hashable {
 
 extension TopicDefinition {
   /// Returns the definition with at most `brokerCount` replicas, for development.
-  public func fitted(to brokerCount: Int) -> TopicDefinition {
+  package func fitted(to brokerCount: Int) -> TopicDefinition {
     var fitted = self
     fitted.replication = max(1, min(replication, brokerCount))
     if minimumInsyncReplicas > fitted.replication {

@@ -1,6 +1,6 @@
 extension TopicPlan {
   /// Returns the plan as an aligned table, followed by a summary and a newline.
-  public func table() -> String {
+  package func table() -> String {
     var rows: [[String]] = [["TOPIC", "ACTION", "WHAT"]]
     for step in steps { rows += Self.rows(step) }
     let widths = (0..<2).map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -13,7 +13,7 @@ extension TopicPlan {
   }
 
   /// The counts, in one line. A second line tells if replicas were reduced.
-  public var summary: String {
+  package var summary: String {
     var create = 0
     var alter = 0
     var add = 0

@@ -1,23 +1,23 @@
 // Builds an App Store Server API client for one command from the configuration: key file, roots, base URLs and budget.
 // Connections stay open until the command's work is done.
 
-public import AppStoreServerAPI
+package import AppStoreServerAPI
 internal import AppStoreSignature
-public import MillraceTime
+package import MillraceTime
 internal import Logging
-public import Millrace
+package import Millrace
 
 /// Creates App Store Server API clients from the configuration.
-public enum APIAccess {
+package enum APIAccess {
   /// The part of the app's budget that a read-only command takes: ten pages of a history per second. On endpoints that
   /// both call, workers leave this part to commands.
-  public static let readingPart = 0.25
+  package static let readingPart = 0.25
 
   /// Runs `work` with a client and closes the client's connections afterwards.
   ///
   /// - Parameter part: The part of the app's budget to use. Pass 1 for endpoints that no worker calls.
   /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
-  public static func with<Result: Sendable>(
+  package static func with<Result: Sendable>(
     _ app: APIApp, _ configuration: MillraceConfiguration, clock: MillraceClock, part: Double = readingPart,
     _ work: @Sendable (AppStoreServerClient) async throws -> Result
   ) async throws -> Result {
@@ -34,7 +34,7 @@ public enum APIAccess {
   /// Runs `work` with one client per app, all on the same budget, and closes the connections afterwards.
   ///
   /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
-  public static func withClients<Result: Sendable>(
+  package static func withClients<Result: Sendable>(
     of apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, budget: APIBudget,
     _ work: @Sendable ([String: AppStoreServerClient]) async throws -> Result
   ) async throws -> Result {
@@ -79,7 +79,7 @@ public enum APIAccess {
   }
 
   /// The part of Apple's limits, or of a rehearsal's limits, that a command may use.
-  public static func budget(
+  package static func budget(
     _ settings: AppStoreSettings, part: Double, clock: MillraceClock,
     onPause: @escaping @Sendable (BudgetPause) -> Void = { _ in }
   ) -> APIBudget {

@@ -1,22 +1,22 @@
 // Selects the app of an API call: the one that `--app` names, or the only configured one.
 
-public import AppStore
-public import Millrace
+package import AppStore
+package import Millrace
 
 /// A configured app with App Store Server API credentials.
-public struct APIApp: Sendable, Hashable {
+package struct APIApp: Sendable, Hashable {
   /// The app's settings; ``AppSettings/api`` is complete.
-  public let settings: AppSettings
+  package let settings: AppSettings
   /// The path of the app in the configuration: `apps[0]`.
-  public let place: String
+  package let place: String
   /// The environment to ask; nil: production first, then the sandbox.
-  public let environment: AppStoreEnvironment?
+  package let environment: AppStoreEnvironment?
 
   /// Selects the app that `--app` and `--environment` name.
   ///
   /// - Throws: ``OperationError`` that names the flag and its valid values; `MillraceError` that names the missing
   ///   configuration key.
-  public init(
+  package init(
     app: String?, environment: String?, in configuration: MillraceConfiguration
   ) throws {
     let (index, settings) = try Self.settings(of: app, in: configuration.apps)
@@ -41,7 +41,7 @@ public struct APIApp: Sendable, Hashable {
   }
 
   /// The environment for endpoints that need exactly one: the named one, else production if the app has it.
-  public var oneEnvironment: AppStoreEnvironment {
+  package var oneEnvironment: AppStoreEnvironment {
     environment ?? (settings.environments.contains(.production) ? .production : .sandbox)
   }
 

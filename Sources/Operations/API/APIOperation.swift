@@ -1,11 +1,11 @@
 // Implements `millrace api`: asks Apple one question and prints the answer for people or for scripts.
 
-public import AppStore
-public import AppStoreServerAPI
-public import MillraceTime
+package import AppStore
+package import AppStoreServerAPI
+package import MillraceTime
 
 /// Calls the App Store Server API and prints the result.
-public struct APIOperation: Sendable {
+package struct APIOperation: Sendable {
   private let client: AppStoreServerClient
   private let environment: AppStoreEnvironment?
   private let clock: MillraceClock
@@ -22,7 +22,7 @@ public struct APIOperation: Sendable {
   ///   - environment: The environment to ask; nil: production first, then the sandbox.
   ///   - asJSON: Prints payloads as Apple signed them, one JSON object per line.
   ///   - note: Receives messages for people that are not part of the result.
-  public init(
+  package init(
     _ client: AppStoreServerClient, in environment: AppStoreEnvironment?, clock: MillraceClock, to out: Output,
     asJSON: Bool, note: @escaping @Sendable (String) -> Void
   ) {
@@ -35,14 +35,14 @@ public struct APIOperation: Sendable {
   }
 
   /// `api transaction`
-  public func transaction(_ id: String) async throws -> CommandStatus {
+  package func transaction(_ id: String) async throws -> CommandStatus {
     let transaction = try await client.getTransactionInfo(id, in: environment).value.payload
     try show(transaction.json, .transaction(transaction, at: clock.wallTime))
     return .success
   }
 
   /// `api app-transaction`
-  public func appTransaction(_ id: String) async throws -> CommandStatus {
+  package func appTransaction(_ id: String) async throws -> CommandStatus {
     let transaction = try await client.getAppTransactionInfo(id, in: environment).value.payload
     try show(transaction.json, .appTransaction(transaction))
     return .success
@@ -51,7 +51,7 @@ public struct APIOperation: Sendable {
   /// `api history`
   ///
   /// - Parameter limit: The maximum number of transactions; nil for all.
-  public func history(
+  package func history(
     _ id: String, _ request: TransactionHistoryRequest, limit: Int?
   ) async throws -> CommandStatus {
     try await list(.purchases, client.getTransactionHistory(id, request, in: environment), limit: limit)
@@ -60,12 +60,12 @@ public struct APIOperation: Sendable {
   /// `api refunds`
   ///
   /// - Parameter limit: The maximum number of transactions; nil for all.
-  public func refunds(_ id: String, limit: Int?) async throws -> CommandStatus {
+  package func refunds(_ id: String, limit: Int?) async throws -> CommandStatus {
     try await list(.refunds, client.getRefundHistory(id, in: environment), limit: limit)
   }
 
   /// `api statuses`
-  public func statuses(_ id: String, _ statuses: [Status]) async throws -> CommandStatus {
+  package func statuses(_ id: String, _ statuses: [Status]) async throws -> CommandStatus {
     let answer = try await client.getAllSubscriptionStatuses(
       id, SubscriptionStatusesRequest(statuses: statuses), in: environment)
     let groups = answer.value
@@ -81,7 +81,7 @@ public struct APIOperation: Sendable {
   /// `api order`
   ///
   /// - Throws: ``OperationError`` if the environment is the sandbox: Apple offers this endpoint in production only.
-  public func order(_ id: String) async throws -> CommandStatus {
+  package func order(_ id: String) async throws -> CommandStatus {
     if environment == .sandbox {
       throw OperationError(
         .usage, "Apple looks up orders in production only", at: "--environment", remedy: "remove the flag")

@@ -1,13 +1,13 @@
 // Converts the flags of `millrace api history` into Apple's query.
 
-public import AppStore
+package import AppStore
 internal import MillraceTime
 internal import Millrace
 
 /// The flags of `millrace api history`.
-public struct HistoryFilter: Sendable, Hashable {
+package struct HistoryFilter: Sendable, Hashable {
   /// A product type as the command line names it.
-  public enum ProductKind: String, Sendable, Hashable, CaseIterable {
+  package enum ProductKind: String, Sendable, Hashable, CaseIterable {
     /// Auto-renewable subscriptions.
     case autoRenewable = "auto-renewable"
     /// Non-renewing subscriptions.
@@ -28,26 +28,26 @@ public struct HistoryFilter: Sendable, Hashable {
   }
 
   /// `--from`
-  public var from: String?
+  package var from: String?
   /// `--until`
-  public var until: String?
+  package var until: String?
   /// `--product`
-  public var products: [String] = []
+  package var products: [String] = []
   /// `--type`
-  public var types: [ProductKind] = []
+  package var types: [ProductKind] = []
   /// `--group`
-  public var groups: [String] = []
+  package var groups: [String] = []
   /// `--revoked`, `--no-revoked`
-  public var revoked: Bool?
+  package var revoked: Bool?
   /// `--newest-first`
-  public var isNewestFirst = false
+  package var isNewestFirst = false
 
   /// No filter: all transactions, the oldest change first.
-  public init() {}
+  package init() {}
 
   /// Converts the flags into a request.
   /// - Throws: ``OperationError`` that names the invalid flag.
-  public func request() throws(OperationError) -> TransactionHistoryRequest {
+  package func request() throws(OperationError) -> TransactionHistoryRequest {
     let request = TransactionHistoryRequest(
       startDate: try Self.moment(from, "--from"), endDate: try Self.moment(until, "--until"), productIds: products,
       productTypes: types.map(\.productType), sort: isNewestFirst ? .descending : nil,

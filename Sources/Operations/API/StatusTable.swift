@@ -1,17 +1,17 @@
 // A customer's subscriptions: status, end of the current period, and next renewal. Pure.
 
-public import AppStore
-public import AppStoreServerAPI
+package import AppStore
+package import AppStoreServerAPI
 
 /// Formats the response of Get All Subscription Statuses.
-public enum StatusTable {
+package enum StatusTable {
   private static let columns = [
     TextColumn("STATUS"), TextColumn("PRODUCT"), TextColumn("EXPIRES"), TextColumn("THEN"), TextColumn("GROUP"),
     TextColumn("ORIGINAL TRANSACTION"),
   ]
 
   /// One row per subscription.
-  public static func lines(_ groups: [SubscriptionGroup], lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func lines(_ groups: [SubscriptionGroup], lineWidth: Int?, usesColor: Bool) -> [String] {
     var rows: [[TextCell]] = []
     for group in groups {
       for subscription in group.subscriptions { rows.append(row(subscription, of: group)) }
@@ -31,7 +31,7 @@ public enum StatusTable {
   }
 
   /// One JSON object per subscription, with the payloads of both tokens.
-  public static func jsonLines(_ groups: [SubscriptionGroup], in environment: AppStoreEnvironment) -> [String] {
+  package static func jsonLines(_ groups: [SubscriptionGroup], in environment: AppStoreEnvironment) -> [String] {
     var lines: [String] = []
     for group in groups {
       for subscription in group.subscriptions {

@@ -1,9 +1,9 @@
 // Subscription statuses as the command line names them.
 
-public import AppStore
+package import AppStore
 
 /// The values of `--status`.
-public enum SubscriptionStatusName: String, Sendable, Hashable, CaseIterable {
+package enum SubscriptionStatusName: String, Sendable, Hashable, CaseIterable {
   /// The subscription is active.
   case active
   /// The subscription expired.
@@ -16,7 +16,7 @@ public enum SubscriptionStatusName: String, Sendable, Hashable, CaseIterable {
   case revoked
 
   /// Apple's value for the status.
-  public var status: Status {
+  package var status: Status {
     switch self {
     case .active: .active
     case .expired: .expired

@@ -1,11 +1,11 @@
 // The delivery state of a test notification, and whether asking Apple again can change it. Pure.
 
-public import AppStore
+package import AppStore
 
 /// The known delivery state of a test notification.
-public struct TestDelivery: Sendable, Hashable {
+package struct TestDelivery: Sendable, Hashable {
   /// The outcome of a delivery.
-  public enum Outcome: String, Sendable, Hashable {
+  package enum Outcome: String, Sendable, Hashable {
     /// The server received the notification.
     case delivered
     /// Apple's attempt failed. Apple retries in production, but not in the sandbox.
@@ -15,32 +15,32 @@ public struct TestDelivery: Sendable, Hashable {
   }
 
   /// The token that identifies the test at Apple.
-  public var token: String
+  package var token: String
   /// The environment of the test.
-  public var environment: AppStoreEnvironment
+  package var environment: AppStoreEnvironment
   /// The attempts so far, oldest first.
-  public var attempts: [SendAttemptItem]
+  package var attempts: [SendAttemptItem]
   /// The notification, once Apple's status includes it.
-  public var notification: ResponseBodyV2DecodedPayload?
+  package var notification: ResponseBodyV2DecodedPayload?
 
   /// A test notification that was requested and has no status yet.
-  public init(token: String, environment: AppStoreEnvironment) {
+  package init(token: String, environment: AppStoreEnvironment) {
     self.token = token
     self.environment = environment
     attempts = []
   }
 
   /// The outcome so far.
-  public var outcome: Outcome {
+  package var outcome: Outcome {
     if attempts.contains(where: { $0.sendAttemptResult == .success }) { return .delivered }
     return attempts.isEmpty ? .pending : .failed
   }
 
   /// Whether asking again within minutes is pointless: Apple's first retry comes after an hour.
-  public var isSettled: Bool { outcome != .pending }
+  package var isSettled: Bool { outcome != .pending }
 
   /// The attempts as a table, followed by a sentence.
-  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+  package func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     var rows: [[TextCell]] = []
     for (index, attempt) in attempts.enumerated() {
       let result = attempt.sendAttemptResult
@@ -58,7 +58,7 @@ public struct TestDelivery: Sendable, Hashable {
   }
 
   /// The delivery as one JSON object.
-  public var jsonLine: String {
+  package var jsonLine: String {
     var object: JSONObject = [
       "testNotificationToken": .string(token), "environment": environment.jsonValue,
       "outcome": .string(outcome.rawValue), "sendAttempts": attempts.jsonValue,

@@ -1,18 +1,18 @@
 // Implements `millrace api test-notification`: asks Apple to post a TEST notification, then asks for its status.
 
-public import AppStore
-public import AppStoreServerAPI
+package import AppStore
+package import AppStoreServerAPI
 internal import AppStoreSignature
-public import MillraceTime
+package import MillraceTime
 
 /// Requests a test notification and waits for Apple's attempt to deliver it.
-public struct TestNotificationOperation: Sendable {
+package struct TestNotificationOperation: Sendable {
   private let client: AppStoreServerClient
   private let environment: AppStoreEnvironment
   private let clock: MillraceClock
 
   /// Creates a test of the URL that App Store Connect has for this environment.
-  public init(_ client: AppStoreServerClient, in environment: AppStoreEnvironment, clock: MillraceClock) {
+  package init(_ client: AppStoreServerClient, in environment: AppStoreEnvironment, clock: MillraceClock) {
     self.client = client
     self.environment = environment
     self.clock = clock
@@ -26,7 +26,7 @@ public struct TestNotificationOperation: Sendable {
   ///   - limit: The maximum wait for the first attempt, in the clock's time. The client's own limit applies to the
   ///     request.
   ///   - tell: Receives progress messages for people.
-  public func run(waiting limit: Duration, tell: @Sendable (String) -> Void) async throws -> TestDelivery {
+  package func run(waiting limit: Duration, tell: @Sendable (String) -> Void) async throws -> TestDelivery {
     let token = try await client.requestTestNotification(in: environment).value
     tell("requested in \(environment), token \(token)")
     let end = clock.now.advanced(by: limit)
@@ -71,7 +71,7 @@ extension APIError {
 
 extension TestDelivery {
   /// The outcome as a sentence that says what to do.
-  public var sentence: String {
+  package var sentence: String {
     switch outcome {
     case .delivered: "The \(environment) URL received it."
     case .failed:
@@ -82,5 +82,5 @@ extension TestDelivery {
   }
 
   /// The exit status of the command.
-  public var status: CommandStatus { outcome == .delivered ? .success : .failure }
+  package var status: CommandStatus { outcome == .delivered ? .success : .failure }
 }

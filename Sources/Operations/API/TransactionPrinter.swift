@@ -1,11 +1,11 @@
 // Prints lists of transactions (histories, refunds, orders) page by page, as table rows or JSON lines.
 
-public import AppStore
+package import AppStore
 
 /// Prints transactions page by page.
-public struct TransactionPrinter: Sendable {
+package struct TransactionPrinter: Sendable {
   /// The subject of a list; determines the columns.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// Purchases: date, period and state.
     case purchases
     /// Refunds: date, percentage and reason.
@@ -18,14 +18,14 @@ public struct TransactionPrinter: Sendable {
   private let now: Timestamp
   private var table: StreamingTable
   /// The number of transactions printed.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   /// Creates a printer.
   ///
   /// - Parameters:
   ///   - asJSON: Prints the payloads as Apple signed them, one per line, instead of rows.
   ///   - now: The current time, which decides whether a transaction has expired.
-  public init(_ kind: Kind, to output: Output, asJSON: Bool, at now: Timestamp) {
+  package init(_ kind: Kind, to output: Output, asJSON: Bool, at now: Timestamp) {
     self.kind = kind
     self.output = output
     self.asJSON = asJSON
@@ -35,7 +35,7 @@ public struct TransactionPrinter: Sendable {
 
   /// Prints transactions.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public mutating func print(_ transactions: [JWSTransactionDecodedPayload]) throws(OperationError) {
+  package mutating func print(_ transactions: [JWSTransactionDecodedPayload]) throws(OperationError) {
     guard !asJSON else {
       let lines = transactions.map { String(decoding: $0.serialized(), as: UTF8.self) }
       count += lines.count

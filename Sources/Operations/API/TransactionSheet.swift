@@ -1,13 +1,13 @@
 // One transaction, renewal or app transaction in detail. The most important fields come first, as text; all other
 // fields follow under Apple's names.
 
-public import AppStore
+package import AppStore
 
 extension FactSheet {
   /// The details of a transaction.
   ///
   /// - Parameter now: The current time, which decides whether the transaction has expired.
-  public static func transaction(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) -> FactSheet {
+  package static func transaction(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) -> FactSheet {
     var sheet = FactSheet()
     let state = TransactionState(transaction, at: now).cell
     sheet.add("transaction", transaction.transactionId, .bold)
@@ -48,7 +48,7 @@ extension FactSheet {
   }
 
   /// The details of the purchase of the app itself.
-  public static func appTransaction(_ transaction: AppTransaction) -> FactSheet {
+  package static func appTransaction(_ transaction: AppTransaction) -> FactSheet {
     var sheet = FactSheet()
     sheet.add("app transaction", transaction.appTransactionId, .bold)
     sheet.add("environment", transaction.environment?.rawValue)

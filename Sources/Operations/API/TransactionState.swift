@@ -1,9 +1,9 @@
 // The current state of a transaction, derived from its payload and the time. Apple does not state it in one field.
 
-public import AppStore
+package import AppStore
 
 /// The state of a transaction.
-public enum TransactionState: String, Sendable, Hashable, CaseIterable {
+package enum TransactionState: String, Sendable, Hashable, CaseIterable {
   /// Refunded, or no longer shared by the family.
   case revoked
   /// Replaced by an upgrade before its period ended.
@@ -16,7 +16,7 @@ public enum TransactionState: String, Sendable, Hashable, CaseIterable {
   case bought
 
   /// The state of a transaction at a given time.
-  public init(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) {
+  package init(_ transaction: JWSTransactionDecodedPayload, at now: Timestamp) {
     if transaction.revocationDate != nil {
       self = .revoked
     } else if transaction.isUpgraded == true {

@@ -1,46 +1,46 @@
 // The audit trail for people and scripts: one entry per run, folded from its records. Pure.
 
-public import AppStore
-public import Millrace
+package import AppStore
+package import Millrace
 
 /// An operator's action and its result so far.
-public struct AuditEntry: Sendable, Hashable {
+package struct AuditEntry: Sendable, Hashable {
   /// The run's ID.
-  public var run: String
+  package var run: String
   /// The kind of action.
-  public var action: AuditRecord.Action
+  package var action: AuditRecord.Action
   /// The operator.
-  public var by: String
+  package var by: String
   /// The program that recorded the start.
-  public var source: String
+  package var source: String
   /// The start time.
-  public var startedAt: Timestamp
+  package var startedAt: Timestamp
   /// The end of the part that finished last.
-  public var endedAt: Timestamp?
+  package var endedAt: Timestamp?
   /// The operator's reason.
-  public var why: String?
+  package var why: String?
   /// The object of the action, such as a worker or a run.
-  public var target: String?
+  package var target: String?
   /// The records that the action covers.
-  public var selection: JSONObject?
+  package var selection: JSONObject?
   /// The number of parts.
-  public var parts: Int
+  package var parts: Int
   /// The results of the finished parts, by part name.
-  public var results: [String: AuditRecord.Result] = [:]
+  package var results: [String: AuditRecord.Result] = [:]
   /// The counts of all finished parts, summed by name, in the order in which they were reported.
-  public var counts: [AuditRecord.Count] = []
+  package var counts: [AuditRecord.Count] = []
 
   /// Whether every part has finished or the run was ended as a whole.
-  public var isOver: Bool { results[AuditRecord.everything] != nil || results.count >= parts }
+  package var isOver: Bool { results[AuditRecord.everything] != nil || results.count >= parts }
 
   /// The overall result, which is the worst result of any part; nil while parts are running.
-  public var result: AuditRecord.Result? {
+  package var result: AuditRecord.Result? {
     guard isOver else { return nil }
     return results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .done } ?? .done
   }
 
   /// The entry as a JSON object; unknown values are omitted.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["run": .string(run), "action": .string(action.rawValue), "by": .string(by)]
     json.set("source", source.isEmpty ? nil : source)
     json["startedAt"] = .string(startedAt.rfc3339)
@@ -67,24 +67,24 @@ public struct AuditEntry: Sendable, Hashable {
   }
 
   /// The entry as one line of JSON, without a line feed.
-  public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
+  package var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 /// The folded content of the audit topic.
-public struct AuditTrail: Sendable, Hashable {
+package struct AuditTrail: Sendable, Hashable {
   private var byName: [String: AuditEntry] = [:]
   private var order: [String] = []
   private var seen: Set<String> = []
   // Ends whose start is missing, because retention deleted it or because it arrives later. Kept until it arrives.
   private var early: [String: [AuditRecord]] = [:]
   /// The number of records that are not audit records.
-  public private(set) var foreignCount = 0
+  package private(set) var foreignCount = 0
 
   /// An empty trail.
-  public init() {}
+  package init() {}
 
   /// Adds a record; nil stands for an unreadable one. Adding the same record twice has no effect.
-  public mutating func fold(_ record: AuditRecord?) {
+  package mutating func fold(_ record: AuditRecord?) {
     guard let record else {
       foreignCount += 1
       return
@@ -119,10 +119,10 @@ public struct AuditTrail: Sendable, Hashable {
   }
 
   /// The entries, ordered by start time.
-  public var entries: [AuditEntry] { order.compactMap { byName[$0] } }
+  package var entries: [AuditEntry] { order.compactMap { byName[$0] } }
 
   /// The last entry of a run with the given action.
-  public func entry(of run: String, _ action: AuditRecord.Action) -> AuditEntry? {
+  package func entry(of run: String, _ action: AuditRecord.Action) -> AuditEntry? {
     entries.last { $0.run == run && $0.action == action }
   }
 }

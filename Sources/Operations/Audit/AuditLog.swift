@@ -1,27 +1,27 @@
 // Reads and writes the topic `millrace.audit` for commands and the console.
 
-public import AppStore
+package import AppStore
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// The audit trail of a deployment.
-public struct AuditLog: Sendable {
+package struct AuditLog: Sendable {
   private let log: any RecordLog
   private let prefix: String
 
   /// Creates an audit log on a record log.
   /// - Parameter prefix: The prefix of every topic name.
-  public init(on log: any RecordLog, prefix: String) {
+  package init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
   }
 
   /// The topic's name in Kafka.
-  public var topic: String { prefix + AuditRecord.topic }
+  package var topic: String { prefix + AuditRecord.topic }
 
   /// Reads the whole trail.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func trail() async throws -> AuditTrail {
+  package func trail() async throws -> AuditTrail {
     try await check()
     return try await TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }.current()
   }
@@ -29,7 +29,7 @@ public struct AuditLog: Sendable {
   /// Reads the whole trail and the latest activity of each run.
   /// - Parameter time: The current time, on the clock that stamps records.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func survey(at time: Timestamp) async throws -> AuditSurvey {
+  package func survey(at time: Timestamp) async throws -> AuditSurvey {
     AuditSurvey(try await trail(), try await pulse(), at: time)
   }
 
@@ -62,13 +62,13 @@ public struct AuditLog: Sendable {
   /// Appends records and returns when all in-sync replicas have them. Write the start of an action before the action
   /// itself, and skip the action if that fails.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func append(_ records: [AuditRecord]) async throws {
+  package func append(_ records: [AuditRecord]) async throws {
     try await check()
     try await log.append(records.map { $0.producerRecord(prefix: prefix) })
   }
 
   /// A table that follows the topic, for long-running processes.
-  public func table() -> TopicTable<AuditTrail> {
+  package func table() -> TopicTable<AuditTrail> {
     TopicTable(topic, in: log, AuditTrail()) { $0.fold(AuditRecord($1)) }
   }
 

@@ -1,46 +1,46 @@
 // The audit trail combined with the latest activity of each run, as `millrace audit` shows it. Pure.
 
-public import AppStore
+package import AppStore
 internal import Millrace
 
 /// All actions of operators and their current status.
-public struct AuditSurvey: Sendable {
+package struct AuditSurvey: Sendable {
   /// The recorded starts and ends.
-  public var trail: AuditTrail
+  package var trail: AuditTrail
   /// The latest activity of each run.
-  public var pulse: RunHeartbeat
+  package var pulse: RunHeartbeat
   /// The time of the survey.
-  public var at: Timestamp
+  package var at: Timestamp
 
   /// Creates a survey.
-  public init(_ trail: AuditTrail, _ pulse: RunHeartbeat, at time: Timestamp) {
+  package init(_ trail: AuditTrail, _ pulse: RunHeartbeat, at time: Timestamp) {
     (self.trail, self.pulse, at) = (trail, pulse, time)
   }
 
   /// One action and its status.
-  public struct Line: Sendable, Hashable {
+  package struct Line: Sendable, Hashable {
     /// The action.
-    public var entry: AuditEntry
+    package var entry: AuditEntry
     /// Its status.
-    public var standing: AuditEntry.Standing
+    package var standing: AuditEntry.Standing
   }
 
   /// The actions, ordered by start time.
   /// - Parameter isOpenOnly: Omits finished actions.
-  public func lines(isOpenOnly: Bool = false) -> [Line] {
+  package func lines(isOpenOnly: Bool = false) -> [Line] {
     trail.entries.filter { !isOpenOnly || !$0.isOver }.map { Line(entry: $0, standing: $0.standing(pulse, at: at)) }
   }
 }
 
 extension AuditSurvey.Line: Reportable {
   /// The columns of ``row``.
-  public static let columns = [
+  package static let columns = [
     TextColumn("BEGAN"), TextColumn("WHAT"), TextColumn("BY"), TextColumn("TO"), TextColumn("RESULT"),
     TextColumn("HOW MANY"), TextColumn("RUN"), TextColumn("WHY"),
   ]
 
   /// The cells of one table row.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     let state: TextCell =
       switch standing {
       case .over(let result):
@@ -59,7 +59,7 @@ extension AuditSurvey.Line: Reportable {
   }
 
   /// The entry with its status: `state` is `over`, `running`, `paused` or `silent`; `silentSince` is set with `silent`.
-  public var jsonLine: String {
+  package var jsonLine: String {
     var json = entry.json
     switch standing {
     case .over: json["state"] = "over"

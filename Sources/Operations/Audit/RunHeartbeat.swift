@@ -1,18 +1,18 @@
 // The latest activity of each run. A process that dies writes no end to the audit trail; its activity until then is in
 // `millrace.operations` and `millrace.backfills`. Pure.
 
-public import AppStore
-public import KafkaClient
-public import Millrace
+package import AppStore
+package import KafkaClient
+package import Millrace
 
 /// The latest activity of each run.
-public struct RunHeartbeat: Sendable, Hashable {
+package struct RunHeartbeat: Sendable, Hashable {
   /// The latest activity of one run.
-  public struct LastSeen: Sendable, Hashable {
+  package struct LastSeen: Sendable, Hashable {
     /// The time of the activity.
-    public var at: Timestamp
+    package var at: Timestamp
     /// Whether an operator paused the run, which explains silence.
-    public var isPaused = false
+    package var isPaused = false
   }
 
   private var beats: [String: LastSeen] = [:]
@@ -20,13 +20,13 @@ public struct RunHeartbeat: Sendable, Hashable {
   private var runs: [String: String] = [:]
 
   /// No activity.
-  public init() {}
+  package init() {}
 
   /// The latest activity of a run; nil if there is none.
-  public subscript(run: String) -> LastSeen? { beats[run] }
+  package subscript(run: String) -> LastSeen? { beats[run] }
 
   /// Adds the next record of `millrace.operations`.
-  public mutating func fold(_ record: ConsumerRecord) {
+  package mutating func fold(_ record: ConsumerRecord) {
     if let operation = OperationsRecord(record) { fold(operation, writtenAt: record.writtenAt) }
   }
 
@@ -49,7 +49,7 @@ public struct RunHeartbeat: Sendable, Hashable {
   }
 
   /// Adds the runs of `millrace.backfills`.
-  public mutating func fold(_ table: BackfillTable) {
+  package mutating func fold(_ table: BackfillTable) {
     for run in table.runs { beats[run.id] = LastSeen(at: run.updatedAt, isPaused: run.state == .paused) }
   }
 
@@ -66,7 +66,7 @@ extension ConsumerRecord {
 
 extension AuditEntry {
   /// The status of an action.
-  public enum Standing: Sendable, Hashable {
+  package enum Standing: Sendable, Hashable {
     /// Every part has finished, or the run was ended as a whole.
     case over(AuditRecord.Result)
     /// The action is running.
@@ -78,10 +78,10 @@ extension AuditEntry {
   }
 
   /// The time without activity after which a run counts as silent.
-  public static let patience = Duration.seconds(60)
+  package static let patience = Duration.seconds(60)
 
   /// The status at a given time.
-  public func standing(_ pulse: RunHeartbeat, at now: Timestamp) -> Standing {
+  package func standing(_ pulse: RunHeartbeat, at now: Timestamp) -> Standing {
     if let result { return .over(result) }
     let beat = pulse[run]
     if beat?.isPaused == true { return .paused }

@@ -6,7 +6,7 @@ internal import Millrace
 internal import Synchronization
 
 /// Shows the reports of a run.
-public final class BackfillDisplay: Sendable {
+package final class BackfillDisplay: Sendable {
   private struct State {
     var begun: (at: Timestamp, slicesDone: Int)?
     var hasLine = false
@@ -17,14 +17,14 @@ public final class BackfillDisplay: Sendable {
   private let state = Mutex(State())
 
   /// Creates a display.
-  public init(_ out: Output, asJSON: Bool) {
+  package init(_ out: Output, asJSON: Bool) {
     self.out = out
     self.asJSON = asJSON
   }
 
   /// Shows one report.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func report(_ report: BackfillReport) throws {
+  package func report(_ report: BackfillReport) throws {
     if asJSON { return try out.line(report.jsonLine) }
     try state.withLock { state throws(OperationError) in
       if case .progress(let run) = report {

@@ -1,11 +1,11 @@
 // Reads and writes the topic of backfill runs for commands, the console and `--follow`.
 
-public import AppStore
+package import AppStore
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// The backfill runs of a deployment.
-public struct BackfillLog: Sendable {
+package struct BackfillLog: Sendable {
   let log: any RecordLog
   let prefix: String
   private let content: TopicTable<BackfillTable>
@@ -14,7 +14,7 @@ public struct BackfillLog: Sendable {
 
   /// Creates a log of runs on a record log.
   /// - Parameter prefix: The prefix of every topic name.
-  public init(on log: any RecordLog, prefix: String) {
+  package init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
     content = TopicTable(prefix + BackfillRecord.topic, in: log, BackfillTable()) { $0.fold($1) }
@@ -22,7 +22,7 @@ public struct BackfillLog: Sendable {
 
   /// Reads the whole topic.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func table() async throws -> BackfillTable {
+  package func table() async throws -> BackfillTable {
     try await require([BackfillRecord.topic])
     return try await content.current()
   }
@@ -32,7 +32,7 @@ public struct BackfillLog: Sendable {
 
   /// Finds a run by its ID or by a unique prefix of it.
   /// - Throws: ``OperationError`` if no run or more than one run matches.
-  public func run(_ id: String, in table: BackfillTable) throws(OperationError) -> BackfillRun {
+  package func run(_ id: String, in table: BackfillTable) throws(OperationError) -> BackfillRun {
     if let run = table[id] { return run }
     let alike = table.runs.filter { $0.id.hasPrefix(id) }
     if !id.isEmpty, let only = alike.first, alike.count == 1 { return only }
@@ -50,7 +50,7 @@ public struct BackfillLog: Sendable {
   /// - Returns: Whether this call ended the run.
   /// - Throws: ``OperationError`` if the run is over.
   @discardableResult
-  public func wish(
+  package func wish(
     _ wish: RunVerb, for run: BackfillRun, by: String, source: String = "millrace", at time: Timestamp,
     pulse: Timestamp
   ) async throws -> Bool {

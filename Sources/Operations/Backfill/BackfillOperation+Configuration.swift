@@ -1,16 +1,16 @@
 // Creates an operation from the configuration: a client per app, one budget, and announcements of Apple's pauses.
 
 internal import AppStoreServerAPI
-public import MillraceTime
+package import MillraceTime
 internal import KafkaClient
 internal import Logging
-public import Millrace
+package import Millrace
 
 extension BackfillOperation {
   /// Runs `work` with an operation and closes its connections afterwards.
   ///
   /// - Throws: `MillraceError` that names the configuration key, or the error of `work`.
-  public static func with<Result: Sendable>(
+  package static func with<Result: Sendable>(
     _ log: BackfillLog, _ apps: [APIApp], _ configuration: MillraceConfiguration, clock: MillraceClock, parallel: Int,
     report: @escaping @Sendable (BackfillReport) throws -> Void,
     _ work: @Sendable (BackfillOperation) async throws -> Result

@@ -2,36 +2,36 @@
 // next process fetches at most one page of each slice again.
 
 internal import AppStore
-public import AppStoreServerAPI
-public import MillraceTime
+package import AppStoreServerAPI
+package import MillraceTime
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// Fills gaps from Apple's notification history.
-public struct BackfillOperation: Sendable {
+package struct BackfillOperation: Sendable {
   /// The dependencies of a backfill.
-  public struct Parts: Sendable {
+  package struct Parts: Sendable {
     /// The runs, and the log that receives notifications.
-    public var log: BackfillLog
+    package var log: BackfillLog
     /// The client of each app, by bundle ID.
-    public var clients: [String: AppStoreServerClient]
+    package var clients: [String: AppStoreServerClient]
     /// The ingress's verification and routing.
-    public var admission: NotificationAdmission
+    package var admission: NotificationAdmission
     /// The deployment's topics.
-    public var catalog: TopicCatalog
+    package var catalog: TopicCatalog
     /// Announces a 429 to other processes; nil: no announcement.
     var pauses: PauseChannel?
     /// The notifications' clock.
-    public var clock: MillraceClock
+    package var clock: MillraceClock
     /// The operators' clock, which times heartbeats.
     var pulse = MillraceClock.system
     /// The number of slices fetched in parallel.
-    public var parallel = 32
+    package var parallel = 32
     /// How long the run keeps retrying while Apple fails.
     var patience = Duration.seconds(30 * 60)
 
     /// Creates the dependencies.
-    public init(
+    package init(
       log: BackfillLog, clients: [String: AppStoreServerClient], admission: NotificationAdmission,
       catalog: TopicCatalog, clock: MillraceClock
     ) {
@@ -44,7 +44,7 @@ public struct BackfillOperation: Sendable {
   }
 
   /// The part of an app's budget that a run takes; `--follow` takes the rest. No other process reads histories.
-  public static let budgetPart = 0.97
+  package static let budgetPart = 0.97
 
   /// The maximum number of restarts of one slice in one process.
   static let maximumRestarts = 5
@@ -54,7 +54,7 @@ public struct BackfillOperation: Sendable {
 
   /// Creates an operation.
   /// - Parameter report: Receives reports, from several tasks concurrently.
-  public init(_ parts: Parts, report: @escaping @Sendable (BackfillReport) throws -> Void) {
+  package init(_ parts: Parts, report: @escaping @Sendable (BackfillReport) throws -> Void) {
     self.parts = parts
     self.report = report
   }
@@ -63,7 +63,7 @@ public struct BackfillOperation: Sendable {
   ///
   /// - Parameter sliceLength: The length of a slice; nil: chosen from the length of the run's time range.
   /// - Throws: ``OperationError`` if a topic is missing, or if a running backfill fetches from one of these histories.
-  public func start(
+  package func start(
     _ selection: BackfillSelection, sliceLength: Duration? = nil, by: String
   ) async throws -> BackfillRun {
     let table = try await parts.log.table()
@@ -90,7 +90,7 @@ public struct BackfillOperation: Sendable {
 
   /// Takes over a run that failed or whose process died.
   /// - Throws: ``OperationError`` if the run does not exist, is over, or is being worked on.
-  public func goOn(with id: String, by: String) async throws -> BackfillRun {
+  package func goOn(with id: String, by: String) async throws -> BackfillRun {
     let table = try await parts.log.table()
     var run = try parts.log.run(id, in: table)
     guard !run.state.isOver else {
@@ -116,7 +116,7 @@ public struct BackfillOperation: Sendable {
   /// - Returns: The run as it ended; its state is `stopped` if an operator ended it.
   /// - Throws: `APIError` that retrying does not fix, `KafkaError`, `CancellationError`, or the error of `report`. The
   ///   stored run can then be continued.
-  public func carryOut(_ run: BackfillRun) async throws -> BackfillRun {
+  package func carryOut(_ run: BackfillRun) async throws -> BackfillRun {
     let quarantine = try await parts.requireTopics()
     let progress = BackfillProgress(run, try await parts.log.current())
     do {

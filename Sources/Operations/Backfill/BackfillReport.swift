@@ -1,11 +1,11 @@
 // The reports of a run, for people and scripts. Pure.
 
-public import AppStore
+package import AppStore
 internal import MillraceTime
 internal import Millrace
 
 /// An event in a run.
-public enum BackfillReport: Sendable, Hashable {
+package enum BackfillReport: Sendable, Hashable {
   /// The run made progress.
   case progress(BackfillRun)
   /// Apple fails; the text is Apple's answer, and the run waits until the given time.
@@ -18,7 +18,7 @@ public enum BackfillReport: Sendable, Hashable {
   case ended(BackfillRun)
 
   /// The report as one line of JSON, without a line feed.
-  public var jsonLine: String {
+  package var jsonLine: String {
     let json: JSONObject =
       switch self {
       case .progress(let run): Self.event("progress", run.json)
@@ -36,7 +36,7 @@ public enum BackfillReport: Sendable, Hashable {
 
   /// The report as one line of text. Nil for ``progress(_:)``, which has its own line:
   /// ``BackfillRun/progressLine(at:width:usesColor:)``.
-  public var line: String? {
+  package var line: String? {
     switch self {
     case .progress: nil
     case .ended(let run): run.sentence
@@ -64,7 +64,7 @@ extension BackfillSlice {
 
 extension BackfillRun {
   /// The fraction of slices that are done, from 0 to 1.
-  public var share: Double {
+  package var share: Double {
     let count = slices.count
     return count == 0 ? 1 : Double(slicesDone) / Double(count)
   }
@@ -73,14 +73,14 @@ extension BackfillRun {
   ///
   /// - Parameters:
   /// - Parameter begun: The time at which this process started to work, and the number of slices done by then.
-  public func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
+  package func estimatedEnd(at now: Timestamp, begun: (at: Timestamp, slicesDone: Int)) -> Timestamp? {
     let done = slicesDone - begun.slicesDone
     guard done > 0, now > begun.at else { return nil }
     return now + (now - begun.at) / done * max(0, slices.count - slicesDone)
   }
 
   /// The progress line, which replaces the one before it on a terminal.
-  public func progressLine(
+  package func progressLine(
     at now: Timestamp, begun: (at: Timestamp, slicesDone: Int), width: Int?, usesColor: Bool
   ) -> String {
     let bar = ProgressBar(
@@ -95,7 +95,7 @@ extension BackfillRun {
   }
 
   /// The result of the run as a sentence.
-  public var sentence: String {
+  package var sentence: String {
     let extra = [
       counts.quarantined > 0
         ? "\(HumanText.count(counts.quarantined, "item")) in quarantine (millrace quarantine list)" : nil,
@@ -112,7 +112,7 @@ extension BackfillRun {
   }
 
   /// The exit status of the command.
-  public var status: CommandStatus { state == .done && counts.quarantined == 0 ? .success : .failure }
+  package var status: CommandStatus { state == .done && counts.quarantined == 0 ? .success : .failure }
 
   static func rough(_ duration: Duration) -> String {
     let seconds = max(0, duration.components.seconds)
@@ -123,7 +123,7 @@ extension BackfillRun {
   }
 
   /// Runs as a table, newest last.
-  public static func lines(_ runs: [BackfillRun], now: Timestamp, lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func lines(_ runs: [BackfillRun], now: Timestamp, lineWidth: Int?, usesColor: Bool) -> [String] {
     guard !runs.isEmpty else { return ["No runs."] }
     let columns = [
       TextColumn("RUN"), TextColumn("STATE"), TextColumn("SLICES", alignment: .right),

@@ -1,13 +1,13 @@
 // A run of `millrace backfill` as stored in the compacted topic `millrace.backfills`. The console, other terminals and
 // the next process after a crash read it too. Values with different writers have different keys.
 
-public import AppStore
+package import AppStore
 package import KafkaClient
 
 /// A backfill run.
-public struct BackfillRun: Sendable, Hashable {
+package struct BackfillRun: Sendable, Hashable {
   /// The state of a run.
-  public enum State: String, Sendable, Hashable, CaseIterable {
+  package enum State: String, Sendable, Hashable, CaseIterable {
     /// A process works on the run, or did until it was killed: see ``BackfillRun/updatedAt``.
     case running
     /// An operator paused the run.
@@ -20,36 +20,36 @@ public struct BackfillRun: Sendable, Hashable {
     case failed
 
     /// Whether the run is over for good.
-    public var isOver: Bool { self == .done || self == .stopped }
+    package var isOver: Bool { self == .done || self == .stopped }
   }
 
   /// The run's ID.
-  public var id: String
+  package var id: String
   /// The notifications to fetch.
-  public var selection: BackfillSelection
+  package var selection: BackfillSelection
   /// The length of a slice.
-  public var sliceLength: Duration
+  package var sliceLength: Duration
   /// The operator who started the run.
-  public var by: String
+  package var by: String
   /// The start time.
-  public var startedAt: Timestamp
+  package var startedAt: Timestamp
   /// The current state.
-  public var state = State.running
+  package var state = State.running
   /// The process that works on the run. A process that continues the run becomes its owner.
-  public var owner: String
+  package var owner: String
   /// The number of the owner, from 1. Readers ignore writes of earlier owners.
-  public var claim = 1
+  package var claim = 1
   /// The time of the owner's last heartbeat.
-  public var updatedAt: Timestamp
+  package var updatedAt: Timestamp
   /// The number of slices that are done.
-  public var slicesDone = 0
+  package var slicesDone = 0
   /// The totals so far.
-  public var counts = BackfillCounts()
+  package var counts = BackfillCounts()
   /// The reason for a failure.
-  public var detail: String?
+  package var detail: String?
 
   /// A new run without progress.
-  public init(
+  package init(
     id: String, _ selection: BackfillSelection, sliceLength: Duration, by: String, owner: String, at time: Timestamp
   ) {
     self.id = id
@@ -62,20 +62,20 @@ public struct BackfillRun: Sendable, Hashable {
   }
 
   /// All slices.
-  public var slices: [BackfillSlice] { BackfillSlice.plan(selection, length: sliceLength) }
+  package var slices: [BackfillSlice] { BackfillSlice.plan(selection, length: sliceLength) }
 
   /// The interval of the owner's heartbeats.
   static let heartbeat = Duration.seconds(5)
 
   /// Whether the owner's last heartbeat is recent.
-  public func isAlive(at now: Timestamp) -> Bool {
+  package func isAlive(at now: Timestamp) -> Bool {
     (state == .running || state == .paused) && now - updatedAt < Self.heartbeat * 3
   }
 }
 
 extension BackfillRun {
   /// The run as stored and shown.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = [
       "kind": "run", "run": .string(id), "state": .string(state.rawValue), "selection": .object(selection.json),
       "sliceMilliseconds": .integer(Int64(sliceLength / .milliseconds(1))), "slices": .integer(Int64(slices.count)),
@@ -104,14 +104,14 @@ extension BackfillRun {
 }
 
 /// The progress of `--follow` in one history.
-public struct FollowMark: Sendable, Hashable {
+package struct FollowMark: Sendable, Hashable {
   /// All notifications before this time were requested.
-  public var through: Timestamp
+  package var through: Timestamp
   /// The time of the last sweep over all of Apple's retry period.
-  public var sweptAt: Timestamp
+  package var sweptAt: Timestamp
 
   /// Creates a mark.
-  public init(through: Timestamp, sweptAt: Timestamp) {
+  package init(through: Timestamp, sweptAt: Timestamp) {
     self.through = through
     self.sweptAt = sweptAt
   }
@@ -195,29 +195,29 @@ enum BackfillRecord: Sendable, Hashable {
 }
 
 /// The content of the topic.
-public struct BackfillTable: Sendable, Hashable {
+package struct BackfillTable: Sendable, Hashable {
   private var byID: [String: BackfillRun] = [:]
   private var marks: [String: [Int: BackfillMark]] = [:]
   private var wishes: [String: RunVerb] = [:]
   private var follows: [BackfillTarget: FollowMark] = [:]
 
   /// An empty topic.
-  public init() {}
+  package init() {}
 
   /// All runs, oldest first.
-  public var runs: [BackfillRun] { byID.values.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) } }
+  package var runs: [BackfillRun] { byID.values.sorted { ($0.startedAt, $0.id) < ($1.startedAt, $1.id) } }
 
   /// The run with the given ID.
-  public subscript(id: String) -> BackfillRun? { byID[id] }
+  package subscript(id: String) -> BackfillRun? { byID[id] }
 
   /// The progress of each started slice of a run, by slice number.
-  public func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
+  package func marks(of run: String) -> [Int: BackfillMark] { marks[run] ?? [:] }
 
   /// The operator's latest request for a run.
-  public func wish(for run: String) -> RunVerb? { wishes[run] }
+  package func wish(for run: String) -> RunVerb? { wishes[run] }
 
   /// The progress of `--follow` in a history.
-  public func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
+  package func follow(_ target: BackfillTarget) -> FollowMark? { follows[target] }
 
   /// Adds the next record. Records of unknown kinds are ignored.
   package mutating func fold(_ record: ConsumerRecord) {

@@ -1,51 +1,51 @@
 // The notifications that a run fetches from Apple's history: conversion from flags, to requests, and to and from JSON.
 
-public import AppStore
-public import Millrace
+package import AppStore
+package import Millrace
 
 /// One app in one environment. Apple keeps one history for each.
-public struct BackfillTarget: Sendable, Hashable, CustomStringConvertible {
+package struct BackfillTarget: Sendable, Hashable, CustomStringConvertible {
   /// The app's bundle ID.
-  public var bundleId: String
+  package var bundleId: String
   /// The environment.
-  public var environment: AppStoreEnvironment
+  package var environment: AppStoreEnvironment
 
   /// Creates a target.
-  public init(bundleId: String, environment: AppStoreEnvironment) {
+  package init(bundleId: String, environment: AppStoreEnvironment) {
     self.bundleId = bundleId
     self.environment = environment
   }
 
   /// The app and the environment.
-  public var description: String { "\(bundleId) in \(environment)" }
+  package var description: String { "\(bundleId) in \(environment)" }
 }
 
 /// The notifications that a run fetches.
-public struct BackfillSelection: Sendable, Hashable {
+package struct BackfillSelection: Sendable, Hashable {
   /// The apps and environments.
-  public var targets: [BackfillTarget]
+  package var targets: [BackfillTarget]
   /// The start of the time range.
-  public var from: Timestamp
+  package var from: Timestamp
   /// The end of the time range.
-  public var to: Timestamp
+  package var to: Timestamp
   /// Only this type; nil for all types.
-  public var type: NotificationTypeV2?
+  package var type: NotificationTypeV2?
   /// Only this subtype; nil for all subtypes.
-  public var subtype: Subtype?
+  package var subtype: Subtype?
   /// Only notifications about the customer of this transaction; nil for all customers.
-  public var transactionId: String?
+  package var transactionId: String?
   /// Only notifications that Apple failed to deliver or has not delivered yet.
-  public var onlyFailures = false
+  package var onlyFailures = false
 
   /// Selects all notifications of a time range.
-  public init(targets: [BackfillTarget], from: Timestamp, to: Timestamp) {
+  package init(targets: [BackfillTarget], from: Timestamp, to: Timestamp) {
     self.targets = targets
     self.from = from
     self.to = to
   }
 
   /// The request to Apple for a part of the time range.
-  public func request(from: Timestamp, to: Timestamp) -> NotificationHistoryRequest {
+  package func request(from: Timestamp, to: Timestamp) -> NotificationHistoryRequest {
     var request = NotificationHistoryRequest(startDate: from, endDate: to)
     request.notificationType = type
     request.notificationSubtype = subtype
@@ -56,7 +56,7 @@ public struct BackfillSelection: Sendable, Hashable {
 
   /// Rejects a selection that Apple would refuse, before the first request.
   /// - Throws: ``OperationError`` that names the flag and the bound.
-  public func check(now: Timestamp) throws(OperationError) {
+  package func check(now: Timestamp) throws(OperationError) {
     for target in targets {
       let earliest = now - NotificationHistoryRequest.window(of: target.environment)
       guard from >= earliest else {
@@ -85,7 +85,7 @@ public struct BackfillSelection: Sendable, Hashable {
 
 extension BackfillSelection {
   /// The selection as stored.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = [
       "targets": .array(
         targets.map { ["bundleId": .string($0.bundleId), "environment": .string($0.environment.rawValue)] }),
@@ -99,7 +99,7 @@ extension BackfillSelection {
   }
 
   /// Reads a stored selection; nil if a value is missing.
-  public init?(json: JSONObject) {
+  package init?(json: JSONObject) {
     guard let from: Timestamp = json.value("from"), let to: Timestamp = json.value("to"),
       case .array(let list)? = json["targets"]
     else { return nil }
@@ -118,7 +118,7 @@ extension BackfillSelection {
   }
 
   /// The selection as text.
-  public var sentence: String {
+  package var sentence: String {
     let what: [String?] = [
       type?.rawValue, subtype?.rawValue, transactionId.map { "customer of \($0)" }, onlyFailures ? "failures" : nil,
     ]
@@ -129,34 +129,34 @@ extension BackfillSelection {
 }
 
 /// The flags of `millrace backfill`.
-public struct BackfillFlags: Sendable, Hashable {
+package struct BackfillFlags: Sendable, Hashable {
   /// `--from`
-  public var from: String?
+  package var from: String?
   /// `--to`
-  public var to: String?
+  package var to: String?
   /// `--type`
-  public var type: String?
+  package var type: String?
   /// `--subtype`
-  public var subtype: String?
+  package var subtype: String?
   /// `--transaction`
-  public var transaction: String?
+  package var transaction: String?
   /// `--only-failures`
-  public var onlyFailures = false
+  package var onlyFailures = false
   /// `--app`
-  public var app: String?
+  package var app: String?
   /// `--environment`
-  public var environment: String?
+  package var environment: String?
 
   /// No flags.
-  public init() {}
+  package init() {}
 
   /// Whether no flag is set; a continued run then uses its stored selection.
-  public var isEmpty: Bool { self == BackfillFlags() }
+  package var isEmpty: Bool { self == BackfillFlags() }
 
   /// The selection, checked against Apple's rules.
   ///
   /// - Throws: ``OperationError`` that names the flag; `MillraceError` that names the configuration key.
-  public func selection(in configuration: MillraceConfiguration, now: Timestamp) throws -> BackfillSelection {
+  package func selection(in configuration: MillraceConfiguration, now: Timestamp) throws -> BackfillSelection {
     guard let from = try HistoryFilter.moment(from, "--from", now: now) else {
       throw OperationError(
         .usage, "the flag is missing", at: "--from", remedy: "say since when: 3d, 2026-01-31 or 2026-01-31T12:00:00Z")
@@ -178,7 +178,7 @@ public struct BackfillFlags: Sendable, Hashable {
   }
 
   /// The apps that `--app` selects: the named one, else all with credentials and the environment.
-  public func apps(in configuration: MillraceConfiguration) throws -> [APIApp] {
+  package func apps(in configuration: MillraceConfiguration) throws -> [APIApp] {
     let able = configuration.apps.filter { settings in
       settings.api.isComplete
         && (environment.map { name in settings.environments.contains { $0.rawValue == name } } ?? true)
@@ -192,7 +192,7 @@ public struct BackfillFlags: Sendable, Hashable {
   }
 
   /// The histories of the apps: in the named environment, else in all environments of each app.
-  public static func targets(of apps: [APIApp]) -> [BackfillTarget] {
+  package static func targets(of apps: [APIApp]) -> [BackfillTarget] {
     apps.flatMap { app in
       (app.environment.map { [$0] } ?? app.settings.environments).map {
         BackfillTarget(bundleId: app.settings.bundleId, environment: $0)

@@ -1,23 +1,23 @@
 // The parts of a run's time range. Each is fetched from its first page to its last and has its own checkpoint. Pure.
 
-public import AppStore
+package import AppStore
 
 /// The totals of a run or a slice.
-public struct BackfillCounts: Sendable, Hashable {
+package struct BackfillCounts: Sendable, Hashable {
   /// The number of pages that Apple returned.
-  public var pages = 0
+  package var pages = 0
   /// The number of notifications written to their topics. A restarted slice counts its notifications again.
-  public var published = 0
+  package var published = 0
   /// The number of items in the quarantine because they are not valid notifications for a configured app.
-  public var quarantined = 0
+  package var quarantined = 0
   /// The number of slices that restarted because Apple rejected their page token.
-  public var restarts = 0
+  package var restarts = 0
 
   /// All counts zero.
-  public init() {}
+  package init() {}
 
   /// The sum of two totals.
-  public static func + (left: BackfillCounts, right: BackfillCounts) -> BackfillCounts {
+  package static func + (left: BackfillCounts, right: BackfillCounts) -> BackfillCounts {
     var sum = left
     sum.pages += right.pages
     sum.published += right.published
@@ -40,28 +40,28 @@ public struct BackfillCounts: Sendable, Hashable {
 }
 
 /// The checkpoint of a slice.
-public struct BackfillMark: Sendable, Hashable {
+package struct BackfillMark: Sendable, Hashable {
   /// The token of the next page; nil for the first page.
-  public var token: String?
+  package var token: String?
   /// Whether the last page is in Kafka.
-  public var isDone = false
+  package var isDone = false
   /// The totals so far.
-  public var counts = BackfillCounts()
+  package var counts = BackfillCounts()
 
   /// The start of a slice.
-  public init() {}
+  package init() {}
 }
 
 /// A part of a run's time range in one history.
-public struct BackfillSlice: Sendable, Hashable {
+package struct BackfillSlice: Sendable, Hashable {
   /// The slice's number within its run.
-  public var number: Int
+  package var number: Int
   /// The app and environment of the history.
-  public var target: BackfillTarget
+  package var target: BackfillTarget
   /// The start of the slice.
-  public var from: Timestamp
+  package var from: Timestamp
   /// The end of the slice.
-  public var to: Timestamp
+  package var to: Timestamp
 
   /// Neighboring slices share a second, because Apple does not document whether the bounds of a range are inclusive.
   static let overlap = Duration.seconds(1)
@@ -72,7 +72,7 @@ public struct BackfillSlice: Sendable, Hashable {
   static let usualCount = 96
 
   /// The default slice length for a time range.
-  public static func length(from: Timestamp, to: Timestamp) -> Duration {
+  package static func length(from: Timestamp, to: Timestamp) -> Duration {
     let even = (to - from) / usualCount
     return min(max(even, lengths.lowerBound), lengths.upperBound)
   }
@@ -80,7 +80,7 @@ public struct BackfillSlice: Sendable, Hashable {
   /// The slices of a selection, oldest first, alternating between histories. The result is deterministic.
   ///
   /// A selection for one customer is small and gets one slice per history.
-  public static func plan(_ selection: BackfillSelection, length: Duration) -> [BackfillSlice] {
+  package static func plan(_ selection: BackfillSelection, length: Duration) -> [BackfillSlice] {
     let length =
       selection.transactionId == nil
       ? max(length, .milliseconds(1)) : max(selection.to - selection.from, .milliseconds(1))

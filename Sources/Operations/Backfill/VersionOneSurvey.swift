@@ -1,21 +1,21 @@
 // Finds gaps in version 1 notifications, for which Apple keeps no history. The evidence is in the topics: an app that
 // received version 1 notifications and then none for much longer than usual.
 
-public import AppStore
+package import AppStore
 internal import MillraceTime
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// The version 1 notifications of one app and environment in a time range.
-public struct VersionOneReport: Sendable, Hashable {
+package struct VersionOneReport: Sendable, Hashable {
   /// The app and the environment.
-  public var target: BackfillTarget
+  package var target: BackfillTarget
   /// The number of version 1 notifications in the two days before the range.
-  public var before: Int
+  package var before: Int
   /// The number of version 1 notifications in the range.
-  public var within: Int
+  package var within: Int
   /// The periods without notifications that are much longer than usual.
-  public var silences: [Range<Timestamp>]
+  package var silences: [Range<Timestamp>]
 
   /// The shortest gap that is reported.
   static let shortest = Duration.seconds(3_600)
@@ -48,7 +48,7 @@ public struct VersionOneReport: Sendable, Hashable {
   }
 
   /// A warning for the operator; nil if nothing seems to be missing.
-  public var sentence: String? {
+  package var sentence: String? {
     guard let first = silences.first, let last = silences.last else { return nil }
     let when =
       silences.count == 1
@@ -61,7 +61,7 @@ public struct VersionOneReport: Sendable, Hashable {
 }
 
 /// Finds gaps in version 1 notifications.
-public enum VersionOneSurvey {
+package enum VersionOneSurvey {
   /// The time before the range that shows what is usual.
   static let usualTime = Duration.seconds(2 * 86_400)
 
@@ -69,7 +69,7 @@ public enum VersionOneSurvey {
   /// shared secret, because only those receive version 1.
   ///
   /// - Throws: `KafkaError`; `CancellationError`.
-  public static func run(
+  package static func run(
     _ selection: BackfillSelection, _ configuration: MillraceConfiguration, _ catalog: TopicCatalog,
     on log: BackfillLog
   ) async throws -> [VersionOneReport] {

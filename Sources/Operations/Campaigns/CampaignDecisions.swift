@@ -1,12 +1,12 @@
 // An operator's decisions about a running campaign: which failures belong to it, and when its retries end.
 
 internal import AppStore
-public import MillraceTime
+package import MillraceTime
 internal import Millrace
-public import RenewalExtensions
+package import RenewalExtensions
 
 /// Assigns failures to campaigns and cancels campaigns.
-public struct CampaignDecisions: Sendable {
+package struct CampaignDecisions: Sendable {
   let campaigns: CampaignLog
   let operations: WorkerOperations
   let author: String
@@ -17,7 +17,7 @@ public struct CampaignDecisions: Sendable {
 
   /// Creates the decisions of one operator.
   /// - Throws: ``OperationError`` does not occur in practice.
-  public init(_ campaigns: CampaignLog, author: String, clock: MillraceClock = .system) throws(OperationError) {
+  package init(_ campaigns: CampaignLog, author: String, clock: MillraceClock = .system) throws(OperationError) {
     self.campaigns = campaigns
     self.author = author
     self.clock = clock
@@ -29,7 +29,7 @@ public struct CampaignDecisions: Sendable {
   ///
   /// - Parameter ids: The IDs of dead letters; empty: the open ones that match this campaign and at least one other.
   /// - Throws: ``OperationError`` for an ID that is not an open dead letter about a campaign.
-  public func candidates(
+  package func candidates(
     for id: String, among ids: [DeadLetterID]
   ) async throws -> (campaign: Campaign, letters: [DeadLetterEntry]) {
     let campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
@@ -53,7 +53,7 @@ public struct CampaignDecisions: Sendable {
   /// - Parameters:
   ///   - patience: The maximum time without an answer from the lanes' owners.
   ///   - report: Receives the result of each failure.
-  public func resolve(
+  package func resolve(
     _ letters: [DeadLetterEntry], to campaign: Campaign, why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
@@ -83,7 +83,7 @@ public struct CampaignDecisions: Sendable {
 
   /// Ends the retries of a campaign. Apple's own extension continues.
   /// - Throws: ``OperationError`` if the retries were already cancelled.
-  public func cancel(_ id: String, why: String) async throws -> Campaign {
+  package func cancel(_ id: String, why: String) async throws -> Campaign {
     var campaign = try campaigns.campaign(id, in: try await campaigns.wholeTable())
     if let earlier = campaign.cancellation {
       throw OperationError(
@@ -101,6 +101,6 @@ public struct CampaignDecisions: Sendable {
   }
 
   /// The warning before a cancellation.
-  public static let cancellationWarning =
+  package static let cancellationWarning =
     "This stops Millrace's own retries. Apple's mass extension continues; it cannot be stopped or undone."
 }

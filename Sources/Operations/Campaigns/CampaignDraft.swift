@@ -1,21 +1,21 @@
 // The flags of `millrace campaigns start`, checked before anything is written or called.
 
-public import AppStore
-public import RenewalExtensions
+package import AppStore
+package import RenewalExtensions
 
 /// The flags of a campaign.
-public struct CampaignDraft: Sendable, Hashable {
+package struct CampaignDraft: Sendable, Hashable {
   /// `--product`
-  public var product: String
+  package var product: String
   /// `--days`
-  public var days: Int
+  package var days: Int
   /// `--reason`
-  public var reason: Int
+  package var reason: Int
   /// `--storefront`; empty for all.
-  public var storefronts: [String]
+  package var storefronts: [String]
 
   /// Creates a draft from flags.
-  public init(product: String, days: Int, reason: Int, storefronts: [String]) {
+  package init(product: String, days: Int, reason: Int, storefronts: [String]) {
     self.product = product
     self.days = days
     self.reason = reason
@@ -24,7 +24,7 @@ public struct CampaignDraft: Sendable, Hashable {
 
   /// The campaign that the flags describe.
   /// - Throws: ``OperationError`` that names the invalid flag.
-  public func campaign(
+  package func campaign(
     id: String, bundleId: String, environment: AppStoreEnvironment, at time: Timestamp, by author: String
   ) throws(OperationError) -> Campaign {
     var seen: Set<String> = []
@@ -46,9 +46,9 @@ public struct CampaignDraft: Sendable, Hashable {
 }
 
 /// Text for the numbers and states of a campaign.
-public enum CampaignWords {
+package enum CampaignWords {
   /// The meaning of an `extendReasonCode`.
-  public static func reason(_ code: ExtendReasonCode) -> String {
+  package static func reason(_ code: ExtendReasonCode) -> String {
     switch code {
     case .undeclared: "undeclared"
     case .customerSatisfaction: "customer satisfaction"
@@ -59,14 +59,14 @@ public enum CampaignWords {
   }
 
   /// The request to Apple on one line.
-  public static func terms(_ campaign: Campaign) -> String {
+  package static func terms(_ campaign: Campaign) -> String {
     let storefronts = campaign.storefronts.map { "storefronts \($0.joined(separator: ", "))" } ?? "all storefronts"
     let days = HumanText.count(campaign.days, "day")
     return "\(days), reason \(campaign.reason.rawValue) (\(reason(campaign.reason))), \(storefronts)"
   }
 
   /// The state of a campaign.
-  public static func state(_ campaign: Campaign) -> String {
+  package static func state(_ campaign: Campaign) -> String {
     if campaign.cancellation != nil { return "\(phase(campaign)), retries cancelled" }
     return phase(campaign)
   }

@@ -1,11 +1,11 @@
 // Reads and writes the topic of campaigns for commands.
 
-public import KafkaClient
-public import Millrace
-public import RenewalExtensions
+package import KafkaClient
+package import Millrace
+package import RenewalExtensions
 
 /// The campaigns of a deployment.
-public struct CampaignLog: Sendable {
+package struct CampaignLog: Sendable {
   let log: any RecordLog
   let prefix: String
 
@@ -13,14 +13,14 @@ public struct CampaignLog: Sendable {
 
   /// Creates a log of campaigns on a record log.
   /// - Parameter prefix: The prefix of every topic name.
-  public init(on log: any RecordLog, prefix: String) {
+  package init(on log: any RecordLog, prefix: String) {
     self.log = log
     self.prefix = prefix
   }
 
   /// Connects to the deployment's cluster.
   /// - Throws: `KafkaError` if the cluster does not answer.
-  public static func connect(
+  package static func connect(
     _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration
   ) async throws -> CampaignLog {
     let cluster = try await kafka.describeCluster(timeout: timeout)
@@ -29,7 +29,7 @@ public struct CampaignLog: Sendable {
 
   /// Reads the whole topic.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func table() async throws -> CampaignTable {
+  package func table() async throws -> CampaignTable {
     let topic = prefix + CampaignRecord.topic
     guard try await log.partitionCounts(of: [topic], timeout: Self.timeout)[topic] != nil else {
       throw OperationError(

@@ -1,23 +1,23 @@
 // One campaign for `millrace campaigns list` and `show`. Pure.
 
-public import AppStore
+package import AppStore
 internal import AppStoreServerAPI
-public import Millrace
-public import RenewalExtensions
+package import Millrace
+package import RenewalExtensions
 
 /// A campaign and its progress.
-public struct CampaignReport: Sendable, Hashable {
+package struct CampaignReport: Sendable, Hashable {
   /// The campaign, with Apple's latest answer.
-  public var campaign: Campaign
+  package var campaign: Campaign
   /// The counts of the worker's lanes.
-  public var progress: CampaignProgress
+  package var progress: CampaignProgress
   /// The number of failures that match this and another campaign and need an operator's decision.
-  public var undecided: Int
+  package var undecided: Int
   /// The number of calls per second that all workers together may make.
-  public var perSecond: Double
+  package var perSecond: Double
 
   /// Creates a report.
-  public init(campaign: Campaign, progress: CampaignProgress, undecided: Int, perSecond: Double) {
+  package init(campaign: Campaign, progress: CampaignProgress, undecided: Int, perSecond: Double) {
     self.campaign = campaign
     self.progress = progress
     self.undecided = undecided
@@ -25,7 +25,7 @@ public struct CampaignReport: Sendable, Hashable {
   }
 
   /// The number of failures whose retries are not known to have ended.
-  public var waiting: Int64 { progress.left(campaign.completion) }
+  package var waiting: Int64 { progress.left(campaign.completion) }
 
   /// The shortest time that the remaining retries can take; nil if the campaign was cancelled or there is no budget.
   var timeLeft: Duration? {
@@ -34,7 +34,7 @@ public struct CampaignReport: Sendable, Hashable {
   }
 
   /// The number of calls per second that a configuration allows.
-  public static func perSecond(
+  package static func perSecond(
     _ configuration: MillraceConfiguration, in environment: AppStoreEnvironment
   ) -> Double {
     let (settings, endpoint) = (configuration.appStore, APIEndpoint.extendSubscriptionRenewalDate)
@@ -61,14 +61,14 @@ extension CampaignReport {
   }
 
   /// All campaigns as a table, followed by a sentence.
-  public static func lines(_ campaigns: [Campaign], lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func lines(_ campaigns: [Campaign], lineWidth: Int?, usesColor: Bool) -> [String] {
     let table = TextTable.lines(columns, rows: campaigns.map(row), lineWidth: lineWidth, usesColor: usesColor)
     let sentence = campaigns.isEmpty ? "No campaigns." : HumanText.count(campaigns.count, "campaign") + "."
     return table + (table.isEmpty ? [] : [""]) + [sentence]
   }
 
   /// One campaign in detail.
-  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+  package func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     var sheet = FactSheet()
     sheet.add("campaign", campaign.id, .cyan)
     sheet.add("state", CampaignWords.state(campaign), Self.style(campaign))
@@ -145,7 +145,7 @@ extension CampaignReport {
 // For scripts.
 extension CampaignReport {
   /// The report as one line of JSON, without a line feed.
-  public var jsonLine: String {
+  package var jsonLine: String {
     var json = Self.json(campaign)
     var refused = JSONObject()
     for (reason, count) in progress.refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -164,7 +164,7 @@ extension CampaignReport {
   }
 
   /// One campaign of a list as one line of JSON.
-  public static func jsonLine(_ campaign: Campaign) -> String {
+  package static func jsonLine(_ campaign: Campaign) -> String {
     String(decoding: JSON.object(json(campaign)).serialized(), as: UTF8.self)
   }
 

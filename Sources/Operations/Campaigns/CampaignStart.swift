@@ -1,30 +1,30 @@
 // Starts a mass extension exactly once. The campaign is written to Kafka before the request to Apple, every attempt
 // sends the same identifier, and a new attempt first asks Apple whether it has the campaign.
 
-public import AppStoreServerAPI
+package import AppStoreServerAPI
 internal import AppStore
-public import MillraceTime
-public import Millrace
-public import RenewalExtensions
+package import MillraceTime
+package import Millrace
+package import RenewalExtensions
 
 /// Starts the campaigns of one app.
-public struct CampaignStart: Sendable {
+package struct CampaignStart: Sendable {
   let campaigns: CampaignLog
   let client: AppStoreServerClient
   let clock: MillraceClock
 
   /// Creates a starter of campaigns.
-  public init(_ campaigns: CampaignLog, client: AppStoreServerClient, clock: MillraceClock) {
+  package init(_ campaigns: CampaignLog, client: AppStoreServerClient, clock: MillraceClock) {
     self.campaigns = campaigns
     self.client = client
     self.clock = clock
   }
 
   /// Creates an identifier for a new campaign.
-  public static func newID() -> String { CommandID.new() }
+  package static func newID() -> String { CommandID.new() }
 
   /// The result of a request to Apple.
-  public enum Result: Sendable, Hashable {
+  package enum Result: Sendable, Hashable {
     /// Apple accepted the campaign.
     case accepted
     /// Apple accepted it in an earlier attempt.
@@ -41,7 +41,7 @@ public struct CampaignStart: Sendable {
 
   /// The campaigns whose failures could be confused with failures of this one. Asks Apple first whether the running
   /// ones have completed.
-  public func overlapping(_ campaign: Campaign) async throws -> [Campaign] {
+  package func overlapping(_ campaign: Campaign) async throws -> [Campaign] {
     var overlapping: [Campaign] = []
     for other in try await campaigns.wholeTable().campaigns where other.overlaps(campaign) {
       let present = other.completion == nil ? try await refresh(other) : other
@@ -52,7 +52,7 @@ public struct CampaignStart: Sendable {
 
   /// Starts a new campaign.
   /// - Parameter known: The overlapping campaigns that the operator has seen.
-  public func start(_ campaign: Campaign, knowing known: [Campaign]) async throws -> Result {
+  package func start(_ campaign: Campaign, knowing known: [Campaign]) async throws -> Result {
     try await audited(.campaignStart, campaign, by: campaign.by) {
       try await campaigns.append([.campaign(campaign)])
       // If two operators start campaigns at the same time, both find the other's here and neither continues.
@@ -69,7 +69,7 @@ public struct CampaignStart: Sendable {
   /// - Parameter id: The full ID.
   /// - Throws: ``OperationError`` if the ID is unknown, if the campaign needs no resuming or is over, or if its retries
   ///   were cancelled.
-  public static func resumable(_ id: String, in campaigns: CampaignLog) async throws -> Campaign {
+  package static func resumable(_ id: String, in campaigns: CampaignLog) async throws -> Campaign {
     let campaign = try campaigns.campaign(exactly: id, in: try await campaigns.wholeTable())
     if let cancellation = campaign.cancellation {
       throw OperationError(
@@ -90,7 +90,7 @@ public struct CampaignStart: Sendable {
   /// - Returns: ``Result/known``, after marking the campaign as accepted; `nil` if Apple does not have it.
   /// - Throws: ``OperationError`` if the campaign belongs to another app than the client, or if Apple's answer is
   ///   inconclusive; `APIError` if the request failed.
-  public func find(_ campaign: Campaign, by author: String) async throws -> Result? {
+  package func find(_ campaign: Campaign, by author: String) async throws -> Result? {
     // With another app's key, Apple would not find this campaign.
     try Self.require(campaign, of: client.bundleId)
     guard let news = try await news(of: campaign) else { return nil }
@@ -103,7 +103,7 @@ public struct CampaignStart: Sendable {
   ///   - author: The operator.
   ///   - known: The overlapping campaigns that the operator has seen.
   /// - Throws: ``OperationError`` like ``resumable(_:in:)`` and ``find(_:by:)``; `APIError` if the request failed.
-  public func resume(
+  package func resume(
     _ id: String, by author: String, knowing known: [Campaign]
   ) async throws -> (Campaign, Result) {
     var campaign = try await Self.resumable(id, in: campaigns)
@@ -168,7 +168,7 @@ public struct CampaignStart: Sendable {
   /// The app of a campaign.
   /// - Parameter named: The app that the operator named; nil if none.
   /// - Throws: ``OperationError`` if the operator named another app; `MillraceError` if the app is not configured.
-  public static func app(
+  package static func app(
     of campaign: Campaign, named: String?, in configuration: MillraceConfiguration
   ) throws -> APIApp {
     if let named { try require(campaign, of: named) }
@@ -176,7 +176,7 @@ public struct CampaignStart: Sendable {
   }
 
   /// Asks Apple whether a campaign has completed, and records the completion.
-  public func refresh(_ campaign: Campaign) async throws -> Campaign {
+  package func refresh(_ campaign: Campaign) async throws -> Campaign {
     guard campaign.completion == nil, campaign.state != .refused else { return campaign }
     // If Apple does not know the request, or not yet, the campaign counts as running.
     guard case .complete(let completion) = try await CampaignStatus.of(campaign, askedOf: client) else {
@@ -216,7 +216,7 @@ public struct CampaignStart: Sendable {
 
 extension CampaignStart.Result {
   /// The result as a sentence for the operator.
-  public func sentence(_ campaign: Campaign) -> String {
+  package func sentence(_ campaign: Campaign) -> String {
     let resume = "resume it with the same identifier: millrace campaigns start --resume \(campaign.id)"
     return switch self {
     case .accepted: "Apple accepted \(campaign.id). It may take days; see millrace campaigns show \(campaign.id)"
@@ -230,7 +230,7 @@ extension CampaignStart.Result {
   }
 
   /// The exit status of the command.
-  public var status: CommandStatus {
+  package var status: CommandStatus {
     switch self {
     case .accepted, .known: .success
     case .unclear, .refused, .notSent, .withdrawn: .failure
@@ -239,14 +239,14 @@ extension CampaignStart.Result {
 }
 
 /// The planned campaign, shown to the operator for confirmation.
-public struct CampaignPlan: Sendable, Hashable {
+package struct CampaignPlan: Sendable, Hashable {
   private let campaign: Campaign
   private let overlapping: [Campaign]
   private let isResumed: Bool
 
   /// Creates a plan.
   /// - Parameter isResumed: Whether an earlier campaign is sent again.
-  public init(_ campaign: Campaign, _ overlapping: [Campaign], isResumed: Bool = false) {
+  package init(_ campaign: Campaign, _ overlapping: [Campaign], isResumed: Bool = false) {
     self.campaign = campaign
     self.overlapping = overlapping
     self.isResumed = isResumed
@@ -255,7 +255,7 @@ public struct CampaignPlan: Sendable, Hashable {
   /// Rejects a plan whose failures could be confused with failures of other campaigns.
   /// - Parameter isAgreed: Whether the operator accepts an overlap.
   /// - Throws: ``OperationError`` that names the overlapping campaigns.
-  public func check(isAgreed: Bool) throws(OperationError) {
+  package func check(isAgreed: Bool) throws(OperationError) {
     guard !isAgreed, !overlapping.isEmpty else { return }
     let others = overlapping.map(\.id).joined(separator: ", ")
     throw OperationError(
@@ -270,7 +270,7 @@ public struct CampaignPlan: Sendable, Hashable {
   }
 
   /// The plan as text.
-  public var lines: [String] {
+  package var lines: [String] {
     [
       "Every active subscriber of \(campaign.productId) (\(campaign.bundleId), \(campaign.environment.rawValue)):",
       "  \(CampaignWords.terms(campaign))",

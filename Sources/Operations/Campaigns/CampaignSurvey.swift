@@ -1,29 +1,29 @@
 // Collects the state and the progress of a campaign.
 
 internal import KafkaClient
-public import Millrace
-public import RenewalExtensions
+package import Millrace
+package import RenewalExtensions
 
 /// Reads campaigns and their progress.
-public struct CampaignSurvey: Sendable {
+package struct CampaignSurvey: Sendable {
   let campaigns: CampaignLog
   let configuration: MillraceConfiguration
 
   /// Creates a survey of a deployment's campaigns.
-  public init(_ campaigns: CampaignLog, _ configuration: MillraceConfiguration) {
+  package init(_ campaigns: CampaignLog, _ configuration: MillraceConfiguration) {
     self.campaigns = campaigns
     self.configuration = configuration
   }
 
   /// Reads a campaign from the topic.
   /// - Throws: ``OperationError`` if no campaign has this ID.
-  public func campaign(_ id: String) async throws -> Campaign {
+  package func campaign(_ id: String) async throws -> Campaign {
     try campaigns.campaign(id, in: try await campaigns.table())
   }
 
   /// Reads the progress of a campaign.
   /// - Throws: `KafkaError`; ``OperationError`` if the worker's topics do not exist.
-  public func report(on campaign: Campaign) async throws -> CampaignReport {
+  package func report(on campaign: Campaign) async throws -> CampaignReport {
     let topics = WorkerTopics(
       worker: RenewalExtensionsWorker.name, inputs: [], delays: [], prefix: campaigns.prefix)
     let tally = try await LedgerTally.read(

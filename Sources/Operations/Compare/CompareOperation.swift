@@ -1,21 +1,21 @@
 // Implements `millrace compare`: compares the notification topics with another receiver's log.
 
-public import AppStore
-public import MillraceTime
-public import KafkaClient
-public import Millrace
+package import AppStore
+package import MillraceTime
+package import KafkaClient
+package import Millrace
 
 /// Compares another receiver's log with the topics.
-public struct CompareOperation: Sendable {
+package struct CompareOperation: Sendable {
   /// The time range of the records to compare.
-  public struct Window: Sendable, Hashable {
+  package struct Window: Sendable, Hashable {
     /// The earliest time of writing.
-    public var since: Timestamp?
+    package var since: Timestamp?
     /// The end of the range, exclusive.
-    public var until: Timestamp?
+    package var until: Timestamp?
 
     /// Creates a range; nil means unbounded.
-    public init(since: Timestamp? = nil, until: Timestamp? = nil) {
+    package init(since: Timestamp? = nil, until: Timestamp? = nil) {
       self.since = since
       self.until = until
     }
@@ -35,7 +35,7 @@ public struct CompareOperation: Sendable {
   /// - Parameters:
   ///   - receiver: Compares only notifications that this receiver is configured to get; nil: all.
   ///   - clock: The clock of the records' times.
-  public init(
+  package init(
     _ configuration: KafkaConfiguration, catalog: TopicCatalog, receiver: ForwardSettings?,
     clock: MillraceClock = .system
   ) {
@@ -53,7 +53,7 @@ public struct CompareOperation: Sendable {
 
   /// Reads the file at `path`, or standard input for `-`.
   /// - Throws: ``OperationError`` of kind `usage` that names the file or the line.
-  public static func received(in path: String) throws(OperationError) -> [ReceivedNotification] {
+  package static func received(in path: String) throws(OperationError) -> [ReceivedNotification] {
     guard path != "-" else { return try received(try StandardInput.readAll(limit: inputLimit), file: "-") }
     let text: [UInt8]
     do { text = try Files.read(path, limit: inputLimit) } catch {
@@ -78,7 +78,7 @@ public struct CompareOperation: Sendable {
 
   /// Reads the topics and compares.
   /// - Throws: `KafkaError`, or ``OperationError`` if a topic does not exist.
-  public func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
+  package func compare(_ received: [ReceivedNotification], in window: Window) async throws -> Comparison {
     var kept: [Comparison.Kept] = []
     for topic in topics {
       try await SnapshotReader(configuration).read(topic) { record in

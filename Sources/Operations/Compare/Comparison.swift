@@ -1,22 +1,22 @@
 // Compares the notifications of a receiver with those in the topics. Pure.
 
 /// The differences between two lists of notifications.
-public struct Comparison: Sendable, Hashable {
+package struct Comparison: Sendable, Hashable {
   /// A notification in a topic.
-  public struct Kept: Sendable, Hashable {
+  package struct Kept: Sendable, Hashable {
     /// `ce_id`.
-    public var id: String
+    package var id: String
     /// The record's key.
-    public var key: String
+    package var key: String
     /// The family's topic. Records of one key are ordered within it.
-    public var topic: String
+    package var topic: String
     /// The notification type as Apple writes it.
-    public var type: String
+    package var type: String
     /// The record's value.
-    public var bytes: [UInt8]
+    package var bytes: [UInt8]
 
     /// Creates a notification.
-    public init(id: String, key: String, topic: String, type: String, bytes: [UInt8]) {
+    package init(id: String, key: String, topic: String, type: String, bytes: [UInt8]) {
       self.id = id
       self.key = key
       self.topic = topic
@@ -26,9 +26,9 @@ public struct Comparison: Sendable, Hashable {
   }
 
   /// A difference in one notification.
-  public struct Difference: Sendable, Hashable {
+  package struct Difference: Sendable, Hashable {
     /// The kind of difference.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
       /// In the topics, but not at the receiver.
       case missing
       /// At the receiver, but not in the topics.
@@ -40,27 +40,27 @@ public struct Comparison: Sendable, Hashable {
     }
 
     /// The kind of difference.
-    public var kind: Kind
+    package var kind: Kind
     /// The notification's ID.
-    public var id: String
+    package var id: String
     /// The notification in the topics; nil if it is not there.
-    public var kept: Kept?
+    package var kept: Kept?
   }
 
   /// The number of distinct notifications in the topics.
-  public private(set) var kept = 0
+  package private(set) var kept = 0
   /// The number of distinct notifications at the receiver.
-  public private(set) var received = 0
+  package private(set) var received = 0
   /// The number of duplicates at the receiver.
-  public private(set) var repetitions = 0
+  package private(set) var repetitions = 0
   /// The differences: first those in the topics' order, missing ones first; then unknown ones in the receiver's order.
-  public private(set) var differences: [Difference] = []
+  package private(set) var differences: [Difference] = []
 
   /// Whether there are no differences.
-  public var isEqual: Bool { differences.isEmpty }
+  package var isEqual: Bool { differences.isEmpty }
 
   /// Compares two lists, each in its own order. A duplicate in the topics counts once, at its first position.
-  public init(topics: [Kept], receiver: [ReceivedNotification]) {
+  package init(topics: [Kept], receiver: [ReceivedNotification]) {
     var place: [String: Int] = [:]
     var bytes: [String: [UInt8]] = [:]
     for (index, notification) in receiver.enumerated() {
@@ -92,7 +92,7 @@ public struct Comparison: Sendable, Hashable {
   }
 
   /// The result as one sentence.
-  public var summary: String {
+  package var summary: String {
     let parts = Difference.Kind.allCases.map { kind in
       let count = differences.filter { $0.kind == kind }.count
       return switch kind {
@@ -107,7 +107,7 @@ public struct Comparison: Sendable, Hashable {
   }
 
   /// One line per difference: kind, ID, type and topic, separated by tabs.
-  public var lines: [String] {
+  package var lines: [String] {
     differences.map { difference in
       [difference.kind.rawValue, difference.id, difference.kept?.type ?? "", difference.kept?.topic ?? ""]
         .joined(separator: "\t")

@@ -5,18 +5,18 @@ internal import AppStoreSignature
 internal import Millrace
 
 /// One line of another receiver's log.
-public struct ReceivedNotification: Sendable, Hashable {
+package struct ReceivedNotification: Sendable, Hashable {
   /// The `notificationUUID`; for version 1, the SHA-256 of the body without its password.
-  public var id: String
+  package var id: String
   /// The value of the record: the token, or the version 1 body without its password; nil if only the ID is known.
-  public var bytes: [UInt8]?
+  package var bytes: [UInt8]?
 
   /// Parses a line.
   ///
   /// Accepts a posted body (`{"signedPayload": …}`, or a version 1 body with or without its password), a token, or a
   /// bare ID.
   /// - Throws: ``OperationError`` that says why the line is none of these.
-  public init(line: some Collection<UInt8>) throws(OperationError) {
+  package init(line: some Collection<UInt8>) throws(OperationError) {
     var content = Array(line)
     while let last = content.last, last <= UInt8(ascii: " ") { content.removeLast() }
     content.removeFirst(content.prefix { $0 <= UInt8(ascii: " ") }.count)

@@ -1,18 +1,18 @@
 // A Kafka for development: the embedded cluster with the deployment's topics, in its own process.
 
-public import KafkaClient
-public import Millrace
+package import KafkaClient
+package import Millrace
 
 /// Starts embedded clusters.
-public enum DevelopmentCluster {
+package enum DevelopmentCluster {
   /// The maximum number of brokers of a development cluster.
-  public static let brokerLimit = 9
+  package static let brokerLimit = 9
 
   /// Starts a cluster with the topics of `catalog`. The cluster ends when the returned value is released.
   ///
   /// - Parameter brokers: 1 to ``brokerLimit``.
   /// - Throws: `KafkaError` if the cluster could not open a socket.
-  public static func start(catalog: TopicCatalog, brokers: Int) throws(KafkaError) -> EmbeddedCluster {
+  package static func start(catalog: TopicCatalog, brokers: Int) throws(KafkaError) -> EmbeddedCluster {
     let cluster = try EmbeddedCluster(brokers: brokers)
     try cluster.create(catalog)
     return cluster
@@ -22,7 +22,7 @@ public enum DevelopmentCluster {
   ///
   ///   - onReady: Receives the address when clients can connect.
   /// - Throws: `KafkaError` if the cluster could not open a socket; the error of `onReady`.
-  public static func run(
+  package static func run(
     catalog: TopicCatalog, brokers: Int, onReady: (String) throws -> Void
   ) async throws {
     let cluster = try start(catalog: catalog, brokers: brokers)
@@ -35,7 +35,7 @@ public enum DevelopmentCluster {
   }
 
   /// The message about a started cluster.
-  public static func sentence(catalog: TopicCatalog, brokers: Int) -> String {
+  package static func sentence(catalog: TopicCatalog, brokers: Int) -> String {
     "embedded cluster: \(HumanText.count(brokers, "broker")), \(HumanText.count(catalog.topics.count, "topic")), "
       + "data is lost when it ends"
   }

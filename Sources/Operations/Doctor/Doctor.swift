@@ -3,14 +3,14 @@
 
 internal import AppStore
 internal import AppStoreServerAPI
-public import MillraceTime
+package import MillraceTime
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// Checks a deployment.
-public struct Doctor: Sendable {
+package struct Doctor: Sendable {
   /// A part of the checks that can be skipped.
-  public enum Part: String, Sendable, Hashable, CaseIterable {
+  package enum Part: String, Sendable, Hashable, CaseIterable {
     /// All checks that call Apple.
     case apple
     /// The test notifications.
@@ -20,18 +20,18 @@ public struct Doctor: Sendable {
   }
 
   /// The options of a check.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The parts to skip.
-    public var skipped: Set<Part> = []
+    package var skipped: Set<Part> = []
     /// The apps and environments to check.
-    public var flags = BackfillFlags()
+    package var flags = BackfillFlags()
     /// The time limit for Apple's delivery.
-    public var wait = Duration.seconds(60)
+    package var wait = Duration.seconds(60)
     /// The time limit for the cluster's answer.
-    public var timeout = Duration.seconds(15)
+    package var timeout = Duration.seconds(15)
 
     /// The defaults: nothing is skipped.
-    public init() {}
+    package init() {}
   }
 
   private let configuration: MillraceConfiguration
@@ -44,7 +44,7 @@ public struct Doctor: Sendable {
   /// - Parameters:
   ///   - note: Receives progress: the cluster that is being asked, and why it does not answer.
   ///   - report: Receives each finding as soon as it is known.
-  public init(
+  package init(
     _ configuration: MillraceConfiguration, _ options: Options, clock: MillraceClock,
     note: @escaping @Sendable (String) -> Void = { _ in }, report: @escaping @Sendable (DoctorFinding) throws -> Void
   ) {
@@ -56,11 +56,11 @@ public struct Doctor: Sendable {
   }
 
   /// The findings about a configuration that cannot be loaded.
-  public static func findings(of error: MillraceError) -> [DoctorFinding] { ConfigurationChecks.findings(of: error) }
+  package static func findings(of error: MillraceError) -> [DoctorFinding] { ConfigurationChecks.findings(of: error) }
 
   /// Runs all checks.
   /// - Throws: The error of `report`; `CancellationError`.
-  public func run() async throws -> DoctorSummary {
+  package func run() async throws -> DoctorSummary {
     var findings: [DoctorFinding] = []
     func add(_ new: [DoctorFinding]) throws {
       findings += new

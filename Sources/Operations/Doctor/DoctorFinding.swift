@@ -4,9 +4,9 @@ internal import AppStore
 internal import Synchronization
 
 /// The result of one check.
-public struct DoctorFinding: Sendable, Hashable {
+package struct DoctorFinding: Sendable, Hashable {
   /// The checks, in the order in which they run.
-  public enum Check: String, Sendable, Hashable, CaseIterable {
+  package enum Check: String, Sendable, Hashable, CaseIterable {
     /// The configuration and the topic files can be read, and their values suit production.
     case configuration
     /// The files that the configuration names are readable and valid.
@@ -28,7 +28,7 @@ public struct DoctorFinding: Sendable, Hashable {
   }
 
   /// The severity of a finding.
-  public enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
+  package enum Severity: String, Sendable, Hashable, CaseIterable, Comparable {
     /// No problem.
     case good
     /// The check did not run.
@@ -41,23 +41,23 @@ public struct DoctorFinding: Sendable, Hashable {
     case configuration
 
     /// Orders by increasing severity.
-    public static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
+    package static func < (left: Severity, right: Severity) -> Bool { left.rank < right.rank }
 
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
   }
 
   /// The check.
-  public var check: Check
+  package var check: Check
   /// The app and environment, the topic or the file that was checked; nil for the deployment as a whole.
-  public var subject: String?
+  package var subject: String?
   /// The severity.
-  public var severity: Severity
+  package var severity: Severity
   /// The finding, in one clause without secrets.
-  public var what: String
+  package var what: String
   /// The action to take; nil if none is needed.
-  public var remedy: String?
+  package var remedy: String?
   /// The duration of the check, if it is meaningful.
-  public var time: Duration?
+  package var time: Duration?
 
   init(
     _ check: Check, _ severity: Severity, _ what: String, of subject: String? = nil, remedy: String? = nil,
@@ -83,7 +83,7 @@ public struct DoctorFinding: Sendable, Hashable {
   }
 
   /// The finding as one line of JSON, without a line feed.
-  public var jsonLine: String {
+  package var jsonLine: String {
     var json: JSONObject = ["check": .string(check.rawValue), "result": .string(severity.rawValue)]
     json["of"] = subject.map { .string($0) }
     json["detail"] = .string(what)
@@ -93,12 +93,12 @@ public struct DoctorFinding: Sendable, Hashable {
   }
 
   /// The columns of ``row``.
-  public static let columns = [
+  package static let columns = [
     TextColumn("CHECK", minimumWidth: 17), TextColumn("RESULT", minimumWidth: 13), TextColumn("OF"), TextColumn("WHAT"),
   ]
 
   /// The cells of one table row; the advice follows on its own line, see ``advice(usesColor:)``.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     let style: TextStyle =
       switch severity {
       case .good: .green
@@ -112,21 +112,21 @@ public struct DoctorFinding: Sendable, Hashable {
   }
 
   /// The action to take, as a line below the row.
-  public func advice(usesColor: Bool) -> String? {
+  package func advice(usesColor: Bool) -> String? {
     remedy.map { TextStyle.bold.applied(to: "    → \(TerminalText.safe($0))", usesColor: usesColor) }
   }
 }
 
 /// The overall result.
-public struct DoctorSummary: Sendable, Hashable {
+package struct DoctorSummary: Sendable, Hashable {
   /// All findings.
-  public var findings: [DoctorFinding]
+  package var findings: [DoctorFinding]
 
   /// Summarizes findings.
-  public init(_ findings: [DoctorFinding]) { self.findings = findings }
+  package init(_ findings: [DoctorFinding]) { self.findings = findings }
 
   /// The exit status, by the worst finding. A warning is not a failure.
-  public var status: CommandStatus {
+  package var status: CommandStatus {
     switch findings.map(\.severity).max() {
     case .configuration?: .configuration
     case .failure?: .failure
@@ -135,7 +135,7 @@ public struct DoctorSummary: Sendable, Hashable {
   }
 
   /// The summary as one sentence.
-  public var sentence: String {
+  package var sentence: String {
     func count(_ severities: DoctorFinding.Severity...) -> Int { findings.count { severities.contains($0.severity) } }
     let (bad, warnings, skipped) = (count(.failure, .configuration), count(.warning), count(.skipped))
     let head = bad == 0 ? "No problems found" : HumanText.count(bad, "problem") + " found"
@@ -147,14 +147,14 @@ public struct DoctorSummary: Sendable, Hashable {
 }
 
 /// Prints findings as they arrive, as rows or as JSON lines.
-public final class DoctorPrinter: Sendable {
+package final class DoctorPrinter: Sendable {
   private let out: Output
   private let asJSON: Bool
   private let table: Mutex<StreamingTable>
   private let hasHeader = Mutex(false)
 
   /// Creates a printer.
-  public init(_ out: Output, asJSON: Bool) {
+  package init(_ out: Output, asJSON: Bool) {
     self.out = out
     self.asJSON = asJSON
     table = Mutex(StreamingTable(DoctorFinding.columns, lineWidth: out.width, usesColor: out.usesColor))
@@ -162,7 +162,7 @@ public final class DoctorPrinter: Sendable {
 
   /// Prints one finding.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func print(_ finding: DoctorFinding) throws {
+  package func print(_ finding: DoctorFinding) throws {
     if asJSON { return try out.line(finding.jsonLine) }
     let isFirst = hasHeader.withLock { hasHeader in
       defer { hasHeader = true }

@@ -1,11 +1,11 @@
 // Reads topics without a consumer group, so it commits nothing and disturbs no other consumer.
 
-public import KafkaClient
+package import KafkaClient
 
 /// Reads all partitions of some topics and delivers their records.
-public struct Listener: Sendable {
+package struct Listener: Sendable {
   /// The position at which reading starts.
-  public enum Start: String, Sendable, Hashable, CaseIterable {
+  package enum Start: String, Sendable, Hashable, CaseIterable {
     /// At the oldest record.
     case earliest
     /// After the newest record.
@@ -13,16 +13,16 @@ public struct Listener: Sendable {
   }
 
   /// The topics and partitions that are being read.
-  public struct Reading: Sendable, Hashable {
+  package struct Reading: Sendable, Hashable {
     /// The existing topics, sorted.
-    public var topics: [String]
+    package var topics: [String]
     /// The number of partitions of these topics.
-    public var partitions: Int
+    package var partitions: Int
     /// The requested topics that do not exist, sorted.
-    public var missing: [String]
+    package var missing: [String]
 
     /// `listening on 10 topics, 120 partitions`
-    public var sentence: String {
+    package var sentence: String {
       "listening on \(HumanText.count(topics.count, "topic")), \(HumanText.count(partitions, "partition"))"
     }
   }
@@ -35,7 +35,7 @@ public struct Listener: Sendable {
   /// Creates a listener on `topics`, given by their names in Kafka.
   ///
   /// - Parameter timeout: The time limit of one request to the cluster.
-  public init(_ configuration: KafkaConfiguration, topics: [String], start: Start, timeout: Duration = .seconds(15)) {
+  package init(_ configuration: KafkaConfiguration, topics: [String], start: Start, timeout: Duration = .seconds(15)) {
     self.configuration = configuration
     self.topics = topics
     self.start = start
@@ -51,7 +51,7 @@ public struct Listener: Sendable {
   ///     to continue.
   /// - Throws: `KafkaError` if the cluster does not answer; ``OperationError`` if none of the topics exists; the error
   ///   of `deliver`.
-  public func run(
+  package func run(
     onReady: @Sendable (Reading) -> Void, onTrouble: @escaping @Sendable (String) -> Void = { _ in },
     deliver: @escaping @Sendable ([ConsumerRecord]) async throws -> Bool
   ) async throws {

@@ -1,9 +1,9 @@
 // Prints records as rows or JSON lines until a limit is reached. Holds all mutable state of a listener.
 
-public import KafkaClient
+package import KafkaClient
 
 /// Prints records of many partitions in the order of their arrival.
-public actor RecordPrinter {
+package actor RecordPrinter {
   private let output: Output
   private let asJSON: Bool
   private let limit: Int?
@@ -15,7 +15,7 @@ public actor RecordPrinter {
   /// - Parameters:
   ///   - asJSON: Prints JSON lines instead of rows.
   ///   - limit: The maximum number of records; nil for no limit.
-  public init(_ output: Output, asJSON: Bool, limit: Int?) {
+  package init(_ output: Output, asJSON: Bool, limit: Int?) {
     self.output = output
     self.asJSON = asJSON
     self.limit = limit
@@ -24,7 +24,7 @@ public actor RecordPrinter {
 
   /// Prints records and returns whether to continue.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func print(_ records: [ConsumerRecord]) throws(OperationError) -> Bool {
+  package func print(_ records: [ConsumerRecord]) throws(OperationError) -> Bool {
     let wanted = limit.map { max(0, $0 - printed) } ?? .max
     var lines: [String] = []
     for record in records.prefix(wanted) {

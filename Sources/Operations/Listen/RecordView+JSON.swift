@@ -1,11 +1,11 @@
 // A record as one line of JSON, for scripts. Members have a fixed order; unknown values are omitted.
 
-public import AppStore
+package import AppStore
 
 extension RecordView {
   /// The record as a JSON object. Millrace's own dates are RFC 3339. Payloads are as Apple signed them, but the
   /// payloads of nested tokens are separate members.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = [
       "topic": .string(topic), "partition": .integer(Int64(partition)), "offset": .integer(offset),
     ]
@@ -37,7 +37,7 @@ extension RecordView {
   }
 
   /// The record as one line of JSON, without a line feed.
-  public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
+  package var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 extension JSONObject {

@@ -4,7 +4,7 @@ internal import AppStore
 
 extension RecordView {
   /// The columns of ``row``. The minimum widths fit ordinary records, so the table rarely widens.
-  public static let columns: [TextColumn] = [
+  package static let columns: [TextColumn] = [
     TextColumn("SIGNED", minimumWidth: 20),
     TextColumn("TYPE", minimumWidth: 36),
     TextColumn("ENVIRONMENT"),
@@ -16,7 +16,7 @@ extension RecordView {
   ]
 
   /// The cells, one per column of ``columns``.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     [
       TextCell((signedDate ?? writtenAt).map(Self.seconds) ?? "", .dim),
       TextCell(event, Self.style(of: type, refusal: refusal)),
@@ -30,7 +30,7 @@ extension RecordView {
   }
 
   /// The lines below the row: the ingress's refusal and problems with the record.
-  public var notes: [TextCell] {
+  package var notes: [TextCell] {
     var notes: [TextCell] = []
     if let refusal { notes.append(TextCell("refused: \(refusal), \(HumanText.size(size)), id \(id ?? "")", .red)) }
     if !problems.isEmpty { notes.append(TextCell(problems.joined(separator: "; "), .yellow)) }

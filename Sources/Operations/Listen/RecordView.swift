@@ -1,14 +1,14 @@
 // A record of any topic for display, without verification. Other programs may have written the record, so every field
 // is optional and problems are listed instead of thrown.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 internal import Millrace
 
 /// The displayable fields of a record.
-public struct RecordView: Sendable, Hashable {
+package struct RecordView: Sendable, Hashable {
   /// The kind of a record.
-  public enum Content: String, Sendable, Hashable {
+  package enum Content: String, Sendable, Hashable {
     /// A version 2 notification.
     case v2
     /// A version 1 notification.
@@ -20,62 +20,62 @@ public struct RecordView: Sendable, Hashable {
   }
 
   /// The kind of the record.
-  public var content: Content
+  package var content: Content
   /// The record's topic.
-  public var topic: String
+  package var topic: String
   /// The record's partition.
-  public var partition: Int32
+  package var partition: Int32
   /// The record's offset.
-  public var offset: Int64
+  package var offset: Int64
   /// The record's timestamp.
-  public var writtenAt: Timestamp?
+  package var writtenAt: Timestamp?
   /// The key as text; nil if there is none or if it is not UTF-8.
-  public var key: String?
+  package var key: String?
   /// The size of the value in bytes.
-  public var size: Int
+  package var size: Int
   /// `ce_id`.
-  public var id: String?
+  package var id: String?
   /// The notification type as Apple wrote it.
-  public var type: String?
+  package var type: String?
   /// The subtype as Apple wrote it.
-  public var subtype: String?
+  package var subtype: String?
   /// The subject (`ce_subject`), which is the record's key.
-  public var subject: String?
+  package var subject: String?
   /// The environment as Apple wrote it.
-  public var environment: String?
+  package var environment: String?
   /// The app's bundle ID.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The time at which Apple signed it; for version 1, the time of receipt.
-  public var signedDate: Timestamp?
+  package var signedDate: Timestamp?
   /// The origin: `post`, `history` or `replay`.
-  public var origin: String?
+  package var origin: String?
   /// The reason for the ingress's refusal; nil outside the quarantine.
-  public var refusal: String?
+  package var refusal: String?
   /// The product.
-  public var productId: String?
+  package var productId: String?
   /// The transaction.
-  public var transactionId: String?
+  package var transactionId: String?
   /// The first transaction of the purchase.
-  public var originalTransactionId: String?
+  package var originalTransactionId: String?
   /// The price in thousandths of ``currency``.
-  public var price: Int64?
+  package var price: Int64?
   /// The ISO 4217 currency code.
-  public var currency: String?
+  package var currency: String?
   /// The payload, without nested tokens and receipts.
-  public var payload: JSONObject?
+  package var payload: JSONObject?
   /// The payload of the nested signed transaction.
-  public var transaction: JSONObject?
+  package var transaction: JSONObject?
   /// The payload of the nested signed renewal info.
-  public var renewalInfo: JSONObject?
+  package var renewalInfo: JSONObject?
   /// The payload of the nested signed app transaction.
-  public var appTransaction: JSONObject?
+  package var appTransaction: JSONObject?
   /// The truncated value of a foreign record, if it is text.
-  public var text: String?
+  package var text: String?
   /// The problems found in the record.
-  public var problems: [String] = []
+  package var problems: [String] = []
 
   /// Decodes a record.
-  public init(_ record: ConsumerRecord) {
+  package init(_ record: ConsumerRecord) {
     topic = record.topic
     partition = record.partition
     offset = record.offset

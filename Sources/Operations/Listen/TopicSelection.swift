@@ -1,31 +1,31 @@
 // Selects the topics of a listener: the named ones, else all notification topics of the catalog. Pure.
 
-public import Millrace
+package import Millrace
 
 /// The topics that `millrace listen` reads.
-public struct TopicSelection: Sendable, Hashable {
+package struct TopicSelection: Sendable, Hashable {
   /// The common prefix of the notification topics; the family's name follows.
-  public static let familyPrefix = "appstore.notifications."
+  package static let familyPrefix = "appstore.notifications."
 
   /// `--topic`: names in Kafka, including the deployment's prefix.
-  public var topics: [String]
+  package var topics: [String]
   /// `--family`: families of this deployment; `refunds` selects `appstore.notifications.refunds`.
-  public var families: [String]
+  package var families: [String]
 
   /// Creates a selection; empty lists select all notification topics.
-  public init(topics: [String] = [], families: [String] = []) {
+  package init(topics: [String] = [], families: [String] = []) {
     self.topics = topics
     self.families = families
   }
 
   /// Whether the selection depends on the topic files.
-  public var needsCatalog: Bool { topics.isEmpty || !families.isEmpty }
+  package var needsCatalog: Bool { topics.isEmpty || !families.isEmpty }
 
   /// The selected names in Kafka, sorted and without duplicates.
   ///
   /// - Parameter catalog: The deployment's topics; may be nil if ``needsCatalog`` is false.
   /// - Throws: ``OperationError`` that names a family that no topic file declares.
-  public func names(in catalog: TopicCatalog?) throws(OperationError) -> [String] {
+  package func names(in catalog: TopicCatalog?) throws(OperationError) -> [String] {
     guard let catalog, needsCatalog else { return Set(topics).sorted() }
     var names = Set(topics)
     for family in families {
@@ -43,7 +43,7 @@ public struct TopicSelection: Sendable, Hashable {
   }
 
   /// The families that a catalog declares, sorted.
-  public static func families(of catalog: TopicCatalog) -> [String] {
+  package static func families(of catalog: TopicCatalog) -> [String] {
     catalog.topics.map(\.name).filter { $0.hasPrefix(familyPrefix) }.map { String($0.dropFirst(familyPrefix.count)) }
       .sorted()
   }

@@ -3,15 +3,15 @@
 internal import Millrace
 
 /// A consumer's name and its derived forms.
-public struct ConsumerName: Sendable, Hashable {
+package struct ConsumerName: Sendable, Hashable {
   /// The name in topics, group and image: `win-back`.
-  public let name: String
+  package let name: String
   /// The name of the Swift type: `WinBack`.
-  public let type: String
+  package let type: String
 
   /// Validates a name.
   /// - Throws: ``OperationError`` that describes valid names.
-  public init(_ name: String) throws(OperationError) {
+  package init(_ name: String) throws(OperationError) {
     guard WorkerTopics.isName(name), !name.hasSuffix("-"), !name.contains("--") else {
       throw OperationError(
         .usage, "`\(name)` is not a valid consumer name",

@@ -1,9 +1,9 @@
 // Implements `millrace new consumer`: the files of a package that builds, passes its tests and runs.
 
 /// The files of a new consumer's package.
-public struct ConsumerPackage: Sendable, Hashable {
+package struct ConsumerPackage: Sendable, Hashable {
   /// The source of the Millrace dependency.
-  public enum Dependency: Sendable, Hashable {
+  package enum Dependency: Sendable, Hashable {
     /// A Git repository and its minimum version.
     case version(url: String, String)
     /// The path of a checkout, absolute or relative to the package.
@@ -26,18 +26,18 @@ public struct ConsumerPackage: Sendable, Hashable {
   }
 
   /// One file.
-  public struct File: Sendable, Hashable {
+  package struct File: Sendable, Hashable {
     /// The path relative to the package.
-    public var path: String
+    package var path: String
     /// The content.
-    public var text: String
+    package var text: String
   }
 
   /// The files, sorted by path.
-  public let files: [File]
+  package let files: [File]
 
   /// Creates the package of a consumer.
-  public init(_ name: ConsumerName, dependency: Dependency) {
+  package init(_ name: ConsumerName, dependency: Dependency) {
     files = [
       File(path: ".dockerignore", text: ".build/\n"),
       File(path: ".gitignore", text: ".build/\nPackage.resolved\n"),

@@ -9,7 +9,7 @@
 extension ConsumerPackage {
   /// Writes all files to `directory`, which must be empty or not exist.
   /// - Throws: ``OperationError`` that names the file.
-  public func write(to directory: String) throws(OperationError) {
+  package func write(to directory: String) throws(OperationError) {
     let manager = FileManager.default
     if manager.fileExists(atPath: directory) {
       let present: [String]

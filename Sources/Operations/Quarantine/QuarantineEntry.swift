@@ -1,34 +1,34 @@
 // One refused body, combined from all its copies: Apple posts the same bytes up to six times.
 
-public import AppStore
-public import KafkaClient
-public import Millrace
+package import AppStore
+package import KafkaClient
+package import Millrace
 
 /// A refused body, as `millrace quarantine list` shows it.
-public struct QuarantineEntry: Sendable, Hashable {
+package struct QuarantineEntry: Sendable, Hashable {
   /// The SHA-256 of the body in lower-case hexadecimal.
-  public var id: String
+  package var id: String
   /// The endpoint that it was posted to.
-  public var version: QuarantineRecord.Version
+  package var version: QuarantineRecord.Version
   /// The reason for the latest refusal.
-  public var reason: Refusal.Reason?
+  package var reason: Refusal.Reason?
   /// The time of the first receipt; if unknown, the time of writing.
-  public var firstSeen: Timestamp?
+  package var firstSeen: Timestamp?
   /// The time of the last receipt.
-  public var lastSeen: Timestamp?
+  package var lastSeen: Timestamp?
   /// The number of copies. A process keeps one copy per hour, however often the body is posted.
-  public var count = 1
+  package var count = 1
   /// The size in bytes.
-  public var size: Int
+  package var size: Int
   /// The type it claims.
-  public var type: String?
+  package var type: String?
   /// The app it claims to be for.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The environment it claims.
-  public var environment: String?
+  package var environment: String?
 
   /// Reads a quarantined record; nil if the record is not one.
-  public init?(_ record: ConsumerRecord) {
+  package init?(_ record: ConsumerRecord) {
     guard let quarantined = QuarantineRecord(record) else { return nil }
     let view = RecordView(record)
     id = quarantined.id
@@ -51,7 +51,7 @@ public struct QuarantineEntry: Sendable, Hashable {
   }
 
   /// The entry as a JSON object; unknown values are omitted.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["id": .string(id), "version": .string(version.rawValue)]
     json.set("reason", reason?.rawValue)
     json.set("firstSeen", firstSeen?.rfc3339)

@@ -1,22 +1,22 @@
 // The distinct bodies in the quarantine. Bodies are not kept in memory, because the topic may be larger.
 
 internal import AppStore
-public import KafkaClient
+package import KafkaClient
 
 /// The content of the quarantine, without the bodies.
-public struct QuarantineInventory: Sendable, Hashable {
+package struct QuarantineInventory: Sendable, Hashable {
   /// The number of characters of an ID in the table. `--id` needs at least half of them.
-  public static let shownDigits = 16
+  package static let shownDigits = 16
 
   private var byID: [String: QuarantineEntry] = [:]
   /// The number of records in the topic that the ingress did not write.
-  public private(set) var foreignCount = 0
+  package private(set) var foreignCount = 0
 
   /// An empty inventory.
-  public init() {}
+  package init() {}
 
   /// Adds a record.
-  public mutating func add(_ record: ConsumerRecord) {
+  package mutating func add(_ record: ConsumerRecord) {
     guard let entry = QuarantineEntry(record) else {
       foreignCount += 1
       return
@@ -25,7 +25,7 @@ public struct QuarantineInventory: Sendable, Hashable {
   }
 
   /// The bodies, ordered by their last receipt.
-  public var entries: [QuarantineEntry] {
+  package var entries: [QuarantineEntry] {
     byID.values.sorted { left, right in
       let (leftTime, rightTime) = (
         left.lastSeen?.millisecondsSince1970 ?? 0, right.lastSeen?.millisecondsSince1970 ?? 0
@@ -38,7 +38,7 @@ public struct QuarantineInventory: Sendable, Hashable {
   ///
   /// - Parameter ids: Full IDs, or prefixes of at least eight characters; nil for all.
   /// - Throws: ``OperationError`` that names `--id` and a value that matches no body, or several.
-  public func ids(matching ids: [String]?) throws(OperationError) -> Set<String> {
+  package func ids(matching ids: [String]?) throws(OperationError) -> Set<String> {
     guard let ids else { return Set(byID.keys) }
     var found: Set<String> = []
     for id in ids {

@@ -2,12 +2,12 @@
 // quarantine itself does not change; its retention empties it.
 
 internal import AppStore
-public import MillraceTime
-public import KafkaClient
-public import Millrace
+package import MillraceTime
+package import KafkaClient
+package import Millrace
 
 /// Reads and resubmits the quarantine of a deployment.
-public struct QuarantineOperation: Sendable {
+package struct QuarantineOperation: Sendable {
   private let configuration: KafkaConfiguration
   private let topic: String
   private let clock: MillraceClock
@@ -15,7 +15,7 @@ public struct QuarantineOperation: Sendable {
   /// Opens the quarantine that `catalog` declares.
   /// - Parameter clock: The clock of the records' times.
   /// - Throws: `MillraceError` if the catalog declares none.
-  public init(
+  package init(
     _ configuration: KafkaConfiguration, catalog: TopicCatalog, clock: MillraceClock = .system
   ) throws(MillraceError) {
     guard let quarantine = catalog.topic(named: QuarantineRecord.topic) else {
@@ -32,7 +32,7 @@ public struct QuarantineOperation: Sendable {
   ///
   /// - Parameter onReady: Called once, when the cluster has answered and reading begins.
   /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist.
-  public func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
+  package func inventory(onReady: () -> Void = {}) async throws -> QuarantineInventory {
     var inventory = QuarantineInventory()
     try await SnapshotReader(configuration).read(topic, onReady: onReady) { inventory.add($0) }
     return inventory
@@ -47,7 +47,7 @@ public struct QuarantineOperation: Sendable {
   ///   - report: Receives each result as it happens.
   /// - Returns: The counts.
   /// - Throws: `KafkaError`, or ``OperationError`` if the topic does not exist; the error of `report`.
-  public func resubmit(
+  package func resubmit(
     _ ids: Set<String>, by readmission: Readmission, router: NotificationRouter, isDryRun: Bool,
     report: (ResubmissionOutcome) throws -> Void
   ) async throws -> ResubmissionSummary {

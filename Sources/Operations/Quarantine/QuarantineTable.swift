@@ -4,14 +4,14 @@ internal import AppStore
 internal import Millrace
 
 /// Formats an inventory.
-public enum QuarantineTable {
+package enum QuarantineTable {
   private static let columns = [
     TextColumn("LAST SEEN"), TextColumn("TIMES", alignment: .right), TextColumn("REASON"), TextColumn("TYPE"),
     TextColumn("APP"), TextColumn("ENVIRONMENT"), TextColumn("SIZE", alignment: .right), TextColumn("ID"),
   ]
 
   /// The inventory as a table, followed by a sentence.
-  public static func lines(_ inventory: QuarantineInventory, lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func lines(_ inventory: QuarantineInventory, lineWidth: Int?, usesColor: Bool) -> [String] {
     let entries = inventory.entries
     let rows = entries.map { entry -> [TextCell] in
       [
@@ -30,12 +30,12 @@ public enum QuarantineTable {
   }
 
   /// The inventory as JSON lines, one object per body.
-  public static func jsonLines(_ inventory: QuarantineInventory) -> [String] {
+  package static func jsonLines(_ inventory: QuarantineInventory) -> [String] {
     inventory.entries.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
   }
 
   /// The inventory as a sentence.
-  public static func summary(_ inventory: QuarantineInventory) -> String {
+  package static func summary(_ inventory: QuarantineInventory) -> String {
     let count = inventory.entries.count
     let bodies = count == 0 ? "The quarantine is empty." : "\(HumanText.count(count, "body", plural: "bodies"))."
     guard inventory.foreignCount > 0 else { return bodies }

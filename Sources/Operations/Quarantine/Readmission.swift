@@ -1,11 +1,11 @@
 // Verifies a quarantined body again, with the current configuration. Does not use Kafka.
 
-public import MillraceTime
+package import MillraceTime
 internal import AppStore
-public import Millrace
+package import Millrace
 
 /// Decides which quarantined bodies the current configuration admits.
-public struct Readmission: Sendable {
+package struct Readmission: Sendable {
   private let admission: NotificationAdmission
   private let apps: [AppSettings]
   private let sharedSecrets: SharedSecretCheck
@@ -15,7 +15,7 @@ public struct Readmission: Sendable {
   /// - Parameters:
   ///   - apps: The configured apps, for version 1.
   ///   - sharedSecrets: The shared secrets of these apps.
-  public init(admission: NotificationAdmission, apps: [AppSettings], sharedSecrets: SharedSecretCheck) {
+  package init(admission: NotificationAdmission, apps: [AppSettings], sharedSecrets: SharedSecretCheck) {
     self.admission = admission
     self.apps = apps
     self.sharedSecrets = sharedSecrets
@@ -23,7 +23,7 @@ public struct Readmission: Sendable {
 
   /// Creates a readmission from a configuration. Reads root certificates and shared secrets.
   /// - Throws: `MillraceError` that names the unreadable file.
-  public init(_ configuration: MillraceConfiguration, clock: MillraceClock) throws(MillraceError) {
+  package init(_ configuration: MillraceConfiguration, clock: MillraceClock) throws(MillraceError) {
     self.init(
       admission: try NotificationAdmission(
         configuration, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock)),
@@ -38,7 +38,7 @@ public struct Readmission: Sendable {
   /// This method checks that the secret also belongs to the named app, and that the app and environment are configured.
   /// Such a record is only as trustworthy as write access to the quarantine; version 1 is a hint everywhere.
   /// - Throws: `Refusal` if the body is still not admitted.
-  public func judge(_ record: QuarantineRecord) async throws(Refusal) -> AdmittedNotification {
+  package func judge(_ record: QuarantineRecord) async throws(Refusal) -> AdmittedNotification {
     switch record.version {
     case .v2: try await admission.v2(jws: record.value)
     case .v1: try readmit(record)

@@ -1,13 +1,13 @@
 // The result of resubmitting a body, for people and scripts. Pure.
 
-public import AppStore
-public import KafkaClient
-public import Millrace
+package import AppStore
+package import KafkaClient
+package import Millrace
 
 /// The result of resubmitting one body.
-public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
+package struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   /// The possible results.
-  public enum Result: Sendable, Hashable {
+  package enum Result: Sendable, Hashable {
     /// The body is admitted and would be written (`--dry-run`).
     case admitted
     /// The record was written to its topic.
@@ -19,16 +19,16 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   }
 
   /// The body's ID in the quarantine.
-  public var id: String
+  package var id: String
   /// The topic of the record; nil if the body is refused.
-  public var topic: String?
+  package var topic: String?
   /// The record's `ce_id`, which is the same as if the ingress had admitted the body. Readers detect duplicates by it.
-  public var notificationID: String?
+  package var notificationID: String?
   /// The result.
-  public var result: Result
+  package var result: Result
 
   /// Creates an outcome.
-  public init(id: String, topic: String? = nil, notificationID: String? = nil, result: Result) {
+  package init(id: String, topic: String? = nil, notificationID: String? = nil, result: Result) {
     self.id = id
     self.topic = topic
     self.notificationID = notificationID
@@ -36,7 +36,7 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   }
 
   /// The cells of one table row: ID, result, and topic or reason.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     let id = TextCell(String(id.prefix(QuarantineInventory.shownDigits)), .cyan)
     switch result {
     case .admitted: return [id, TextCell("would be written", .green), TextCell(topic ?? "")]
@@ -50,12 +50,12 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   }
 
   /// The columns of ``row``.
-  public static let columns = [
+  package static let columns = [
     TextColumn("ID", minimumWidth: 16), TextColumn("RESULT", minimumWidth: 16), TextColumn(""),
   ]
 
   /// The outcome as a JSON object.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["id": .string(id)]
     switch result {
     case .admitted: json["result"] = "admitted"
@@ -77,23 +77,23 @@ public struct ResubmissionOutcome: Sendable, Hashable, Reportable {
   }
 
   /// The outcome as one line of JSON, without a line feed.
-  public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
+  package var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 /// The counts of a resubmission.
-public struct ResubmissionSummary: Sendable, Hashable {
+package struct ResubmissionSummary: Sendable, Hashable {
   /// Bodies admitted, and written unless it was a dry run.
-  public var admitted = 0
+  package var admitted = 0
   /// Bodies still refused.
-  public var refused = 0
+  package var refused = 0
   /// Bodies admitted but not written to Kafka.
-  public var failed = 0
+  package var failed = 0
 
   /// All counts zero.
-  public init() {}
+  package init() {}
 
   /// Counts one outcome.
-  public mutating func add(_ outcome: ResubmissionOutcome) {
+  package mutating func add(_ outcome: ResubmissionOutcome) {
     switch outcome.result {
     case .admitted, .written: admitted += 1
     case .refused: refused += 1
@@ -102,13 +102,13 @@ public struct ResubmissionSummary: Sendable, Hashable {
   }
 
   /// The counts as one sentence.
-  public func sentence(isDryRun: Bool) -> String {
+  package func sentence(isDryRun: Bool) -> String {
     "\(admitted) \(isDryRun ? "would be written" : "written"), \(refused) still refused"
       + (failed > 0 ? ", \(failed) not written to Kafka: run the command again" : "") + "."
   }
 
   /// The exit status. Bodies that are still refused are a failure if they were named, but not with `--all`.
-  public func status(named: Bool) -> CommandStatus {
+  package func status(named: Bool) -> CommandStatus {
     failed > 0 || (named && refused > 0) ? .failure : .success
   }
 }

@@ -1,9 +1,9 @@
 // Implements `millrace replay`: plans, starts, follows and controls runs. A worker copies the records of a replay to
 // itself; for a replay to a topic, the program that calls ``carryOut(_:)`` copies them.
 
-public import AppStore
+package import AppStore
 public import MillraceTime
-public import KafkaClient
+package import KafkaClient
 public import Millrace
 internal import Synchronization
 
@@ -39,7 +39,7 @@ public struct ReplayOperation: Sendable {
 
   /// Connects to the deployment's cluster.
   /// - Throws: `KafkaError` if the cluster does not answer.
-  public static func connect(
+  package static func connect(
     _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String, source: String = "millrace",
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> ReplayOperation {
@@ -63,7 +63,7 @@ public struct ReplayOperation: Sendable {
   }
 
   /// The current time on the records' clock, from which `--since` counts back.
-  public var wallTime: Timestamp { recordClock.wallTime }
+  package var wallTime: Timestamp { recordClock.wallTime }
 
   /// Counts the records that a plan would send and returns samples. Sends nothing.
   public func survey(_ plan: ReplayPlan) async throws -> ReplaySurvey { try await planner.survey(plan).0 }
@@ -76,7 +76,7 @@ public struct ReplayOperation: Sendable {
   /// Starts a run: records it in the audit trail and sends the commands. If the plan has a limit, first reads the
   /// records to turn it into offsets.
   /// - Returns: The run; nil if there is nothing to send.
-  public func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
+  package func begin(_ plan: ReplayPlan) async throws -> ReplayRun? {
     let plan = plan.request.limit == nil ? plan : try await planner.survey(plan).1
     guard !plan.parts.isEmpty else { return nil }
     let (request, run, now) = (plan.request, CommandID.new(), clock.wallTime)
@@ -144,7 +144,7 @@ public struct ReplayOperation: Sendable {
   /// Sends the records that a run to a topic has not sent yet. Does nothing for a run to a worker. If another program
   /// is doing the same, this one takes over, so each record is sent once even if either program dies.
   /// - Throws: `KafkaError`, also if another program has taken over.
-  public func carryOut(_ id: String) async throws {
+  package func carryOut(_ id: String) async throws {
     let passedOver = Mutex(PassedOver())
     defer { tell(of: passedOver.withLock { $0 }) }
     try await TopicReplay(
@@ -156,7 +156,7 @@ public struct ReplayOperation: Sendable {
 
   /// Ends a stopped run to a topic if the program that carried it out is gone.
   /// - Parameter patience: The time to wait for that program to react to the stop.
-  public func concludeStop(of run: ReplayRun, patience: Duration = .seconds(5)) async throws {
+  package func concludeStop(of run: ReplayRun, patience: Duration = .seconds(5)) async throws {
     guard case .topic = run.target else { return }
     let end = try await follow(run.id, patience: patience) { _ in }
     if end?.isOver != true { try await carryOut(run.id) }
@@ -168,7 +168,7 @@ public struct ReplayOperation: Sendable {
   ///   - patience: The maximum time without activity. A paused run does not count as silent.
   ///   - report: Receives every change.
   /// - Returns: The last known state of the run.
-  public func follow(
+  package func follow(
     _ id: String, patience: Duration, report: @escaping @Sendable (ReplayRun) throws -> Void
   ) async throws -> ReplayRun? {
     let follower = RunFollower(id, clock: clock, report: report)
@@ -195,7 +195,7 @@ public struct ReplayOperation: Sendable {
   /// - Returns: The run before the change; nil for a run without any commands, whose audit entry a stop now ends.
   /// - Throws: ``OperationError`` if the run does not exist or is over.
   @discardableResult
-  public func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun? {
+  package func control(_ name: String, _ verb: RunVerb) async throws -> ReplayRun? {
     let book = try await book()
     let isGoingOn = book.runs.contains { $0.id.hasPrefix(name) && !$0.isOver }
     if verb == .stop, !isGoingOn, try await endUnbegun(name, book) { return nil }
@@ -235,7 +235,7 @@ public struct ReplayOperation: Sendable {
 
   /// Reads all runs.
   /// - Throws: ``OperationError`` if the topic does not exist; `KafkaError`.
-  public func book() async throws -> RunBook {
+  package func book() async throws -> RunBook {
     guard try await log.partitionCounts(of: [operations.topic], timeout: ReplayPlanner.timeout)[operations.topic] != nil
     else {
       throw OperationError(
@@ -249,7 +249,7 @@ public struct ReplayOperation: Sendable {
   private func tell(of passedOver: PassedOver) { if let sentence = passedOver.sentence { note(sentence) } }
 
   /// A table of runs that follows the topic, for long-running processes.
-  public func table() -> TopicTable<RunBook> {
+  package func table() -> TopicTable<RunBook> {
     TopicTable(operations.topic, in: log, RunBook()) { $0.fold($1) }
   }
 }

@@ -2,26 +2,26 @@
 
 internal import AppStore
 internal import MillraceTime
-public import KafkaClient
+package import KafkaClient
 internal import Millrace
 
 /// The records that a run reads.
 public struct ReplayPlan: Sendable, Hashable {
   /// An offset range of one partition.
-  public struct Part: Sendable, Hashable {
+  package struct Part: Sendable, Hashable {
     /// The partition.
-    public var partition: TopicPartition
+    package var partition: TopicPartition
     /// The offsets; the upper bound is exclusive.
-    public var offsets: Range<Int64>
+    package var offsets: Range<Int64>
   }
 
   /// The request.
-  public var request: ReplayRequest
+  package var request: ReplayRequest
   /// The ranges, ordered by topic and partition. Partitions without selected offsets are omitted.
-  public var parts: [Part]
+  package var parts: [Part]
 
   /// The number of offsets to read.
-  public var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
+  package var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
 }
 
 /// Resolves requests to offsets.

@@ -21,15 +21,15 @@ public struct ReplayRequest: Sendable, Hashable {
   }
 
   /// The records to send; at least one topic.
-  public var selection: RecordSelection
+  package var selection: RecordSelection
   /// The target of the copies.
-  public var target: Target
+  package var target: Target
   /// The reason for running handlers again on handled notifications; nil: handled notifications are skipped.
-  public var reapply: String?
+  package var reapply: String?
   /// The maximum number of records per second; nil for no limit.
-  public var rate: Int?
+  package var rate: Int?
   /// The maximum number of records, the first by topic, partition and offset; nil for all.
-  public var limit: Int?
+  package var limit: Int?
 
   /// Creates a request.
   public init(

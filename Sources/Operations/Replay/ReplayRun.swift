@@ -1,13 +1,13 @@
 // A replay as people, scripts and the console see it, folded from `millrace.operations`. Pure.
 
-public import AppStore
-public import KafkaClient
-public import Millrace
+package import AppStore
+package import KafkaClient
+package import Millrace
 
 /// A replay with all its parts.
-public struct ReplayRun: Sendable, Hashable {
+package struct ReplayRun: Sendable, Hashable {
   /// The state of a replay.
-  public enum State: String, Sendable, Hashable, CaseIterable {
+  package enum State: String, Sendable, Hashable, CaseIterable {
     /// Parts are running, or wait for the process that carries them out.
     case running
     /// An operator paused it.
@@ -25,49 +25,49 @@ public struct ReplayRun: Sendable, Hashable {
   }
 
   /// A part: the offsets of one partition.
-  public struct Part: Sendable, Hashable {
+  package struct Part: Sendable, Hashable {
     /// The partition.
-    public var partition: TopicPartition
+    package var partition: TopicPartition
     /// The offsets to read; the upper bound is exclusive.
-    public var offsets: Range<Int64>
+    package var offsets: Range<Int64>
     /// The next offset to read.
-    public var next: Int64
+    package var next: Int64
     /// The number of records sent.
-    public var sent: Int64 = 0
+    package var sent: Int64 = 0
     /// Whether the part is over.
-    public var isOver = false
+    package var isOver = false
     /// Whether an operator stopped it.
-    public var isStopped = false
+    package var isStopped = false
     /// The reason for a failure.
-    public var failure: String?
+    package var failure: String?
   }
 
   /// The run's ID, which is also the `ce_replayid` of the copies.
-  public var id: String
+  package var id: String
   /// The target of the copies.
-  public var target: ReplayRequest.Target
+  package var target: ReplayRequest.Target
   /// The operator who started it.
-  public var by: String
+  package var by: String
   /// The operator's reason.
-  public var why: String
+  package var why: String
   /// Whether handlers run again on handled notifications.
-  public var isReapply: Bool
+  package var isReapply: Bool
   /// The start time.
-  public var startedAt: Timestamp
+  package var startedAt: Timestamp
   /// The time of the last activity.
-  public var heardAt: Timestamp
+  package var heardAt: Timestamp
   /// The selected records.
-  public var selection: RecordSelection
+  package var selection: RecordSelection
   /// The maximum number of records per second.
-  public var rate: Int?
+  package var rate: Int?
   /// The parts whose commands exist.
-  public var parts: [Part] = []
+  package var parts: [Part] = []
   /// The number of parts that the run was started with.
-  public var declared = 0
+  package var declared = 0
   var word: RunControl.Verb?
 
   /// The current state.
-  public var state: State {
+  package var state: State {
     if isOver {
       if parts.contains(where: { $0.failure != nil }) { return .failed }
       return missing > 0 || parts.contains(where: \.isStopped) ? .stopped : .done
@@ -81,26 +81,26 @@ public struct ReplayRun: Sendable, Hashable {
   }
 
   /// The number of parts without a command.
-  public var missing: Int { max(0, declared - parts.count) }
+  package var missing: Int { max(0, declared - parts.count) }
   /// Whether the run is over and needs no decision.
-  public var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || word == .stop) }
+  package var isOver: Bool { parts.allSatisfy(\.isOver) && (missing == 0 || word == .stop) }
   /// The number of records sent.
-  public var sent: Int64 { parts.reduce(0) { $0 + $1.sent } }
+  package var sent: Int64 { parts.reduce(0) { $0 + $1.sent } }
   /// The number of offsets to read.
-  public var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
+  package var offsets: Int64 { parts.reduce(0) { $0 + Int64($1.offsets.count) } }
   /// The number of offsets read so far.
-  public var offsetsDone: Int64 { parts.reduce(0) { $0 + ($1.next - $1.offsets.lowerBound) } }
+  package var offsetsDone: Int64 { parts.reduce(0) { $0 + ($1.next - $1.offsets.lowerBound) } }
   /// The failures of parts.
-  public var failures: [String] { parts.compactMap { part in part.failure.map { "\(part.partition): \($0)" } } }
+  package var failures: [String] { parts.compactMap { part in part.failure.map { "\(part.partition): \($0)" } } }
 
   /// The estimated remaining time at the current pace; nil if unknown.
-  public func estimate(now: Timestamp) -> Duration? {
+  package func estimate(now: Timestamp) -> Duration? {
     guard state == .running, offsetsDone > 0, now > startedAt else { return nil }
     return (now - startedAt) * (Double(offsets - offsetsDone) / Double(offsetsDone))
   }
 
   /// The run as a JSON object.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = ["run": .string(id), "state": .string(state.rawValue)]
     switch target {
     case .worker(let name): json["worker"] = .string(name)
@@ -123,18 +123,18 @@ public struct ReplayRun: Sendable, Hashable {
   }
 
   /// The run as one line of JSON, without a line feed.
-  public var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
+  package var jsonLine: String { String(decoding: json.serialized(), as: UTF8.self) }
 }
 
 extension ReplayRun: Reportable {
   /// The columns of ``row``.
-  public static let columns = [
+  package static let columns = [
     TextColumn("BEGAN"), TextColumn("STATE"), TextColumn("TO"), TextColumn("SENT", alignment: .right),
     TextColumn("READ", alignment: .right), TextColumn("BY"), TextColumn("RUN"), TextColumn("SELECTION"),
   ]
 
   /// The cells of one table row.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     let style: TextStyle =
       switch state {
       case .done: .green
@@ -150,7 +150,7 @@ extension ReplayRun: Reportable {
   }
 
   /// A progress bar with an estimate: `████░░ 40 %, 1200 sent, about 3 min`.
-  public func bar(now: Timestamp, width: Int, usesColor: Bool) -> String {
+  package func bar(now: Timestamp, width: Int, usesColor: Bool) -> String {
     let bar = ProgressBar(parts: [.init(count: offsetsDone, symbol: "█", style: .green)], total: offsets)
     let percent = offsets == 0 ? 100 : offsetsDone * 100 / offsets
     let rest = estimate(now: now).map { ", about \(HumanText.roundedUp($0))" } ?? ""
@@ -159,7 +159,7 @@ extension ReplayRun: Reportable {
   }
 
   /// The result as a sentence.
-  public var sentence: String {
+  package var sentence: String {
     switch state {
     case .done: "\(HumanText.count(Int(sent), "record")) sent."
     case .failed: "\(sent) sent; failed: \(failures.joined(separator: "; "))."
@@ -173,27 +173,27 @@ extension ReplayRun: Reportable {
   }
 
   /// The exit status of a command that followed the run.
-  public var status: CommandStatus { state == .done || state == .stopped ? .success : .failure }
+  package var status: CommandStatus { state == .done || state == .stopped ? .success : .failure }
 }
 
 /// All runs, folded from the topic.
-public struct RunBook: Sendable {
+package struct RunBook: Sendable {
   private var byID: [String: ReplayRun] = [:]
   private var order: [String] = []
   // The run and part of each command.
   private var places: [String: (run: String, part: Int)] = [:]
   private let limit: Int
   /// The skipped records, which are not commands.
-  public private(set) var passedOver = PassedOver()
+  package private(set) var passedOver = PassedOver()
 
   /// Creates an empty book.
   /// - Parameter limit: The number of runs to keep; the most recent ones are kept.
-  public init(limit: Int = .max) { self.limit = limit }
+  package init(limit: Int = .max) { self.limit = limit }
 
   /// Adds the next record.
   /// - Returns: The ID of the run that it changed; nil if none.
   @discardableResult
-  public mutating func fold(_ record: ConsumerRecord) -> String? {
+  package mutating func fold(_ record: ConsumerRecord) -> String? {
     switch passedOver.read(record) {
     case .command(let command)?: return fold(command)
     case .result(let result)?: return fold(result)
@@ -250,14 +250,14 @@ public struct RunBook: Sendable {
   }
 
   /// The runs, ordered by start time.
-  public var runs: [ReplayRun] { order.compactMap { byID[$0] } }
+  package var runs: [ReplayRun] { order.compactMap { byID[$0] } }
 
   /// The run with the given ID.
-  public subscript(id: String) -> ReplayRun? { byID[id] }
+  package subscript(id: String) -> ReplayRun? { byID[id] }
 
   /// Finds a run by its ID or by a unique prefix of it.
   /// - Throws: ``OperationError`` if no run or more than one run matches.
-  public func run(named name: String) throws(OperationError) -> ReplayRun {
+  package func run(named name: String) throws(OperationError) -> ReplayRun {
     if let run = byID[name] { return run }
     let alike = order.filter { !name.isEmpty && $0.hasPrefix(name) }
     if let only = alike.first, alike.count == 1, let run = byID[only] { return run }

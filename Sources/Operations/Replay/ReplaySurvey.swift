@@ -1,6 +1,6 @@
 // Counts the records that a run would send, for `--dry-run` and to find where `--limit` ends.
 
-public import AppStore
+package import AppStore
 internal import MillraceTime
 internal import KafkaClient
 internal import Millrace
@@ -13,14 +13,14 @@ public struct ReplaySurvey: Sendable, Hashable {
   /// The number of records selected.
   public var chosen = 0
   /// The number of selected records by type and subtype.
-  public var types: [String: Int] = [:]
+  package var types: [String: Int] = [:]
   /// The first selected records.
-  public var samples: [RecordView] = []
+  package var samples: [RecordView] = []
 
   static let sampleCount = 5
 
   /// An empty survey.
-  public init() {}
+  package init() {}
 
   mutating func take(_ count: Int, chosen records: some Collection<ConsumerRecord>) {
     read += count
@@ -48,10 +48,10 @@ public struct ReplaySurvey: Sendable, Hashable {
   }
 
   /// The counts as one sentence: `12 of 4000 records would be sent.`
-  public var sentence: String { "\(chosen) of \(HumanText.count(read, "record")) would be sent." }
+  package var sentence: String { "\(chosen) of \(HumanText.count(read, "record")) would be sent." }
 
   /// The survey for a terminal: counts by type, followed by samples.
-  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+  package func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     let rows = types.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { type, count in
       [TextCell(type), TextCell("\(count)")]
     }
@@ -72,7 +72,7 @@ public struct ReplaySurvey: Sendable, Hashable {
   }
 
   /// The survey as one line of JSON. Samples have no payloads.
-  public var jsonLine: String {
+  package var jsonLine: String {
     let types = JSONObject(
       self.types.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer(Int64($0.value))) })
     let json: JSONObject = [
@@ -85,7 +85,7 @@ public struct ReplaySurvey: Sendable, Hashable {
 
 extension RecordView {
   /// The record as JSON without any data that identifies a purchase.
-  public var jsonWithoutPayload: JSONObject {
+  package var jsonWithoutPayload: JSONObject {
     var json = json
     for name in [
       "payload", "transaction", "renewalInfo", "appTransaction", "text", "price", "currency", "key", "subject",

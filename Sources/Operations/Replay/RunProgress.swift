@@ -1,11 +1,11 @@
 // Shows a running replay: one changing line on a terminal, JSON lines elsewhere.
 
 internal import AppStore
-public import MillraceTime
+package import MillraceTime
 internal import Synchronization
 
 /// Prints a run's progress at a limited rate.
-public final class RunProgress: Sendable {
+package final class RunProgress: Sendable {
   private struct State {
     var shownAt: MillraceClock.Instant?
     var hasLine = false
@@ -20,13 +20,13 @@ public final class RunProgress: Sendable {
   private static let lineAbove = "\u{1B}[1A\u{1B}[2K"
 
   /// Creates a display.
-  public init(_ output: Output, asJSON: Bool, clock: MillraceClock) {
+  package init(_ output: Output, asJSON: Bool, clock: MillraceClock) {
     (self.output, self.asJSON, self.clock) = (output, asJSON, clock)
   }
 
   /// Shows a change.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func report(_ run: ReplayRun) throws(OperationError) {
+  package func report(_ run: ReplayRun) throws(OperationError) {
     let pause: Duration = asJSON ? .seconds(1) : .milliseconds(100)
     let now = clock.now
     let isDue = state.withLock { state in
@@ -39,7 +39,7 @@ public final class RunProgress: Sendable {
 
   /// Shows the final state.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func end(_ run: ReplayRun) throws(OperationError) { try show(run) }
+  package func end(_ run: ReplayRun) throws(OperationError) { try show(run) }
 
   private func show(_ run: ReplayRun) throws(OperationError) {
     if asJSON { return try output.line(run.jsonLine) }

@@ -3,7 +3,7 @@
 internal import Millrace
 
 /// An operator's request to the process that carries out a run.
-public enum RunVerb: String, Sendable, Hashable, CaseIterable {
+package enum RunVerb: String, Sendable, Hashable, CaseIterable {
   /// Pause the run.
   case pause
   /// Continue the run.

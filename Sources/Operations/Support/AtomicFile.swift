@@ -9,11 +9,11 @@
 #endif
 
 /// Writes small files and renames them, so a reader never sees a partial file.
-public enum AtomicFile {
+package enum AtomicFile {
   /// Writes `text` to `path`, replacing an existing file.
   ///
   /// - Throws: ``OperationError`` that names the file and the system's reason.
-  public static func write(_ text: String, to path: String) throws(OperationError) {
+  package static func write(_ text: String, to path: String) throws(OperationError) {
     // The process ID keeps two writers apart. Same directory as the target, because a rename cannot cross file systems.
     let temporary = "\(path).\(getpid()).tmp"
     let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

@@ -1,13 +1,13 @@
 // Reports which cluster a command connects to, and why it does not answer.
 
-public import KafkaClient
+package import KafkaClient
 
 extension KafkaConfiguration {
   /// The message before the first request. An unreachable cluster is otherwise silent until the timeout.
-  public var connecting: String { "connecting to \(TerminalText.safe(bootstrapServers)) …" }
+  package var connecting: String { "connecting to \(TerminalText.safe(bootstrapServers)) …" }
 
   /// Reports the cluster to `note` and returns a configuration that also reports connection problems to it.
-  public func telling(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
+  package func telling(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
     note(connecting)
     var told = self
     told.reporter = ConnectionReporter { problems in

@@ -1,21 +1,21 @@
 // Loads the configuration of a command: the file from --config or MILLRACE_CONFIG, overridden by environment variables.
 
-public import KafkaClient
-public import Millrace
+package import KafkaClient
+package import Millrace
 
 /// Finds and reads the configuration of a command.
-public enum EffectiveConfiguration {
+package enum EffectiveConfiguration {
   /// The environment variable that names the file if `--config` is missing.
-  public static let fileVariable = "MILLRACE_CONFIG"
+  package static let fileVariable = "MILLRACE_CONFIG"
 
   /// The file that `--config` or ``fileVariable`` names; nil if neither is set.
-  public static func file(option: String?, environment: [String: String]) -> String? {
+  package static func file(option: String?, environment: [String: String]) -> String? {
     option ?? environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Reads and checks the configuration.
   /// - Throws: `MillraceError` with every problem found.
-  public static func load(
+  package static func load(
     option: String?, environment: [String: String]
   ) throws(MillraceError) -> LoadedConfiguration {
     try LoadedConfiguration.load(path: file(option: option, environment: environment), environment: environment)
@@ -26,7 +26,7 @@ extension KafkaSettings {
   /// Creates the configuration of a client outside the cluster's process.
   ///
   /// - Throws: `MillraceError` if the cluster is embedded in another process and has no configured address.
-  public func outsideClient() throws(MillraceError) -> KafkaConfiguration {
+  package func outsideClient() throws(MillraceError) -> KafkaConfiguration {
     guard !isEmbedded else {
       throw MillraceError(
         .configuration, "the value is `embedded`: no command can reach a cluster inside another process",

@@ -6,7 +6,7 @@ internal import KafkaClient
 internal import Millrace
 
 /// The exit status of a command, from `sysexits.h` if it has a matching number.
-public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
+package enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
   /// The command succeeded.
   case success = 0
   /// The command failed: the data is not genuine, the cluster did not answer, or a step was refused.
@@ -18,14 +18,14 @@ public enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {
 }
 
 /// The output and the exit status for an error.
-public struct FailureReport: Sendable, Hashable {
+package struct FailureReport: Sendable, Hashable {
   /// The exit status.
-  public var status: CommandStatus
+  package var status: CommandStatus
   /// The lines for standard error, one per problem; empty if there is nothing to report.
-  public var lines: [String]
+  package var lines: [String]
 
   /// Creates the report of an error that ended a command.
-  public init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as OperationError:
       switch error.kind {

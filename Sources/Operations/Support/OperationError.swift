@@ -3,7 +3,7 @@
 /// The reason why a command failed, and the remedy.
 public struct OperationError: Error, Sendable, Hashable {
   /// The kind of error, which determines the exit status.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The command line is invalid (status 64).
     case usage
     /// The command failed (status 1).
@@ -13,16 +13,16 @@ public struct OperationError: Error, Sendable, Hashable {
   }
 
   /// The kind of error.
-  public var kind: Kind
+  package var kind: Kind
   /// The problem, in one clause without a full stop.
-  public var what: String
+  package var what: String
   /// The flag, file or topic at fault; nil if there is none.
-  public var place: String?
+  package var place: String?
   /// The action to take, in one clause without a full stop.
-  public var remedy: String
+  package var remedy: String
 
   /// Creates an error.
-  public init(_ kind: Kind, _ what: String, at place: String? = nil, remedy: String) {
+  package init(_ kind: Kind, _ what: String, at place: String? = nil, remedy: String) {
     self.kind = kind
     self.what = what
     self.place = place

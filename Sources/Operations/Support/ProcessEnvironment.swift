@@ -7,7 +7,7 @@
 #endif
 
 /// The environment variables that this process was started with.
-public enum ProcessEnvironment {
+package enum ProcessEnvironment {
   /// The variables by name.
-  public static var current: [String: String] { ProcessInfo.processInfo.environment }
+  package static var current: [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -1,12 +1,12 @@
 // Implements `millrace health`: checks the process in the same container, where neither a shell nor curl is available.
 
-public import AppStoreServerAPI
-public import Millrace
+package import AppStoreServerAPI
+package import Millrace
 
 /// Queries the admin port of a process on this machine.
-public struct ProcessHealth: Sendable {
+package struct ProcessHealth: Sendable {
   /// The endpoint to query.
-  public enum Question: String, Sendable, CaseIterable {
+  package enum Question: String, Sendable, CaseIterable {
     /// Whether the process is alive.
     case livez
     /// Whether the process can do its work.
@@ -14,18 +14,18 @@ public struct ProcessHealth: Sendable {
   }
 
   /// The response.
-  public struct Answer: Sendable, Hashable {
+  package struct Answer: Sendable, Hashable {
     /// Whether the process is healthy.
-    public var isHealthy: Bool
+    package var isHealthy: Bool
     /// The report of the process, as one line of JSON.
-    public var report: String
+    package var report: String
   }
 
   private let exchange: any HTTPExchange
   private let origin: String
 
   /// Uses the address of the admin port in `settings`, or this machine if that is a wildcard address.
-  public init(_ settings: AdminSettings, exchange: any HTTPExchange) {
+  package init(_ settings: AdminSettings, exchange: any HTTPExchange) {
     self.exchange = exchange
     let host =
       switch settings.host {
@@ -39,7 +39,7 @@ public struct ProcessHealth: Sendable {
 
   /// Sends one request.
   /// - Throws: ``OperationError`` if there is no response.
-  public func ask(_ question: Question) async throws(OperationError) -> Answer {
+  package func ask(_ question: Question) async throws(OperationError) -> Answer {
     let url = "\(origin)/\(question.rawValue)"
     do {
       let answer = try await exchange.send(ExchangeRequest(method: .get, url: url))

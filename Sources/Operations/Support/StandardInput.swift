@@ -9,15 +9,15 @@
 #endif
 
 /// Standard input (file descriptor 0).
-public enum StandardInput {
+package enum StandardInput {
   /// Whether standard input is a terminal, so a person can be asked.
-  public static var isTerminal: Bool { isatty(0) == 1 }
+  package static var isTerminal: Bool { isatty(0) == 1 }
 
   /// Reads all bytes.
   ///
   /// - Parameter limit: The maximum number of bytes.
   /// - Throws: ``OperationError`` if there are more bytes, or if reading fails.
-  public static func readAll(limit: Int) throws(OperationError) -> [UInt8] {
+  package static func readAll(limit: Int) throws(OperationError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 64 << 10)
     while true {
@@ -37,5 +37,5 @@ public enum StandardInput {
   }
 
   /// Reads one line without its line feed; nil at the end of the input.
-  public static func readLine() -> String? { Swift.readLine(strippingNewline: true) }
+  package static func readLine() -> String? { Swift.readLine(strippingNewline: true) }
 }

@@ -1,26 +1,26 @@
 // The details of one object: a label and a value per line, in groups. Missing values are omitted.
 
 /// Labeled values for a terminal.
-public struct FactSheet: Sendable {
+package struct FactSheet: Sendable {
   private var groups: [[(label: String, cell: TextCell)]] = [[]]
 
   /// An empty sheet.
-  public init() {}
+  package init() {}
 
   /// Adds a value, unless it is nil.
-  public mutating func add(_ label: String, _ value: String?, _ style: TextStyle = .plain) {
+  package mutating func add(_ label: String, _ value: String?, _ style: TextStyle = .plain) {
     guard let value else { return }
     groups[groups.count - 1].append((TerminalText.safe(label), TextCell(value, style)))
   }
 
   /// Starts a new group.
-  public mutating func beginGroup() {
+  package mutating func beginGroup() {
     if groups.last?.isEmpty == false { groups.append([]) }
   }
 
   /// The lines: aligned labels, and a blank line between groups. Values are never truncated; long ones wrap at the edge
   /// of the terminal.
-  public func lines(usesColor: Bool) -> [String] {
+  package func lines(usesColor: Bool) -> [String] {
     let filled = groups.filter { !$0.isEmpty }
     let width = filled.joined().map { TerminalText.width($0.label) }.max() ?? 0
     var lines: [String] = []

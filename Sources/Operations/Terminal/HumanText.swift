@@ -1,9 +1,9 @@
 // Sizes, counts, prices and durations for people.
 
 /// Formats quantities for people.
-public enum HumanText {
+package enum HumanText {
   /// A size in bytes: `812 B`, `17.1 KiB`, `2.0 MiB`.
-  public static func size(_ bytes: Int) -> String {
+  package static func size(_ bytes: Int) -> String {
     guard bytes >= 1024 else { return "\(bytes) B" }
     var tenths = bytes * 10 / 1024
     var unit = "KiB"
@@ -15,12 +15,12 @@ public enum HumanText {
   }
 
   /// A count with its noun: `1 topic`, `10 topics`, `2 bodies`.
-  public static func count(_ count: Int, _ noun: String, plural: String? = nil) -> String {
+  package static func count(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
   }
 
   /// A price in thousandths of a currency, as Apple states it: `9.99 USD`, `0.125 KWD`.
-  public static func price(thousandths: Int64, currency: String?) -> String {
+  package static func price(thousandths: Int64, currency: String?) -> String {
     let magnitude = thousandths.magnitude
     var fraction = String(magnitude % 1000)
     fraction = String(repeating: "0", count: 3 - fraction.utf8.count) + fraction
@@ -30,7 +30,7 @@ public enum HumanText {
   }
 
   /// A duration, rounded up: `90 s`, `12 min`, `30 h`.
-  public static func roundedUp(_ time: Duration) -> String {
+  package static func roundedUp(_ time: Duration) -> String {
     let seconds = time.components.seconds + (time.components.attoseconds > 0 ? 1 : 0)
     switch seconds {
     case ..<120: return "\(seconds) s"

@@ -10,20 +10,20 @@
 #endif
 
 /// An output for lines of text, and its capabilities.
-public struct Output: Sendable {
+package struct Output: Sendable {
   /// Whether the output is a terminal.
-  public let isTerminal: Bool
+  package let isTerminal: Bool
   /// The number of columns of the terminal; nil if lines are unlimited.
-  public let width: Int?
+  package let width: Int?
   /// Whether to use colour.
-  public let usesColor: Bool
+  package let usesColor: Bool
 
   private let write: @Sendable ([UInt8]) throws(OperationError) -> Void
 
   /// Creates an output with a custom writer.
   ///
   /// - Parameter write: Receives complete lines, each with its line feed.
-  public init(
+  package init(
     isTerminal: Bool = false, width: Int? = nil, usesColor: Bool = false,
     write: @escaping @Sendable ([UInt8]) throws(OperationError) -> Void
   ) {
@@ -34,12 +34,12 @@ public struct Output: Sendable {
   }
 
   /// Standard output, for results.
-  public static func standardOutput(environment: [String: String]) -> Output {
+  package static func standardOutput(environment: [String: String]) -> Output {
     Output(descriptor: 1, environment: environment)
   }
 
   /// Standard error, for progress and problems.
-  public static func standardError(environment: [String: String]) -> Output {
+  package static func standardError(environment: [String: String]) -> Output {
     Output(descriptor: 2, environment: environment)
   }
 
@@ -60,7 +60,7 @@ public struct Output: Sendable {
   }
 
   /// Whether to use colour: on a terminal that supports it, unless `NO_COLOR` (https://no-color.org) is set.
-  public static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
+  package static func wantsColor(isTerminal: Bool, environment: [String: String]) -> Bool {
     isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
   }
 
@@ -72,11 +72,11 @@ public struct Output: Sendable {
 
   /// Writes one line.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func line(_ text: String) throws(OperationError) { try lines([text]) }
+  package func line(_ text: String) throws(OperationError) { try lines([text]) }
 
   /// Writes several lines in one call.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func lines(_ texts: [String]) throws(OperationError) {
+  package func lines(_ texts: [String]) throws(OperationError) {
     guard !texts.isEmpty else { return }
     var bytes: [UInt8] = []
     for text in texts {
@@ -88,10 +88,10 @@ public struct Output: Sendable {
 
   /// Writes text without adding line feeds.
   /// - Throws: ``OperationError`` of kind `outputClosed` if the reader closed the output.
-  public func text(_ text: String) throws(OperationError) { try write(Array(text.utf8)) }
+  package func text(_ text: String) throws(OperationError) { try write(Array(text.utf8)) }
 
   /// Writes an optional message. A closed standard error does not end the command.
-  public func note(_ text: String) {
+  package func note(_ text: String) {
     do {
       try line(text)
     } catch {

@@ -2,9 +2,9 @@
 // continues on indented lines below, so nothing is lost on a narrow terminal.
 
 /// Formats rows one at a time.
-public struct StreamingTable: Sendable {
+package struct StreamingTable: Sendable {
   /// The columns.
-  public let columns: [TextColumn]
+  package let columns: [TextColumn]
   private let lineWidth: Int?
   private let usesColor: Bool
   private var widths: [Int]
@@ -17,7 +17,7 @@ public struct StreamingTable: Sendable {
   /// - Parameters:
   ///   - lineWidth: The number of columns of the terminal; nil puts each row on one line.
   ///   - usesColor: Whether to apply styles.
-  public init(_ columns: [TextColumn], lineWidth: Int?, usesColor: Bool) {
+  package init(_ columns: [TextColumn], lineWidth: Int?, usesColor: Bool) {
     self.columns = columns
     self.lineWidth = lineWidth
     self.usesColor = usesColor
@@ -25,10 +25,10 @@ public struct StreamingTable: Sendable {
   }
 
   /// The lines of the headings.
-  public mutating func header() -> [String] { lines(columns.map { TextCell($0.title, .dim) }) }
+  package mutating func header() -> [String] { lines(columns.map { TextCell($0.title, .dim) }) }
 
   /// The lines of one row. Missing cells are empty.
-  public mutating func lines(_ row: [TextCell]) -> [String] {
+  package mutating func lines(_ row: [TextCell]) -> [String] {
     let cells = columns.indices.map { $0 < row.count ? row[$0] : "" }
     for (index, cell) in cells.enumerated() { widths[index] = max(widths[index], TerminalText.width(cell.text)) }
     return layout().enumerated().map { line, indices in

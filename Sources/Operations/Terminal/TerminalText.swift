@@ -2,9 +2,9 @@
 // a record must be shown as text.
 
 /// Measures and escapes text for a terminal.
-public enum TerminalText {
+package enum TerminalText {
   /// Escapes all characters that would move the cursor, change colours or change the writing direction (`\u{1B}`).
-  public static func safe(_ text: String) -> String {
+  package static func safe(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
     var result = ""
     for scalar in text.unicodeScalars {
@@ -27,7 +27,7 @@ public enum TerminalText {
   }
 
   /// The number of columns of a text: two for East Asian wide characters and emoji, none for combining marks.
-  public static func width(_ text: String) -> Int {
+  package static func width(_ text: String) -> Int {
     // Fast path: almost all records are ASCII.
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + width($1) }
@@ -54,7 +54,7 @@ public enum TerminalText {
   }
 
   /// Truncates the text to at most `columns` columns and marks the cut with `…`.
-  public static func cut(_ text: String, to columns: Int) -> String {
+  package static func cut(_ text: String, to columns: Int) -> String {
     guard width(text) > columns else { return text }
     guard columns > 0 else { return "" }
     var result = ""
@@ -69,14 +69,14 @@ public enum TerminalText {
   }
 
   /// Pads the text with spaces to `columns` columns. Longer text is unchanged.
-  public static func pad(_ text: String, to columns: Int, alignment: TextAlignment = .left) -> String {
+  package static func pad(_ text: String, to columns: Int, alignment: TextAlignment = .left) -> String {
     let fill = String(repeating: " ", count: max(0, columns - width(text)))
     return alignment == .left ? text + fill : fill + text
   }
 }
 
 /// The alignment of text in its column.
-public enum TextAlignment: Sendable, Hashable {
+package enum TextAlignment: Sendable, Hashable {
   /// For words.
   case left
   /// For numbers.

@@ -1,20 +1,20 @@
 // The cells and columns of a table.
 
 /// A cell of a table.
-public struct TextCell: Sendable, Hashable, ExpressibleByStringLiteral {
+package struct TextCell: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The text, escaped for terminals.
-  public var text: String
+  package var text: String
   /// The style.
-  public var style: TextStyle
+  package var style: TextStyle
 
   /// Creates a cell. Control characters in `text` are escaped.
-  public init(_ text: String, _ style: TextStyle = .plain) {
+  package init(_ text: String, _ style: TextStyle = .plain) {
     self.text = TerminalText.safe(text)
     self.style = style
   }
 
   /// Creates a cell in plain style.
-  public init(stringLiteral value: String) { self.init(value) }
+  package init(stringLiteral value: String) { self.init(value) }
 
   func rendered(width: Int, alignment: TextAlignment, usesColor: Bool) -> String {
     let cut = TerminalText.cut(text, to: width)
@@ -25,16 +25,16 @@ public struct TextCell: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 /// A column of a table.
-public struct TextColumn: Sendable, Hashable {
+package struct TextColumn: Sendable, Hashable {
   /// The heading.
-  public var title: String
+  package var title: String
   /// The initial width, in columns of the terminal. Wider cells widen the column.
-  public var minimumWidth: Int
+  package var minimumWidth: Int
   /// The alignment of the cells.
-  public var alignment: TextAlignment
+  package var alignment: TextAlignment
 
   /// Creates a column.
-  public init(_ title: String, minimumWidth: Int = 0, alignment: TextAlignment = .left) {
+  package init(_ title: String, minimumWidth: Int = 0, alignment: TextAlignment = .left) {
     self.title = title
     self.minimumWidth = minimumWidth
     self.alignment = alignment

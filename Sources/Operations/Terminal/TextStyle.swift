@@ -1,7 +1,7 @@
 // Text styles for a terminal.
 
 /// A text style on a terminal with colour (ECMA-48, "Select Graphic Rendition").
-public enum TextStyle: Sendable, Hashable, CaseIterable {
+package enum TextStyle: Sendable, Hashable, CaseIterable {
   /// The default style.
   case plain
   /// For headings.
@@ -30,7 +30,7 @@ public enum TextStyle: Sendable, Hashable, CaseIterable {
   }
 
   /// Applies the style, or returns the text unchanged if colour is off.
-  public func applied(to text: String, usesColor: Bool) -> String {
+  package func applied(to text: String, usesColor: Bool) -> String {
     guard usesColor, let code, !text.isEmpty else { return text }
     return "\u{1B}[\(code)m\(text)\u{1B}[0m"
   }

@@ -1,13 +1,13 @@
 // A table with known rows. Each column is as wide as its widest cell or heading.
 
 /// Formats a complete table.
-public enum TextTable {
+package enum TextTable {
   /// The lines of a table with headings; empty if there are no rows.
   ///
   /// - Parameters:
   ///   - lineWidth: The number of columns of the terminal; nil puts each row on one line.
   ///   - usesColor: Whether to apply styles.
-  public static func lines(
+  package static func lines(
     _ columns: [TextColumn], rows: [[TextCell]], lineWidth: Int?, usesColor: Bool
   ) -> [String] {
     guard !rows.isEmpty else { return [] }

@@ -1,7 +1,7 @@
 // Asks the operator before a change. Pure: the caller supplies the input and output.
 
 /// The operator's decision about a change.
-public enum Approval: Sendable, Hashable {
+package enum Approval: Sendable, Hashable {
   /// Proceed.
   case granted
   /// The operator declined.
@@ -14,7 +14,7 @@ public enum Approval: Sendable, Hashable {
   ///   - canAsk: Whether standard input is a terminal.
   ///   - ask: Shows a question and returns the answer; nil at the end of the input.
   /// - Throws: ``OperationError`` that names `--yes` if there is no terminal.
-  public static func of(
+  package static func of(
     isGiven: Bool, canAsk: Bool, question: String, ask: (String) -> String?
   ) throws(OperationError) -> Approval {
     if isGiven { return .granted }

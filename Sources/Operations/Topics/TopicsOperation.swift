@@ -1,10 +1,10 @@
 // Implements `millrace topics`: compares a cluster with the topic files and applies the agreed changes step by step.
 
-public import KafkaClient
-public import Millrace
+package import KafkaClient
+package import Millrace
 
 /// Compares a cluster with the topic files and changes it.
-public struct TopicsOperation: Sendable {
+package struct TopicsOperation: Sendable {
   private let configuration: KafkaConfiguration
   private let admin: KafkaAdmin
   private let catalog: TopicCatalog
@@ -14,7 +14,7 @@ public struct TopicsOperation: Sendable {
   /// Creates an operation on a cluster.
   ///
   /// - Parameter timeout: The time limit of one request.
-  public init(
+  package init(
     _ configuration: KafkaConfiguration, catalog: TopicCatalog, durability: KafkaSettings.Durability,
     timeout: Duration = .seconds(15)
   ) {
@@ -27,7 +27,7 @@ public struct TopicsOperation: Sendable {
 
   /// Compares the cluster with the topic files.
   /// - Throws: `KafkaError` that names the address if the cluster does not answer.
-  public func survey() async throws(KafkaError) -> TopicsSurvey {
+  package func survey() async throws(KafkaError) -> TopicsSurvey {
     let cluster = try await configuration.describeCluster(timeout: timeout)
     let present = try await admin.describeTopics(catalog.topics.map(\.topic), timeout: timeout)
     return TopicsSurvey(catalog: catalog, present: present, cluster: cluster, durability: durability)
@@ -39,7 +39,7 @@ public struct TopicsOperation: Sendable {
   /// - Parameter note: Receives a line for each completed step.
   /// - Returns: One line for each failed step.
   /// - Throws: ``OperationError`` if the cluster cannot be changed at all.
-  public func apply(_ survey: TopicsSurvey, note: (String) -> Void) async throws(OperationError) -> [String] {
+  package func apply(_ survey: TopicsSurvey, note: (String) -> Void) async throws(OperationError) -> [String] {
     if let objection = survey.objection { throw objection }
     var failures: [String] = []
     for step in survey.changes {

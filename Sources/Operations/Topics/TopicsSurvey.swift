@@ -1,17 +1,17 @@
 // The findings of `millrace topics`. Pure.
 
 internal import AppStore
-public import KafkaClient
-public import Millrace
+package import KafkaClient
+package import Millrace
 
 /// The difference between the declared topics and a cluster's topics.
-public struct TopicsSurvey: Sendable, Hashable {
+package struct TopicsSurvey: Sendable, Hashable {
   /// The steps that remove the difference.
-  public var plan: TopicPlan
+  package var plan: TopicPlan
   /// The cluster.
-  public var cluster: ClusterDescription
+  package var cluster: ClusterDescription
   /// The replicas that are missing or not in sync.
-  public var replicas: ReplicaHealth
+  package var replicas: ReplicaHealth
 
   init(
     plan: TopicPlan, cluster: ClusterDescription,
@@ -27,7 +27,7 @@ public struct TopicsSurvey: Sendable, Hashable {
   /// - Parameters:
   ///   - catalog: The declared topics.
   ///   - present: The cluster's topics. Undeclared ones are ignored.
-  public init(
+  package init(
     catalog: TopicCatalog, present: [TopicDescription], cluster: ClusterDescription,
     durability: KafkaSettings.Durability
   ) {
@@ -40,13 +40,13 @@ public struct TopicsSurvey: Sendable, Hashable {
   }
 
   /// The exit status of `plan`: a failure if a step was refused, so that a pipeline stops.
-  public var status: CommandStatus { plan.hasRefusals ? .failure : .success }
+  package var status: CommandStatus { plan.hasRefusals ? .failure : .success }
 
   /// The steps that would change the cluster, in order.
-  public var changes: [TopicPlan.Step] { plan.steps.filter(\.changesCluster) }
+  package var changes: [TopicPlan.Step] { plan.steps.filter(\.changesCluster) }
 
   /// The reason why this cluster cannot be changed at all; nil if it can be, or if it needs no change.
-  public var objection: OperationError? {
+  package var objection: OperationError? {
     guard cluster.isEmbedded, !plan.isUpToDate else { return nil }
     return OperationError(
       .failed, "the topics of an embedded cluster are created at its start and cannot be changed",
@@ -55,7 +55,7 @@ public struct TopicsSurvey: Sendable, Hashable {
   }
 
   /// The plan as JSON lines, one object per step.
-  public var jsonLines: [String] {
+  package var jsonLines: [String] {
     plan.steps.map { String(decoding: $0.json.serialized(), as: UTF8.self) }
   }
 }

@@ -1,7 +1,7 @@
 // The kinds of Apple's signed data, as `millrace verify --kind` names them.
 
 /// The kind of a token.
-public enum SignedDataKind: String, Sendable, Hashable, CaseIterable {
+package enum SignedDataKind: String, Sendable, Hashable, CaseIterable {
   /// A version 2 notification (`signedPayload`).
   case notification
   /// A signed transaction (`signedTransactionInfo`).
@@ -12,7 +12,7 @@ public enum SignedDataKind: String, Sendable, Hashable, CaseIterable {
   case appTransaction
 
   /// The member of Apple's JSON bodies that contains the token.
-  public var member: String {
+  package var member: String {
     switch self {
     case .notification: "signedPayload"
     case .transaction: "signedTransactionInfo"

@@ -1,26 +1,26 @@
 // Finds the token in the input and verifies it as the expected kind.
 
 internal import AppStore
-public import AppStoreSignature
+package import AppStoreSignature
 
 /// Verifies tokens of one kind for one app.
-public struct Verification: Sendable {
+package struct Verification: Sendable {
   /// The maximum size of the input, in bytes. Apple's tokens have up to about 20 kB.
-  public static let inputLimit = 4 << 20
+  package static let inputLimit = 4 << 20
 
   private let verifier: SignedDataVerifier
   private let identity: IdentityPolicy
   private let kind: SignedDataKind
 
   /// Creates a verification.
-  public init(verifier: SignedDataVerifier, identity: IdentityPolicy, kind: SignedDataKind) {
+  package init(verifier: SignedDataVerifier, identity: IdentityPolicy, kind: SignedDataKind) {
     self.verifier = verifier
     self.identity = identity
     self.kind = kind
   }
 
   /// Verifies a token, or the body that contains it.
-  public func report(on input: [UInt8]) async -> VerifyReport {
+  package func report(on input: [UInt8]) async -> VerifyReport {
     let token: [UInt8]
     do {
       token = try VerifyInput.token(in: input, kind: kind)

@@ -3,13 +3,13 @@
 internal import AppStore
 
 /// Finds the token in the input.
-public enum VerifyInput {
+package enum VerifyInput {
   /// The compact JWS in `bytes`.
   ///
   /// Accepts the token itself, or a JSON object with the token in the member of its kind (`signedPayload` for a
   /// notification) or, for any kind, in `signedPayload`. Ignores surrounding white space and a byte order mark.
   /// - Throws: ``Fault`` if there is no token.
-  public static func token(in bytes: [UInt8], kind: SignedDataKind) throws(Fault) -> [UInt8] {
+  package static func token(in bytes: [UInt8], kind: SignedDataKind) throws(Fault) -> [UInt8] {
     let content = trimmed(bytes)
     guard let first = content.first else { throw Fault(message: "the input is empty") }
     guard first == UInt8(ascii: "{") else { return Array(content) }
@@ -29,9 +29,9 @@ public enum VerifyInput {
   }
 
   /// The reason why there is no token.
-  public struct Fault: Error, Sendable, Hashable {
+  package struct Fault: Error, Sendable, Hashable {
     /// The message for people.
-    public var message: String
+    package var message: String
   }
 
   private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {

@@ -1,26 +1,26 @@
 // The output of `millrace verify`: one JSON object for any result. Pure.
 
-public import AppStore
-public import AppStoreSignature
+package import AppStore
+package import AppStoreSignature
 
 /// The result of a verification as the printed object.
 ///
 /// The object combines Millrace's members with the signed payload. If both have a member of the same name, Millrace's
 /// wins, so no token can make statements about its own validity.
-public struct VerifyReport: Sendable, Hashable {
+package struct VerifyReport: Sendable, Hashable {
   /// Whether Apple signed the token for the expected app. Does not depend on the tokens inside a notification: see
   /// `inner`.
-  public let isValid: Bool
+  package let isValid: Bool
   /// The printed object.
-  public let json: JSONObject
+  package let json: JSONObject
 
   /// The report as one line of JSON, without a line feed.
-  public var line: String { String(decoding: json.serialized(), as: UTF8.self) }
+  package var line: String { String(decoding: json.serialized(), as: UTF8.self) }
   /// The exit status.
-  public var status: CommandStatus { isValid ? .success : .failure }
+  package var status: CommandStatus { isValid ? .success : .failure }
 
   /// The report of a notification whose outer token is genuine.
-  public init(_ verified: VerifiedNotification) {
+  package init(_ verified: VerifiedNotification) {
     var own: JSONObject = ["valid": true, "inner": .string(verified.inner.name)]
     if let message = verified.inner.message { own["innerMessage"] = .string(message) }
     let parts: [(String, JSONObject?)] = [
@@ -33,17 +33,17 @@ public struct VerifyReport: Sendable, Hashable {
   }
 
   /// The report of a genuine payload of another kind.
-  public init(payload: JSONObject) {
+  package init(payload: JSONObject) {
     self.init(isValid: true, own: ["valid": true], payload: payload, decoded: JSONObject())
   }
 
   /// The report of a token that failed verification.
-  public init(_ error: VerificationError) {
+  package init(_ error: VerificationError) {
     self.init(reason: error.reason, message: error.message)
   }
 
   /// The report of an input without a token.
-  public init(_ fault: VerifyInput.Fault) {
+  package init(_ fault: VerifyInput.Fault) {
     self.init(reason: .format, message: fault.message)
   }
 

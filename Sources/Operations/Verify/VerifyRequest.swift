@@ -1,34 +1,34 @@
 // The request of `millrace verify`. Flags take precedence over the configuration.
 
-public import MillraceTime
-public import AppStore
-public import AppStoreSignature
-public import Millrace
+package import MillraceTime
+package import AppStore
+package import AppStoreSignature
+package import Millrace
 
 /// A verification request.
-public struct VerifyRequest: Sendable, Hashable {
+package struct VerifyRequest: Sendable, Hashable {
   /// `--root`: DER or PEM files to trust instead of Apple's root.
-  public var roots: [String] = []
+  package var roots: [String] = []
   /// `--bundle-id`
-  public var bundleId: String?
+  package var bundleId: String?
   /// `--app-apple-id`
-  public var appAppleId: Int64?
+  package var appAppleId: Int64?
   /// `--environment`
-  public var environment: AppStoreEnvironment?
+  package var environment: AppStoreEnvironment?
   /// `--kind`
-  public var kind = SignedDataKind.notification
+  package var kind = SignedDataKind.notification
 
   /// Verifies a notification for any app with Apple's root.
-  public init() {}
+  package init() {}
 
   /// The values of `--environment`: the environments whose tokens Apple signs.
-  public static let environments = [AppStoreEnvironment.production, .sandbox]
+  package static let environments = [AppStoreEnvironment.production, .sandbox]
 
   /// Creates a request from flags.
   ///
   /// - Parameter environment: One of ``environments``, in Apple's spelling.
   /// - Throws: ``OperationError`` that names `--environment` and its valid values.
-  public init(
+  package init(
     roots: [String], bundleId: String?, appAppleId: Int64?, environment: String?, kind: SignedDataKind
   ) throws(OperationError) {
     self.roots = roots
@@ -45,7 +45,7 @@ public struct VerifyRequest: Sendable, Hashable {
   }
 
   /// The accepted apps: those in the flags; without flags, those in the configuration; without either, all apps.
-  public func identity(_ configuration: MillraceConfiguration?) -> IdentityPolicy {
+  package func identity(_ configuration: MillraceConfiguration?) -> IdentityPolicy {
     if bundleId == nil, appAppleId == nil, environment == nil {
       guard let configuration, !configuration.apps.isEmpty else { return .any }
       return IdentityPolicy(
@@ -63,7 +63,7 @@ public struct VerifyRequest: Sendable, Hashable {
   ///
   /// - Parameter transport: Sends the requests to the OCSP responder.
   /// - Throws: ``OperationError`` that names `--root`, or `MillraceError` that names the configured file.
-  public func verifier(
+  package func verifier(
     _ configuration: MillraceConfiguration?, clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
   ) throws -> SignedDataVerifier {
     var trust = configuration?.trust ?? TrustSettings()

@@ -3,11 +3,11 @@
 internal import Millrace
 
 /// Reads the input of a command.
-public enum VerifySource {
+package enum VerifySource {
   /// The bytes of the file at `path`, or of standard input for `-`.
   ///
   /// - Throws: ``OperationError`` of kind `usage` that names the file.
-  public static func read(_ path: String) throws(OperationError) -> [UInt8] {
+  package static func read(_ path: String) throws(OperationError) -> [UInt8] {
     guard path != "-" else { return try StandardInput.readAll(limit: Verification.inputLimit) }
     do {
       return try Files.read(path, limit: Verification.inputLimit)

@@ -1,48 +1,48 @@
 // One dead letter in a list, read from its headers. Values are not decoded, so a list of 100,000 stays fast. Pure.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 internal import Millrace
 
 /// A record that a worker gave up on.
 public struct DeadLetterEntry: Sendable, Hashable {
   /// The dead letter's ID.
-  public var id: DeadLetterID
+  package var id: DeadLetterID
   /// The reason, as a stable code.
-  public var reason: String
+  package var reason: String
   /// A description of the problem.
-  public var detail: String
+  package var detail: String
   /// The action to take.
-  public var remedy: String
+  package var remedy: String
   /// The time at which the worker gave up.
-  public var diedAt: Timestamp
+  package var diedAt: Timestamp
   /// The causes of the failed attempts, oldest first.
-  public var causes: [String]
+  package var causes: [String]
   /// The position where the record was first read.
-  public var first: RecordPosition
+  package var first: RecordPosition
   /// The notification's ID, if the record has one.
-  public var notificationID: String?
+  package var notificationID: String?
   /// The claimed type and subtype.
-  public var type: String?
+  package var type: String?
   /// The claimed app.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The claimed environment.
-  public var environment: String?
+  package var environment: String?
   /// The result of the operator's commands: `open`, or a short text such as `sent again`.
-  public var state = Self.open
+  package var state = Self.open
   /// The operator of that command.
-  public var by: String?
+  package var by: String?
   /// The operator and the reason of the last failed command; nil if the letter is settled or no command failed.
-  public var failure: String?
+  package var failure: String?
 
   /// The ``state`` of an unsettled dead letter.
   package static let open = "open"
 
   /// Whether the dead letter is unsettled.
-  public var isOpen: Bool { state == Self.open }
+  package var isOpen: Bool { state == Self.open }
 
   /// Reads a record's headers; nil if the record is not a dead letter.
-  public init?(_ record: ConsumerRecord) {
+  package init?(_ record: ConsumerRecord) {
     guard let letter = DeadLetter(record.headers) else { return nil }
     let (envelope, history) = (NotificationEnvelope(record), DeliveryHistory(record))
     id = DeadLetterID(lane: record.partition, offset: record.offset)
@@ -75,10 +75,10 @@ public struct DeadLetterEntry: Sendable, Hashable {
   }
 
   /// The entry as one line of JSON, without a line feed.
-  public var jsonLine: String { String(decoding: JSON.object(json).serialized(), as: UTF8.self) }
+  package var jsonLine: String { String(decoding: JSON.object(json).serialized(), as: UTF8.self) }
 
   /// The entry as a JSON object; unknown values are omitted.
-  public var json: JSONObject {
+  package var json: JSONObject {
     var json: JSONObject = [
       "id": .string("\(id)"), "state": .string(state), "reason": .string(reason), "detail": .string(detail),
       "remedy": .string(remedy), "diedAt": .string(diedAt.rfc3339),
@@ -96,20 +96,20 @@ public struct DeadLetterEntry: Sendable, Hashable {
 }
 
 /// Formats a list of dead letters.
-public enum DeadLetterTable {
+package enum DeadLetterTable {
   /// A table followed by a sentence.
-  public static func lines(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func lines(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
     let table = rows(entries, lineWidth: lineWidth, usesColor: usesColor)
     return table + (table.isEmpty ? [] : [""]) + [summary(entries)]
   }
 
   /// The table without the sentence.
-  public static func rows(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
+  package static func rows(_ entries: [DeadLetterEntry], lineWidth: Int?, usesColor: Bool) -> [String] {
     TextTable.lines(DeadLetterEntry.columns, rows: entries.map(\.row), lineWidth: lineWidth, usesColor: usesColor)
   }
 
   /// The counts as a sentence.
-  public static func summary(_ entries: [DeadLetterEntry]) -> String {
+  package static func summary(_ entries: [DeadLetterEntry]) -> String {
     guard !entries.isEmpty else { return "No dead letters." }
     let open = entries.count { $0.isOpen }
     return "\(HumanText.count(entries.count, "dead letter")), \(open) open."

@@ -1,14 +1,14 @@
 // Counts dead letters by worker, reason, app and age. Keeps only counts, because the letters may not fit in memory.
 // Pure.
 
-public import AppStore
+package import AppStore
 internal import KafkaClient
 internal import Millrace
 
 /// The number of dead letters in each group.
 public struct DeadLetterGroups: Sendable, Hashable {
   /// The age of a dead letter.
-  public enum Age: String, Sendable, Hashable, CaseIterable, Comparable {
+  package enum Age: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Less than an hour.
     case hour = "1h"
     /// Less than a day.
@@ -28,44 +28,44 @@ public struct DeadLetterGroups: Sendable, Hashable {
     }
 
     /// Orders by increasing age.
-    public static func < (left: Age, right: Age) -> Bool {
+    package static func < (left: Age, right: Age) -> Bool {
       (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 
     /// `< 1h`, `< 1d`, `< 7d`, `older`.
-    public var text: String { self == .older ? rawValue : "< \(rawValue)" }
+    package var text: String { self == .older ? rawValue : "< \(rawValue)" }
   }
 
   /// The common properties of a group.
-  public struct Key: Sendable, Hashable {
+  package struct Key: Sendable, Hashable {
     /// The worker.
-    public var worker: String
+    package var worker: String
     /// The reason.
-    public var reason: String
+    package var reason: String
     /// The claimed app; empty if there is none.
-    public var app: String
+    package var app: String
     /// The age.
-    public var age: Age
+    package var age: Age
   }
 
   /// A group of dead letters.
-  public struct Group: Sendable, Hashable {
+  package struct Group: Sendable, Hashable {
     /// The common properties.
-    public var key: Key
+    package var key: Key
     /// The number of dead letters.
-    public var count = 0
+    package var count = 0
     /// The number of unsettled dead letters.
-    public var open = 0
+    package var open = 0
     /// The time of the oldest dead letter.
-    public var oldest: Timestamp
+    package var oldest: Timestamp
     /// The time of the newest dead letter.
-    public var newest: Timestamp
+    package var newest: Timestamp
   }
 
   private var byKey: [Key: Group] = [:]
 
   /// No groups.
-  public init() {}
+  package init() {}
 
   mutating func add(_ letter: DeadLetter, app: String, isOpen: Bool, worker: String, now: Timestamp) {
     let key = Key(worker: worker, reason: letter.reason, app: app, age: Age(now - letter.at))
@@ -77,10 +77,10 @@ public struct DeadLetterGroups: Sendable, Hashable {
   }
 
   /// Adds the groups of another worker.
-  public mutating func add(_ other: DeadLetterGroups) { byKey.merge(other.byKey) { first, _ in first } }
+  package mutating func add(_ other: DeadLetterGroups) { byKey.merge(other.byKey) { first, _ in first } }
 
   /// The groups, ordered by worker, then largest first.
-  public var groups: [Group] {
+  package var groups: [Group] {
     byKey.values.sorted { left, right in
       if left.key.worker != right.key.worker { return left.key.worker < right.key.worker }
       if left.open != right.open { return left.open > right.open }
@@ -92,15 +92,15 @@ public struct DeadLetterGroups: Sendable, Hashable {
   /// The number of all dead letters.
   public var count: Int { byKey.values.reduce(0) { $0 + $1.count } }
   /// The number of unsettled dead letters.
-  public var open: Int { byKey.values.reduce(0) { $0 + $1.open } }
+  package var open: Int { byKey.values.reduce(0) { $0 + $1.open } }
 
   /// The counts as a sentence.
-  public var summary: String {
+  package var summary: String {
     count == 0 ? "No dead letters." : "\(HumanText.count(count, "dead letter")), \(open) open."
   }
 
   /// A table followed by a sentence.
-  public func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
+  package func lines(lineWidth: Int?, usesColor: Bool) -> [String] {
     let columns = [
       TextColumn("WORKER"), TextColumn("REASON"), TextColumn("APP"), TextColumn("AGE"),
       TextColumn("OPEN", alignment: .right), TextColumn("ALL", alignment: .right), TextColumn("OLDEST"),
@@ -119,12 +119,12 @@ public struct DeadLetterGroups: Sendable, Hashable {
   }
 
   /// The groups as JSON lines, one object per group.
-  public var jsonLines: [String] { groups.map { String(decoding: $0.json.serialized(), as: UTF8.self) } }
+  package var jsonLines: [String] { groups.map { String(decoding: $0.json.serialized(), as: UTF8.self) } }
 }
 
 extension DeadLetterGroups.Group {
   /// The group as a JSON object.
-  public var json: JSONObject {
+  package var json: JSONObject {
     [
       "worker": .string(key.worker), "reason": .string(key.reason), "bundleId": .string(key.app),
       "age": .string(key.age.rawValue), "open": .integer(Int64(open)), "count": .integer(Int64(count)),

@@ -1,21 +1,21 @@
 // The ID of a dead letter: its position in the worker's dead-letter topic.
 
 /// One dead letter of a worker, written `<lane>/<offset>`.
-public struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The lane: the partition of the dead-letter topic.
-  public var lane: Int32
+  package var lane: Int32
   /// The offset in that partition.
-  public var offset: Int64
+  package var offset: Int64
 
   /// Creates an ID.
-  public init(lane: Int32, offset: Int64) {
+  package init(lane: Int32, offset: Int64) {
     self.lane = lane
     self.offset = offset
   }
 
   /// Parses an ID. Also accepts the item name of commands (`dead-letters/<lane>/<offset>`).
   /// - Throws: ``OperationError`` if the text is not an ID.
-  public init(_ text: String) throws(OperationError) {
+  package init(_ text: String) throws(OperationError) {
     let name = "dead-letters/"
     let parts = (text.hasPrefix(name) ? text.dropFirst(name.count) : text[...])
       .split(separator: "/", omittingEmptySubsequences: false)
@@ -27,10 +27,10 @@ public struct DeadLetterID: Sendable, Hashable, Comparable, CustomStringConverti
   }
 
   /// `<lane>/<offset>`.
-  public var description: String { "\(lane)/\(offset)" }
+  package var description: String { "\(lane)/\(offset)" }
 
   /// Orders by lane, then by offset.
-  public static func < (left: DeadLetterID, right: DeadLetterID) -> Bool {
+  package static func < (left: DeadLetterID, right: DeadLetterID) -> Bool {
     (left.lane, left.offset) < (right.lane, right.offset)
   }
 }

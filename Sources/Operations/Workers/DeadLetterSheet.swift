@@ -1,26 +1,26 @@
 // One dead letter in detail, with the command that requeues it. Payloads are personal data and are shown only on
 // request. Pure.
 
-public import AppStore
+package import AppStore
 internal import KafkaClient
 internal import Millrace
 
 /// The details of one dead letter.
-public struct DeadLetterSheet: Sendable, Hashable {
+package struct DeadLetterSheet: Sendable, Hashable {
   /// The worker that gave up on the record.
-  public var worker: String
+  package var worker: String
   /// The data from its headers.
-  public var entry: DeadLetterEntry
+  package var entry: DeadLetterEntry
   /// The decoded, unverified record.
-  public var view: RecordView
+  package var view: RecordView
   /// The number of counted attempts since the record was last sent.
-  public var attempts: Int
+  package var attempts: Int
   /// The run that replayed or requeued the record before it failed, and its reason; nil for an original record.
-  public var sentBy: String?
+  package var sentBy: String?
   /// The operator's reason for settling it.
-  public var why: String?
+  package var why: String?
   /// Whether it contains a copy of the record. Otherwise a requeue reads the record at its original position.
-  public var hasCopy: Bool
+  package var hasCopy: Bool
 
   init(worker: String, entry: DeadLetterEntry, record: ConsumerRecord, why: String?) {
     (self.worker, self.entry, self.why) = (worker, entry, why)
@@ -34,13 +34,13 @@ public struct DeadLetterSheet: Sendable, Hashable {
   }
 
   /// The command that requeues it.
-  public var wayBack: String {
+  package var wayBack: String {
     if !entry.isOpen { return "none: it is already \(entry.state)" }
     return "millrace dead-letters requeue \(entry.id) --worker \(worker) --why …"
   }
 
   /// The details for a terminal.
-  public func lines(withPayload: Bool, usesColor: Bool) -> [String] {
+  package func lines(withPayload: Bool, usesColor: Bool) -> [String] {
     var sheet = FactSheet()
     sheet.add("dead letter", "\(entry.id) of \(worker)", .cyan)
     sheet.add("state", entry.stateWords, entry.isOpen ? .yellow : .dim)
@@ -82,12 +82,12 @@ public struct DeadLetterSheet: Sendable, Hashable {
   }
 
   /// The details as one line of JSON, without a line feed.
-  public func jsonLine(withPayload: Bool) -> String {
+  package func jsonLine(withPayload: Bool) -> String {
     String(decoding: JSON.object(json(withPayload: withPayload)).serialized(), as: UTF8.self)
   }
 
   /// The details as a JSON object. Without the payload, it contains no data that identifies a purchase.
-  public func json(withPayload: Bool) -> JSONObject {
+  package func json(withPayload: Bool) -> JSONObject {
     var json = entry.json
     json["worker"] = .string(worker)
     json["attempts"] = .integer(Int64(attempts))

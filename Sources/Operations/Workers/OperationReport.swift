@@ -1,12 +1,12 @@
 // The progress and result of commands, for people and scripts. Pure.
 
-public import AppStore
+package import AppStore
 internal import Millrace
 
 /// A step of one command.
-public struct OperationReport: Sendable, Hashable, Reportable {
+package struct OperationReport: Sendable, Hashable, Reportable {
   /// The kind of step.
-  public enum Event: Sendable, Hashable {
+  package enum Event: Sendable, Hashable {
     /// The command is the first for its item and takes effect.
     case accepted
     /// The lane's owner executed it.
@@ -20,34 +20,34 @@ public struct OperationReport: Sendable, Hashable, Reportable {
   }
 
   /// An action on a dead letter.
-  public enum Action: String, Sendable, Hashable, CaseIterable {
+  package enum Action: String, Sendable, Hashable, CaseIterable {
     /// Requeue it.
     case requeue
     /// Discard it for good.
     case discard
 
     /// The result of the action.
-    public var participle: String { self == .requeue ? "sent again" : "discarded" }
+    package var participle: String { self == .requeue ? "sent again" : "discarded" }
   }
 
   /// The action.
-  public var action = Action.requeue
+  package var action = Action.requeue
   /// The item: `dead-letters/<lane>/<offset>`.
-  public var item: String
+  package var item: String
   /// The command's ID.
-  public var command: String
+  package var command: String
   /// The lane that executes the command.
-  public var lane: Int32
+  package var lane: Int32
   /// The step.
-  public var event: Event
+  package var event: Event
 
   /// The columns of ``row``.
-  public static let columns = [
+  package static let columns = [
     TextColumn("ITEM", minimumWidth: 20), TextColumn("RESULT", minimumWidth: 12), TextColumn(""),
   ]
 
   /// The cells of one table row.
-  public var row: [TextCell] {
+  package var row: [TextCell] {
     let name = TextCell(item, .cyan)
     switch event {
     case .accepted: return [name, TextCell("accepted", .dim), TextCell("lane \(lane)", .dim)]
@@ -65,7 +65,7 @@ public struct OperationReport: Sendable, Hashable, Reportable {
   }
 
   /// The report as one line of JSON, without a line feed.
-  public var jsonLine: String {
+  package var jsonLine: String {
     var json: JSONObject = [
       "item": .string(item), "action": .string(action.rawValue), "command": .string(command),
       "lane": .integer(Int64(lane)),
@@ -89,29 +89,29 @@ public struct OperationReport: Sendable, Hashable, Reportable {
 }
 
 /// The counts of a run of commands.
-public struct OperationSummary: Sendable, Hashable {
+package struct OperationSummary: Sendable, Hashable {
   /// The action.
-  public var action = OperationReport.Action.requeue
+  package var action = OperationReport.Action.requeue
   /// The run's ID, for control commands and the audit trail; nil if there was nothing to do.
-  public var run: String?
+  package var run: String?
   /// The number of executed commands.
-  public var done = 0
+  package var done = 0
   /// The number of failed commands.
-  public var failed = 0
+  package var failed = 0
   /// The number of commands for items that already had another operator's command.
-  public var lost = 0
+  package var lost = 0
   /// The number of commands in effect that no worker has executed yet.
-  public var unanswered = 0
+  package var unanswered = 0
   /// The number of commands not sent because an operator stopped the run.
-  public var withheld = 0
+  package var withheld = 0
   /// The skipped records, which are not commands.
-  public var passedOver = PassedOver()
+  package var passedOver = PassedOver()
 
   /// All counts zero.
-  public init() {}
+  package init() {}
 
   /// The counts as one sentence.
-  public var sentence: String {
+  package var sentence: String {
     [
       "\(done) \(action.participle)", failed > 0 ? "\(failed) failed" : nil, lost > 0 ? "\(lost) superseded" : nil,
       unanswered > 0 ? "\(unanswered) unanswered: the worker executes them when it runs" : nil,
@@ -120,5 +120,5 @@ public struct OperationSummary: Sendable, Hashable {
   }
 
   /// The exit status.
-  public var status: CommandStatus { failed + lost + unanswered == 0 ? .success : .failure }
+  package var status: CommandStatus { failed + lost + unanswered == 0 ? .success : .failure }
 }

@@ -5,16 +5,16 @@ internal import KafkaClient
 internal import Millrace
 
 /// The unreadable records of `millrace.operations`.
-public struct PassedOver: Sendable, Hashable {
+package struct PassedOver: Sendable, Hashable {
   /// The number of records.
-  public private(set) var count = 0
+  package private(set) var count = 0
   /// The offset of the last one. A reader that starts again does not count the same records twice.
   private var last: Int64 = -1
   /// The position and problem of the first one: `millrace.operations[0]@4: no JSON`.
-  public private(set) var first: String?
+  package private(set) var first: String?
 
   /// No records.
-  public init() {}
+  package init() {}
 
   /// Counts a record.
   /// - Parameter problem: The reason why it is unreadable.
@@ -36,7 +36,7 @@ public struct PassedOver: Sendable, Hashable {
   }
 
   /// A message for people; nil if there are no such records.
-  public var sentence: String? {
+  package var sentence: String? {
     guard let first else { return nil }
     return count == 1
       ? "Skipped an unreadable record: \(first)."

@@ -37,7 +37,7 @@ extension WorkerOperations {
   }
 
   /// The dead letters with one of these reasons.
-  public func deadLetters(reasons: Set<String>, isOpenOnly: Bool = false) async throws -> [DeadLetterEntry] {
+  package func deadLetters(reasons: Set<String>, isOpenOnly: Bool = false) async throws -> [DeadLetterEntry] {
     var selection = RecordSelection()
     selection.reasons = reasons.sorted()
     return try await deadLetters(selection, isOpenOnly: isOpenOnly)
@@ -66,7 +66,7 @@ extension WorkerOperations {
 
   /// One dead letter in detail.
   /// - Throws: ``OperationError`` if there is no such dead letter.
-  public func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
+  package func deadLetter(_ id: DeadLetterID) async throws -> DeadLetterSheet {
     try await check([id])
     let said = try await said()
     let found = Mutex<DeadLetterSheet?>(nil)

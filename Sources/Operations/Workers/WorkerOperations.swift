@@ -3,7 +3,7 @@
 
 internal import AppStore
 public import MillraceTime
-public import KafkaClient
+package import KafkaClient
 public import Millrace
 
 /// Sends commands to the lanes of one worker.
@@ -48,7 +48,7 @@ public struct WorkerOperations: Sendable {
 
   /// Connects to the deployment's cluster.
   /// - Throws: `KafkaError` if the cluster does not answer.
-  public static func connect(
+  package static func connect(
     worker: String, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, author: String,
     source: String = "millrace", note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> WorkerOperations {
@@ -59,13 +59,13 @@ public struct WorkerOperations: Sendable {
   }
 
   /// The worker's name.
-  public var name: String { topics.worker }
+  package var name: String { topics.worker }
 
   /// The operations of several workers.
   ///
   /// - Parameter names: The workers' names; nil: every worker of the configured topics whose topics exist.
   /// - Throws: ``OperationError`` if a name is not a valid worker name; `KafkaError`, `MillraceError`.
-  public static func all(
+  package static func all(
     _ names: [String]?, _ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration,
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
@@ -80,7 +80,7 @@ public struct WorkerOperations: Sendable {
   }
 
   /// The workers of a catalog whose topics exist, sorted by name.
-  public static func present(
+  package static func present(
     in log: any RecordLog, among catalog: TopicCatalog, prefix: String,
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
@@ -103,7 +103,7 @@ public struct WorkerOperations: Sendable {
   ///   - begun: Receives the run's ID before the first command is sent.
   ///   - report: Receives the steps of each command.
   /// - Throws: ``OperationError`` for an ID without a dead letter, before any command is sent; `KafkaError`.
-  public func settle(
+  package func settle(
     _ ids: [DeadLetterID], by action: OperationReport.Action, why: String, selection: RecordSelection? = nil,
     rate: Int? = nil, patience: Duration, begun: @Sendable (String) throws -> Void = { _ in },
     report: @escaping @Sendable (OperationReport) throws -> Void
@@ -151,7 +151,7 @@ public struct WorkerOperations: Sendable {
   }
 
   /// Requeues dead letters; see ``settle(_:by:why:selection:rate:patience:begun:report:)``.
-  public func requeue(
+  package func requeue(
     _ ids: [DeadLetterID], why: String, patience: Duration,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) async throws -> OperationSummary {
@@ -163,7 +163,7 @@ public struct WorkerOperations: Sendable {
   /// - Returns: Whether this call ended the run.
   /// - Throws: ``OperationError`` if the audit trail does not contain the run, or the run is over.
   @discardableResult
-  public func control(_ name: String, _ verb: RunVerb) async throws -> Bool {
+  package func control(_ name: String, _ verb: RunVerb) async throws -> Bool {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
     let runs = try await audit.survey(at: now).lines().filter {
       [.requeue, .discard].contains($0.entry.action) && $0.entry.run.hasPrefix(name) && !name.isEmpty

@@ -4,7 +4,7 @@ internal import AppStore
 
 extension RefundCheck.Report {
   /// One line for a person.
-  public var line: String {
+  package var line: String {
     switch self {
     case .published(let transactionId, let customer):
       "published  transaction \(transactionId), found for the customer of \(customer.transactionId)"
@@ -13,7 +13,7 @@ extension RefundCheck.Report {
   }
 
   /// One object for a script, without a line feed.
-  public var jsonLine: String {
+  package var jsonLine: String {
     let json: JSONObject =
       switch self {
       case .published(let transactionId, let customer):
@@ -29,7 +29,7 @@ extension RefundCheck.Report {
 
 extension RefundCheck.Summary {
   /// The summary in one line.
-  public var sentence: String {
+  package var sentence: String {
     let customers = asked == 1 ? "1 customer" : "\(asked) customers"
     let news = refunds == 1 ? "1 new refund" : "\(refunds) new refunds"
     return "Checked \(customers): \(news), \(told) already reported by notifications, "

@@ -2,19 +2,19 @@
 // effects.
 
 internal import AppStore
-public import AppStoreServerAPI
-public import MillraceTime
+package import AppStoreServerAPI
+package import MillraceTime
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// Reads *Get Refund History* for customers.
 ///
 /// The check stores the revision of a page only after Kafka has acknowledged its refunds. A run that is interrupted
 /// requests at most that page again, and refunds published twice have the same id. All calls wait for the client's rate
 /// limit.
-public struct RefundCheck: Sendable {
+package struct RefundCheck: Sendable {
   /// A result for one customer.
-  public enum Report: Sendable, Hashable {
+  package enum Report: Sendable, Hashable {
     /// The check published a refund that no notification had reported.
     case published(transactionId: String, customer: RefundCustomer)
     /// The call for this customer failed, with a description of the error.
@@ -22,20 +22,20 @@ public struct RefundCheck: Sendable {
   }
 
   /// The counts of a run.
-  public struct Summary: Sendable, Hashable {
+  package struct Summary: Sendable, Hashable {
     /// Customers whose history Apple returned.
-    public var asked = 0
+    package var asked = 0
     /// Refunds in the history that no earlier run has read.
-    public var refunds = 0
+    package var refunds = 0
     /// Refunds among them that notifications had reported.
-    public var told = 0
+    package var told = 0
     /// Refunds among them that the run published.
-    public var published = 0
+    package var published = 0
     /// Customers whose call failed.
-    public var failed = 0
+    package var failed = 0
 
     /// Creates a summary.
-    public init(asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, failed: Int = 0) {
+    package init(asked: Int = 0, refunds: Int = 0, told: Int = 0, published: Int = 0, failed: Int = 0) {
       self.asked = asked
       self.refunds = refunds
       self.told = told
@@ -54,7 +54,7 @@ public struct RefundCheck: Sendable {
 
   /// Creates a check of one app's customers.
   /// - Parameter prefix: The prefix of every topic's name.
-  public init(_ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock) {
+  package init(_ client: AppStoreServerClient, on log: any RecordLog, prefix: String, clock: MillraceClock) {
     // A slot just before the call's deadline would leave no time for the call.
     self.client = client.waiting(RateLimitWait(atMost: Self.longestTurn))
     self.log = log
@@ -67,7 +67,7 @@ public struct RefundCheck: Sendable {
   /// - Parameter report: Called for each published refund and for each customer whose call failed.
   /// - Throws: ``MillraceError`` if a topic is missing; ``APIError`` if the error concerns all customers, such as
   ///   rejected credentials; `KafkaError`; errors from `report`. Refunds published before the error remain published.
-  public func run(
+  package func run(
     _ customers: [RefundCustomer], report: @escaping @Sendable (Report) throws -> Void
   ) async throws -> Summary {
     try await requireTopics()

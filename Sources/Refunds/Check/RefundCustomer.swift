@@ -1,24 +1,24 @@
 // The customers to check: listed by an operator, or found in recent notifications.
 
-public import AppStore
+package import AppStore
 internal import AppStoreSignature
-public import MillraceTime
+package import MillraceTime
 internal import KafkaClient
-public import Millrace
+package import Millrace
 
 /// A customer of an app, identified by any of their transactions.
-public struct RefundCustomer: Sendable, Hashable {
+package struct RefundCustomer: Sendable, Hashable {
   /// The identity of the customer: `appTransactionId` if known, else the transaction.
-  public var name: String
+  package var name: String
   /// Any transaction of the customer.
-  public var transactionId: String
+  package var transactionId: String
   /// The app.
-  public var bundleId: String
+  package var bundleId: String
   /// The environment to ask; nil for production, then the sandbox.
-  public var environment: AppStoreEnvironment?
+  package var environment: AppStoreEnvironment?
 
   /// Creates a customer.
-  public init(_ transactionId: String, name: String? = nil, bundleId: String, environment: AppStoreEnvironment?) {
+  package init(_ transactionId: String, name: String? = nil, bundleId: String, environment: AppStoreEnvironment?) {
     self.transactionId = transactionId
     self.name = name ?? transactionId
     self.bundleId = bundleId
@@ -26,7 +26,7 @@ public struct RefundCustomer: Sendable, Hashable {
   }
 
   /// Parses a list of customers, one transaction per line. Ignores empty lines, comments after `#` and repetitions.
-  public static func named(
+  package static func named(
     in text: String, bundleId: String, environment: AppStoreEnvironment?
   ) -> [RefundCustomer] {
     var seen: Set<String> = []
@@ -41,14 +41,14 @@ public struct RefundCustomer: Sendable, Hashable {
 extension RefundCustomer {
   /// Parses the value of `--since`: a duration before now, such as `36h` or `7d`, or a time in RFC 3339; nil for
   /// anything else.
-  public static func moment(_ text: String, now: Timestamp) -> Timestamp? {
+  package static func moment(_ text: String, now: Timestamp) -> Timestamp? {
     if let moment = Timestamp(rfc3339: text) { return moment }
     return DurationText.parse(text).map { now - $0 }
   }
 }
 
 /// The customers in notifications since a given time.
-public enum RecentCustomers {
+package enum RecentCustomers {
   /// The families whose notifications are about purchases.
   static let families: [NotificationFamily] = [
     .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests,
@@ -62,7 +62,7 @@ public enum RecentCustomers {
   ///   - prefix: The prefix of every topic's name.
   ///   - clock: The clock for the times at which notifications were written.
   /// - Throws: `KafkaError`; `CancellationError`.
-  public static func load(
+  package static func load(
     since time: Timestamp, bundleId: String, environment: AppStoreEnvironment?, from log: any RecordLog, prefix: String,
     clock: MillraceClock = .system
   ) async throws -> [RefundCustomer] {

@@ -65,7 +65,7 @@ public struct DeliveryHistory: Sendable, Hashable {
   var isRequeued: Bool { replay?.mode.isRequeue ?? false }
 
   /// The header that names the replay run that sent a copy.
-  package static let replayIDHeader = "ce_replayid"
+  public static let replayIDHeader = "ce_replayid"
 
   private enum Name {
     static let prefix = "millrace-"

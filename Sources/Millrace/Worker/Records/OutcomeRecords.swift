@@ -1,8 +1,8 @@
 // The records that an outcome produces. They are created once: after an aborted transaction the worker writes them
 // again.
 
-public import AppStore
-public import KafkaClient
+package import AppStore
+package import KafkaClient
 
 /// Creates the records of one worker.
 struct OutcomeRecords: Sendable {
@@ -75,15 +75,15 @@ struct OutcomeRecords: Sendable {
 }
 
 /// The reason why a record became a dead letter, and the action that an operator can take.
-public struct DeadLetter: Sendable, Hashable {
+package struct DeadLetter: Sendable, Hashable {
   /// The stable reason code: lower case with hyphens.
-  public var reason: String
+  package var reason: String
   /// A description of the problem.
-  public var detail: String
+  package var detail: String
   /// The action to take.
-  public var remedy: String
+  package var remedy: String
   /// The time when the record became a dead letter.
-  public var at: Timestamp
+  package var at: Timestamp
 
   /// The header that contains ``reason``.
   static let reasonHeader = "millrace-reason"
@@ -95,7 +95,7 @@ public struct DeadLetter: Sendable, Hashable {
   }
 
   /// Creates a dead letter's description.
-  public init(reason: String, detail: String, remedy: String, at: Timestamp) {
+  package init(reason: String, detail: String, remedy: String, at: Timestamp) {
     self.reason = reason
     self.detail = detail
     self.remedy = remedy
@@ -103,7 +103,7 @@ public struct DeadLetter: Sendable, Hashable {
   }
 
   /// Reads the headers of a dead letter. Nil if the record is not a dead letter.
-  public init?(_ headers: [RecordHeader]) {
+  package init?(_ headers: [RecordHeader]) {
     func text(_ name: String) -> String? {
       headers.last { $0.name == name }?.value.flatMap { String(validating: $0, as: UTF8.self) }
     }

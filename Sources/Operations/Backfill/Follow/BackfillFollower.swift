@@ -8,11 +8,11 @@ internal import MillraceTime
 internal import KafkaClient
 package import Logging
 package import Millrace
-public import ServiceLifecycle
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// Polls Apple's histories for failed deliveries until the process shuts down.
-public final class BackfillFollower: Service {
+package final class BackfillFollower: Service {
   /// The status of one history.
   struct Standing: Sendable, Hashable {
     /// All notifications before this time were requested.
@@ -46,7 +46,7 @@ public final class BackfillFollower: Service {
   }
 
   /// Runs until the process shuts down. The next process repeats an unfinished pass.
-  public func run() async throws {
+  package func run() async throws {
     do {
       try await cancelWhenGracefulShutdown { try await self.follow() }
     } catch is CancellationError {

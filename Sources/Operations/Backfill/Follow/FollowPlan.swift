@@ -4,21 +4,21 @@
 internal import AppStore
 
 /// The settings of `--follow`.
-public struct FollowSettings: Sendable, Hashable {
+package struct FollowSettings: Sendable, Hashable {
   /// The pause between two passes.
-  public var interval = Duration.seconds(5 * 60)
+  package var interval = Duration.seconds(5 * 60)
   /// The overlap of a pass with the one before: an attempt can fail an hour after its notification was signed.
-  public var overlap = Duration.seconds(3_600)
+  package var overlap = Duration.seconds(3_600)
   /// The time range of a sweep and of the first pass: Apple's last attempt comes 157 hours after the first. It must not
   /// exceed the workers' `ledger.horizon`, because workers would handle older notifications again.
-  public var lookBack = Duration.seconds(8 * 86_400)
+  package var lookBack = Duration.seconds(8 * 86_400)
   /// The interval between sweeps.
-  public var sweepInterval = Duration.seconds(6 * 3_600)
+  package var sweepInterval = Duration.seconds(6 * 3_600)
   /// The longest time range of one request. The progress is stored after each.
-  public var chunk = Duration.seconds(6 * 3_600)
+  package var chunk = Duration.seconds(6 * 3_600)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// The requests of one pass over one history.

@@ -6,17 +6,17 @@ internal import CoreMetrics
 internal import KafkaClient
 internal import Logging
 internal import Metrics
-public import Millrace
+package import Millrace
 
 /// Starts and runs a follower.
-public enum FollowProcess {
+package enum FollowProcess {
   /// The part of an app's budget that `--follow` takes; a run takes the rest.
   static let budgetPart = 1 - BackfillOperation.budgetPart
 
   private static let name = "millrace-backfill"
 
   /// Runs until the process is asked to shut down and returns the exit status. Problems are printed on standard error.
-  public static func run(
+  package static func run(
     _ flags: BackfillFlags, _ settings: FollowSettings, load: () throws -> MillraceConfiguration
   ) async -> ExitStatus {
     do {

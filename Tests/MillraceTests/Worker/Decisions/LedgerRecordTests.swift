@@ -14,7 +14,8 @@ import Testing
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
     .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
     .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
-    .owner("worker-7"), .owner(""), .owner(nil), .state("entitlement/1", [1, 0, 255]), .state("s", []), .state("s", nil),
+    .owner("worker-7"), .owner(""), .owner(nil), .state("entitlement/1", [1, 0, 255]), .state("s", []),
+    .state("s", nil),
   ]
 
   @Test(arguments: entries)
