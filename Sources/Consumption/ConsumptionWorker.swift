@@ -56,7 +56,7 @@ package struct ConsumptionWorker: NotificationWorker {
     case .withhold(let reason, let provider):
       return try settled(
         question,
-        .emit(ConsumptionWithheld(purchase: AskedPurchase(question), reason: reason, provider: provider)))
+        .emitting(ConsumptionWithheld(purchase: AskedPurchase(question), reason: reason, provider: provider)))
     case .later(let reason, let detail, let wish, let provider):
       context.logger.log(
         level: detail == nil ? .info : .warning, "no answer from a provider yet",
@@ -76,7 +76,7 @@ package struct ConsumptionWorker: NotificationWorker {
     if case .ended? = await context.effect(notice.effect) { return .ignore }
     // Already warned: a run that began before the first warning set the timer again.
     guard try await context.state(timer.name) == nil else { return .ignore }
-    return try .emit(notice.event(at: context.clock.wallTime)).keeping(timer.name, [1])
+    return .done(try .emitting(notice.event(at: context.clock.wallTime)).keeping(timer.name, [1]))
   }
 
   // MARK: - Sending
@@ -121,13 +121,13 @@ package struct ConsumptionWorker: NotificationWorker {
     guard !record.isWithdrawn else {
       return try settled(
         question,
-        .emit(ConsumptionWithheld(purchase: purchase, reason: "answer-withdrawn", provider: record.provider)))
+        .emitting(ConsumptionWithheld(purchase: purchase, reason: "answer-withdrawn", provider: record.provider)))
     }
     let provider = record.provider ?? "unknown"
     guard record.isSent else {
       return try settled(
         question,
-        .emit(
+        .emitting(
           ConsumptionRefused(
             purchase: purchase, provider: provider, errorCode: record.errorCode, errorMessage: record.errorMessage,
             status: record.status)))
@@ -138,8 +138,10 @@ package struct ConsumptionWorker: NotificationWorker {
       lateBySeconds: question.deadline.lateness(at: sentAt).map { $0.components.seconds },
       refundPreference: record.refundPreference)
     // If the worker is so far behind that there was no time for a warning, publish it with the answer.
-    guard !record.isForetold, sentAt >= question.deadline.noticeAt else { return try settled(question, .emit(sent)) }
-    return try settled(question, .emit(RiskNotice(question, reason: "lag").event(at: sentAt), sent))
+    guard !record.isForetold, sentAt >= question.deadline.noticeAt else {
+      return try settled(question, .emitting(sent))
+    }
+    return try settled(question, .emitting(RiskNotice(question, reason: "lag").event(at: sentAt), sent))
   }
 
   // MARK: - Waiting
@@ -172,13 +174,13 @@ package struct ConsumptionWorker: NotificationWorker {
     let late = question.deadline.lateness(at: context.clock.wallTime)?.components.seconds ?? 0
     return try settled(
       question,
-      .emit(
+      .emitting(
         ConsumptionExpired(
           purchase: AskedPurchase(question), lateBySeconds: late, reason: reason, detail: detail)))
   }
 
-  private func settled(_ question: ConsumptionQuestion, _ outcome: Outcome) -> Outcome {
-    outcome.cancellingTimer(question.warning).keeping(question.warning, nil)
+  private func settled(_ question: ConsumptionQuestion, _ results: Outcome.Results) -> Outcome {
+    .done(results.keeping(question.warning, nil)).cancellingTimer(question.warning)
   }
 }
 

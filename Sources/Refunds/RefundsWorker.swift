@@ -60,15 +60,15 @@ package struct RefundsWorker: NotificationWorker {
       case .reversed: nil
       case .declined, .confirmed, .unfounded, .found: Revocation(transaction)
       }
-    var outcome = Outcome(.done)
+    var results = Outcome.Results()
     try await take(
       EntitlementFact(id: notification.id, kind: kind, signedDate: signed, revocation: revocation),
-      about: transaction, into: &outcome, in: context)
-    return outcome
+      about: transaction, into: &results, in: context)
+    return .done(results)
   }
 
   private func take(
-    _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, into outcome: inout Outcome,
+    _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, into results: inout Outcome.Results,
     in context: HandlerContext
   ) async throws {
     guard let id = transaction.transactionId, !id.isEmpty else {
@@ -80,12 +80,12 @@ package struct RefundsWorker: NotificationWorker {
     switch state.take(fact) {
     case .none: break
     case .revoked(let revocation):
-      outcome.events.append(fact.event(.revoked, about: purchase, revocation: revocation))
-    case .reinstated: outcome.events.append(fact.event(.reinstated, about: purchase))
+      results.events.append(fact.event(.revoked, about: purchase, revocation: revocation))
+    case .reinstated: results.events.append(fact.event(.reinstated, about: purchase))
     }
-    if fact.kind == .declined { outcome.events.append(fact.event(.declined, about: purchase)) }
+    if fact.kind == .declined { results.events.append(fact.event(.declined, about: purchase)) }
     let isCurrent = state.current?.id == fact.id
-    outcome = outcome.keeping(name, state.kept, row: isCurrent ? fact.row(about: purchase, id: id) : nil)
+    results = results.keeping(name, state.kept, row: isCurrent ? fact.row(about: purchase, id: id) : nil)
   }
 
   // MARK: - Unsigned hints
@@ -93,22 +93,22 @@ package struct RefundsWorker: NotificationWorker {
   private func hinted(
     _ type: NotificationTypeV1, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
-    var outcome = Outcome(.done)
-    guard case .v1(let body) = notification.content else { return outcome }
+    var results = Outcome.Results()
+    guard case .v1(let body) = notification.content else { return .ignore }
     let hints = RefundHint.all(in: body, key: notification.key)
     if hints.isEmpty {
-      outcome.events.append(UnconfirmedRefund(reason: .noTransaction).event(type, of: notification, about: nil))
+      results.events.append(UnconfirmedRefund(reason: .noTransaction).event(type, of: notification, about: nil))
     }
     for hint in hints {
       switch try await confirm(hint, of: notification, in: context) {
       case .known: break
-      case .confirmed(let transaction, let fact): try await take(fact, about: transaction, into: &outcome, in: context)
+      case .confirmed(let transaction, let fact): try await take(fact, about: transaction, into: &results, in: context)
       case .unconfirmed(let unconfirmed):
-        outcome.events.append(unconfirmed.event(type, of: notification, about: hint))
+        results.events.append(unconfirmed.event(type, of: notification, about: hint))
       case .notYet(let wait, let reason): return .retry(after: wait, because: reason.rawValue)
       }
     }
-    return outcome
+    return .done(results)
   }
 
   private enum Confirmation {

@@ -65,8 +65,8 @@ package struct RenewalExtensionsWorker: NotificationWorker {
     guard try await context.state(compared) == nil else { return .ignore }
     let prefixes = CampaignProgress.prefixes(of: id)
     let progress = CampaignProgress(try await context.tally(of: prefixes), of: id)
-    guard !progress.agrees(with: completion) else { return .ignore.keeping(compared, [1]) }
-    return try Outcome.emit(
+    guard !progress.agrees(with: completion) else { return .done(.keeping(compared, [1])) }
+    let differs = try Outcome.Results.emitting(
       CampaignDiffers(
         about: EventFacts(campaign),
         details: .init(
@@ -74,7 +74,8 @@ package struct RenewalExtensionsWorker: NotificationWorker {
           seen: .init(
             extended: progress.extended, shared: progress.shared, ambiguous: progress.ambiguous,
             failures: progress.failures, waiting: progress.waiting)))
-    ).keeping(compared, [1])
+    )
+    return .done(differs.keeping(compared, [1]))
   }
 }
 
@@ -182,10 +183,11 @@ extension RenewalExtensionsWorker {
   private func withheld(
     _ campaign: Campaign, _ subject: ExtensionSubject, _ cancellation: Campaign.Cancellation
   ) throws -> Outcome {
-    try Outcome.emit(
+    let withheld = try Outcome.Results.emitting(
       ExtensionWithheld(
         about: EventFacts(campaign, subject), details: .init(by: cancellation.by, why: cancellation.why))
-    ).counting(CampaignProgress.withheld(campaign.id))
+    )
+    return .done(withheld.counting(CampaignProgress.withheld(campaign.id)))
   }
 }
 
@@ -207,10 +209,10 @@ extension RenewalExtensionsWorker {
     }
     let fitting = campaigns.filter { $0.isOpen(at: subject.signedDate) }
     guard let only = fitting.first, fitting.count == 1 else {
-      return fitting.reduce(.ignore) { $0.counting(CampaignProgress.ambiguous($1.id)) }
+      return .done(fitting.reduce(Outcome.Results()) { $0.counting(CampaignProgress.ambiguous($1.id)) })
     }
     let isShared = transaction.inAppOwnershipType == .familyShared
-    return .ignore.counting(isShared ? CampaignProgress.shared(only.id) : CampaignProgress.extended(only.id))
+    return .done(.counting(isShared ? CampaignProgress.shared(only.id) : CampaignProgress.extended(only.id)))
   }
 
   private func summed(_ notification: AppStoreNotification, _ context: HandlerContext) async throws -> Outcome {

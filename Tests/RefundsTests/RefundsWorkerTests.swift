@@ -359,13 +359,14 @@ private struct OldRefunds: NotificationWorker {
   init(_ setup: WorkerSetup) { worker = RefundsWorker(setup) }
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    var outcome = try await worker.handle(notification, in: context)
-    for index in outcome.events.indices {
-      outcome.events[index].data = Array(
-        String(decoding: outcome.events[index].data, as: UTF8.self)
+    let outcome = try await worker.handle(notification, in: context)
+    guard case .done(var results) = outcome.decision else { return outcome }
+    for index in results.events.indices {
+      results.events[index].data = Array(
+        String(decoding: results.events[index].data, as: UTF8.self)
           .replacing(#""prorated""#, with: #""full""#).replacing("40000", with: "100000").utf8)
     }
-    return outcome
+    return .done(results)
   }
 }
 

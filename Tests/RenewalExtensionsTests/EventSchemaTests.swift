@@ -14,7 +14,7 @@ import Testing
         .refused(.init(.unsuccessful, code: nil, message: nil)),
       ] + ExtensionAnswer.Reason.allCases.map { .refused(.init($0, code: 4_030_004, message: "no")) }
     let outcomes = try answers.map { try $0.event(.sample(), .sample()) }
-    return outcomes.flatMap(\.events) + [
+    return outcomes.flatMap { $0.results?.events ?? [] } + [
       try EncodedEvent(
         ExtensionWithheld(about: EventFacts(.sample(), .sample()), details: .init(by: "ann", why: ""))),
       try EncodedEvent(

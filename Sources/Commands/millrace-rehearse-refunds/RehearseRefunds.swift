@@ -14,11 +14,12 @@ import Refunds
   init(_ setup: WorkerSetup) { worker = RefundsWorker(setup) }
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    var outcome = try await worker.handle(notification, in: context)
-    for index in outcome.events.indices {
-      let text = String(decoding: outcome.events[index].data, as: UTF8.self)
-      outcome.events[index].data = Array(text.replacing(#""type":"prorated""#, with: #""type":"partial""#).utf8)
+    let outcome = try await worker.handle(notification, in: context)
+    guard case .done(var results) = outcome.decision else { return outcome }
+    for index in results.events.indices {
+      let text = String(decoding: results.events[index].data, as: UTF8.self)
+      results.events[index].data = Array(text.replacing(#""type":"prorated""#, with: #""type":"partial""#).utf8)
     }
-    return outcome
+    return .done(results)
   }
 }

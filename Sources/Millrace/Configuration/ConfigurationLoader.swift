@@ -4,7 +4,7 @@
 internal import AppStore
 
 /// The source of a value.
-public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
+package enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   /// The default: neither the file nor the environment sets it.
   case standard
   /// A file and a line in it, counted from 1.
@@ -13,7 +13,7 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
   case environment(String)
 
   /// `default`, `millrace.yaml:12`, or the variable's name.
-  public var description: String {
+  package var description: String {
     switch self {
     case .standard: "default"
     case .file(let path, let line): "\(path):\(line)"
@@ -23,11 +23,11 @@ public enum ConfigurationSource: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A configuration and the sources of its values.
-public struct LoadedConfiguration: Sendable {
+package struct LoadedConfiguration: Sendable {
   /// The configuration.
-  public var configuration: MillraceConfiguration
+  package var configuration: MillraceConfiguration
   /// Sources by dotted name, such as `kafka.commit` or `apps[0].bundleId`. Keys with their default are absent.
-  public var sources: [String: ConfigurationSource]
+  package var sources: [String: ConfigurationSource]
 
   /// Reads the file at `path`, applies the environment, and checks the result.
   ///
@@ -35,14 +35,14 @@ public struct LoadedConfiguration: Sendable {
   ///   - path: The file; if `nil`, the file that `MILLRACE_CONFIG` names, or the environment alone.
   ///   - environment: The process's environment; variables that do not begin with `MILLRACE_` are ignored.
   /// - Throws: ``MillraceError`` with every problem: unknown keys, invalid values, violated rules between keys.
-  public static func load(path: String?, environment: [String: String]) throws(MillraceError) -> Self {
+  package static func load(path: String?, environment: [String: String]) throws(MillraceError) -> Self {
     let path = path ?? environment[EnvironmentVariables.configurationFile]
     let text = if let path { try Files.readText(path) } else { "" }
     return try load(text: text, file: path ?? "(no file)", environment: environment)
   }
 
   /// Reads `text` as the content of `file`; otherwise like ``load(path:environment:)``.
-  public static func load(
+  package static func load(
     text: String, file: String = "millrace.yaml", environment: [String: String] = [:]
   ) throws(MillraceError) -> Self {
     var reader = ConfigurationReader(file: file)

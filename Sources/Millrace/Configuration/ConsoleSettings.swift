@@ -1,7 +1,7 @@
 /// `console`: the web console for operators of a deployment.
-public struct ConsoleSettings: Sendable, Hashable {
+package struct ConsoleSettings: Sendable, Hashable {
   /// How the console learns which user makes a request.
-  public enum Proxy: String, Sendable, Hashable, CaseIterable {
+  package enum Proxy: String, Sendable, Hashable, CaseIterable {
     /// From an authenticating proxy in front of the console. Requests without the user's header are refused.
     case required
     /// Not at all: anyone who can reach the console may use it. It listens on a loopback address.
@@ -9,20 +9,20 @@ public struct ConsoleSettings: Sendable, Hashable {
   }
 
   /// The address to listen on. Anyone who can reach it can claim to be any user, so only the proxy may reach it.
-  public var host = "127.0.0.1"
+  package var host = "127.0.0.1"
   /// The TCP port; 0 lets the system choose.
-  public var port = 8081
+  package var port = 8081
   /// How the console learns which user makes a request.
-  public var proxy = Proxy.required
+  package var proxy = Proxy.required
   /// The header field in which the proxy names the user.
-  public var userHeader = "X-Forwarded-User"
+  package var userHeader = "X-Forwarded-User"
   /// How many of the newest dead letters are kept in memory; older ones are counted.
-  public var deadLetters = 20_000
+  package var deadLetters = 20_000
   /// How far back a subscription's timeline is read.
-  public var storyHorizon = Duration.seconds(30 * 86_400)
+  package var storyHorizon = Duration.seconds(30 * 86_400)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 extension MillraceConfiguration {
@@ -72,5 +72,5 @@ extension MillraceConfiguration {
 
 extension ConsoleSettings {
   /// Whether the console listens on a loopback address.
-  public var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
+  package var isLoopback: Bool { ["127.0.0.1", "::1", "localhost"].contains(host) }
 }

@@ -1,11 +1,11 @@
 // The sources of answers to CONSUMPTION_REQUEST.
 
-public import AppStore
+package import AppStore
 
 /// `consumption`: the sources that `millrace-consumption` asks.
-public struct ConsumptionSettings: Sendable, Hashable {
+package struct ConsumptionSettings: Sendable, Hashable {
   /// A source of consumption data.
-  public enum Provider: String, Sendable, Hashable, CaseIterable {
+  package enum Provider: String, Sendable, Hashable, CaseIterable {
     /// The team's own system.
     case http
     /// The compacted topic ``answersTopic``.
@@ -15,13 +15,13 @@ public struct ConsumptionSettings: Sendable, Hashable {
   }
 
   /// The team's own system.
-  public struct HTTP: Sendable, Hashable {
+  package struct HTTP: Sendable, Hashable {
     /// The URL to which the question is posted.
-    public var url: String?
+    package var url: String?
     /// Files with the secrets that sign the question; several during a rotation.
-    public var secretFiles: [String] = []
+    package var secretFiles: [String] = []
     /// How long to wait for an answer.
-    public var timeout = Duration.seconds(5)
+    package var timeout = Duration.seconds(5)
 
     /// Reads the secrets from their files.
     /// - Throws: ``MillraceError`` that names the file.
@@ -40,40 +40,40 @@ public struct ConsumptionSettings: Sendable, Hashable {
 
   /// The topic of answers that the team writes in advance, keyed by transaction or customer. Without the deployment's
   /// prefix.
-  public static let answersTopic = "appstore.consumption-answers"
+  package static let answersTopic = "appstore.consumption-answers"
 
   /// The sources in the order in which they are asked; the first that has an answer decides.
-  public var providers: [Provider] = []
+  package var providers: [Provider] = []
   /// The team's own system.
-  public var http = HTTP()
+  package var http = HTTP()
 
   /// No sources.
-  public init() {}
+  package init() {}
 }
 
 /// `consumptionRules[]`: an answer for a product, type and reason. The first rule that matches decides.
-public struct ConsumptionRule: Sendable, Hashable {
+package struct ConsumptionRule: Sendable, Hashable {
   /// The app; nil: any.
-  public var bundleId: String?
+  package var bundleId: String?
   /// The product, or a prefix of its identifier followed by `*`; nil: any.
-  public var product: String?
+  package var product: String?
   /// The product's type; nil: any.
-  public var type: ProductType?
+  package var type: ProductType?
   /// The customer's reasons; empty: any, and none.
-  public var reasons: [ConsumptionRequestReason] = []
+  package var reasons: [ConsumptionRequestReason] = []
   /// Whether customers agreed, under the team's terms, to share this data with Apple.
-  public var customerConsented = false
+  package var customerConsented = false
   /// Whether the purchase was delivered and works.
-  public var deliveryStatus: DeliveryStatus?
+  package var deliveryStatus: DeliveryStatus?
   /// Whether the customer could see or try it before the purchase.
-  public var sampleContentProvided = false
+  package var sampleContentProvided = false
   /// How much was consumed, in thousandths of a percent.
-  public var consumptionPercentage: Int?
+  package var consumptionPercentage: Int?
   /// The decision that the team prefers.
-  public var refundPreference: RefundPreference?
+  package var refundPreference: RefundPreference?
 
   /// A rule that matches every request and sends nothing.
-  public init() {}
+  package init() {}
 
   /// Returns the answer for a purchase, with the percentage that Apple requires for its type.
   package func request(of type: ProductType?) -> ConsumptionRequest {

@@ -1,40 +1,40 @@
 // Receivers of notifications in the form in which Apple posts them, such as a team's previous endpoint during a
 // migration.
 
-public import AppStore
+package import AppStore
 
 /// `forward[]`: one receiver of `millrace-forward`. Each receiver has a worker of its own, `forward-<name>`.
-public struct ForwardSettings: Sendable, Hashable {
+package struct ForwardSettings: Sendable, Hashable {
   /// The receiver's name, with which the worker's name ends.
-  public var name: String?
+  package var name: String?
   /// The URL to which notifications are posted.
-  public var url: String?
+  package var url: String?
   /// The apps whose notifications it receives; empty: all.
-  public var bundleIds: [String] = []
+  package var bundleIds: [String] = []
   /// The environments whose notifications it receives.
-  public var environments: [AppStoreEnvironment] = [.production, .sandbox]
+  package var environments: [AppStoreEnvironment] = [.production, .sandbox]
   /// The families it receives; empty: all.
-  public var families: [String] = []
+  package var families: [String] = []
   /// The notification types it receives, as Apple spells them; empty: all.
-  public var types: [String] = []
+  package var types: [String] = []
   /// Whether version 1 bodies get their `password` back.
-  public var restorePassword = false
+  package var restorePassword = false
   /// How many times a refused notification (4xx) is posted before it becomes a dead letter.
-  public var refusedAttempts = 5
+  package var refusedAttempts = 5
   /// Header fields added to each request.
-  public var headers: [String: String] = [:]
+  package var headers: [String: String] = [:]
   /// Header fields whose values are read from files.
-  public var headerFiles: [String: String] = [:]
+  package var headerFiles: [String: String] = [:]
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// The worker that posts to a receiver of this name.
-  public static func workerName(_ name: String) -> String { "forward-\(name)" }
+  package static func workerName(_ name: String) -> String { "forward-\(name)" }
 
   /// Returns whether the receiver receives a notification of a type, app and environment; nil stands for a value that
   /// the notification does not name.
-  public func takes(type: String?, bundleId: String?, environment: AppStoreEnvironment?) -> Bool {
+  package func takes(type: String?, bundleId: String?, environment: AppStoreEnvironment?) -> Bool {
     (types.isEmpty || type.map(types.contains) == true)
       && (bundleIds.isEmpty || bundleId.map(bundleIds.contains) == true)
       && environment.map(environments.contains) != false

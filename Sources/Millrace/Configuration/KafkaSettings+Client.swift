@@ -1,6 +1,6 @@
 // Turns settings into the configuration of a Kafka client. Secrets are read here, not earlier.
 
-public import KafkaClient
+package import KafkaClient
 
 extension KafkaSettings {
   /// Returns the configuration of a client of this cluster. Reads the values of ``propertyFiles``.

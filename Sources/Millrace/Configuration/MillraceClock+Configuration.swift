@@ -1,8 +1,8 @@
-public import MillraceTime
+package import MillraceTime
 
 extension MillraceClock {
   /// Creates the clock that `clock: {origin, rate, start}` describes.
-  public init(_ settings: ClockSettings) {
+  package init(_ settings: ClockSettings) {
     self.init(origin: settings.origin, rate: settings.rate, start: settings.start)
   }
 }

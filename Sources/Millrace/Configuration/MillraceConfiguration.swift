@@ -8,44 +8,44 @@ public import AppStore
 /// `docs/configuration.md` lists the defaults.
 public struct MillraceConfiguration: Sendable, Hashable {
   /// The Kafka cluster.
-  public var kafka = KafkaSettings()
+  package var kafka = KafkaSettings()
   /// The topic files and how they apply to this deployment.
   public var topics = TopicSettings()
   /// The certificates that notifications are verified against.
-  public var trust = TrustSettings()
+  package var trust = TrustSettings()
   /// The apps whose notifications are accepted.
   public var apps: [AppSettings] = []
   /// Overrides of the workers' own policies.
-  public var workers: [WorkerSettings] = []
+  package var workers: [WorkerSettings] = []
   /// The receivers that `millrace-forward` posts to.
-  public var forward: [ForwardSettings] = []
+  package var forward: [ForwardSettings] = []
   /// The sources that `millrace-consumption` asks.
-  public var consumption = ConsumptionSettings()
+  package var consumption = ConsumptionSettings()
   /// Answers to consumption requests by product, type and reason.
-  public var consumptionRules: [ConsumptionRule] = []
+  package var consumptionRules: [ConsumptionRule] = []
   /// The App Store Server API.
-  public var appStore = AppStoreSettings()
+  package var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.
-  public var ingress = IngressSettings()
+  package var ingress = IngressSettings()
   /// The operator's console.
-  public var console = ConsoleSettings()
+  package var console = ConsoleSettings()
   /// The HTTP endpoint for metrics and probes, in every process.
-  public var admin = AdminSettings()
+  package var admin = AdminSettings()
   /// The clock of the processes.
-  public var clock = ClockSettings()
+  package var clock = ClockSettings()
   /// The level and format of the log.
-  public var logging = LogSettings()
+  package var logging = LogSettings()
   /// The time limit for a shutdown.
-  public var shutdown = ShutdownSettings()
+  package var shutdown = ShutdownSettings()
 
   /// The defaults.
   public init() {}
 }
 
 /// `kafka`: the cluster and the guarantees required of it.
-public struct KafkaSettings: Sendable, Hashable {
+package struct KafkaSettings: Sendable, Hashable {
   /// How offsets, events and ledger entries are committed.
-  public enum Commit: String, Sendable, Hashable, CaseIterable {
+  package enum Commit: String, Sendable, Hashable, CaseIterable {
     /// In one Kafka transaction.
     case transactional
     /// Records are written and flushed, then offsets are committed. The ledger removes duplicates.
@@ -53,7 +53,7 @@ public struct KafkaSettings: Sendable, Hashable {
   }
 
   /// Whether a cluster that is weaker than the topic files declare is accepted.
-  public enum Durability: String, Sendable, Hashable, CaseIterable {
+  package enum Durability: String, Sendable, Hashable, CaseIterable {
     /// A process is not ready while a topic with `promise: true` is weaker than its file declares.
     case strict
     /// For development: topics only have to exist.
@@ -61,61 +61,61 @@ public struct KafkaSettings: Sendable, Hashable {
   }
 
   /// The value of `bootstrapServers` that starts a cluster inside the process.
-  public static let embedded = "embedded"
+  package static let embedded = "embedded"
 
   /// Comma-separated `host:port`, or ``embedded``.
-  public var bootstrapServers = "localhost:9092"
+  package var bootstrapServers = "localhost:9092"
   /// Properties passed to librdkafka unchanged.
-  public var properties: [String: String] = [:]
+  package var properties: [String: String] = [:]
   /// librdkafka properties whose values are read from files, by property name.
-  public var propertyFiles: [String: String] = [:]
+  package var propertyFiles: [String: String] = [:]
   /// The name that this process keeps across restarts and shares with no other process of its workers; `nil`: none.
-  public var instance: String?
+  package var instance: String?
   /// How workers commit; `nil`: transactional on a real cluster, at-least-once on the embedded one.
-  public var commit: Commit?
+  package var commit: Commit?
   /// Whether a cluster that is weaker than declared is accepted.
-  public var durability = Durability.strict
+  package var durability = Durability.strict
 
   /// Whether the process starts a cluster of its own.
-  public var isEmbedded: Bool { bootstrapServers == Self.embedded }
+  package var isEmbedded: Bool { bootstrapServers == Self.embedded }
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `topics`: the topic files.
 public struct TopicSettings: Sendable, Hashable {
   /// The directory of the topic files.
-  public var directory = "topics"
+  package var directory = "topics"
   /// A prefix for every topic's name, so that several deployments can share a cluster.
   public var prefix = ""
   /// The partition count of topics whose file sets none.
-  public var lanes = 12
+  package var lanes = 12
 
   /// The defaults.
   public init() {}
 }
 
 /// `trust`: the certificates that notifications are verified against.
-public struct TrustSettings: Sendable, Hashable {
+package struct TrustSettings: Sendable, Hashable {
   /// Online revocation checks with Apple's OCSP responder.
-  public struct Revocation: Sendable, Hashable {
+  package struct Revocation: Sendable, Hashable {
     /// Whether the responder is asked.
-    public var enabled = false
+    package var enabled = false
     /// How long to wait for an answer.
-    public var timeout = Duration.seconds(2)
+    package var timeout = Duration.seconds(2)
     /// How long to wait after a failed check before asking again, so that an outage does not delay every notification
     /// by ``timeout``.
-    public var failureMemory = Duration.seconds(30)
+    package var failureMemory = Duration.seconds(30)
   }
 
   /// DER or PEM files of root certificates; empty: the bundled Apple Root CA - G3.
-  public var roots: [String] = []
+  package var roots: [String] = []
   /// The online revocation checks.
-  public var revocation = Revocation()
+  package var revocation = Revocation()
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `apps[]`: one app whose notifications are accepted.
@@ -130,9 +130,9 @@ public struct AppSettings: Sendable, Hashable {
     public var privateKeyFile: String?
 
     /// Whether all three parts are set.
-    public var isComplete: Bool { issuerId != nil && keyId != nil && privateKeyFile != nil }
+    package var isComplete: Bool { issuerId != nil && keyId != nil && privateKeyFile != nil }
     /// Whether no part is set.
-    public var isEmpty: Bool { issuerId == nil && keyId == nil && privateKeyFile == nil }
+    package var isEmpty: Bool { issuerId == nil && keyId == nil && privateKeyFile == nil }
   }
 
   /// The app's bundle identifier.
@@ -142,7 +142,7 @@ public struct AppSettings: Sendable, Hashable {
   /// The environments accepted for this app.
   public var environments: [AppStoreEnvironment] = [.production, .sandbox]
   /// Files of the shared secrets of version 1 notifications: two may be valid during a rotation.
-  public var sharedSecretFiles: [String] = []
+  package var sharedSecretFiles: [String] = []
   /// Credentials for the App Store Server API; empty if it is not used for this app.
   public var api = API()
 
@@ -151,60 +151,60 @@ public struct AppSettings: Sendable, Hashable {
 }
 
 /// `appStore`: the App Store Server API.
-public struct AppStoreSettings: Sendable, Hashable {
+package struct AppStoreSettings: Sendable, Hashable {
   /// Apple's base URL for Production.
-  public static let appleProductionURL = "https://api.storekit.apple.com"
+  package static let appleProductionURL = "https://api.storekit.apple.com"
   /// Apple's base URL for Sandbox.
-  public static let appleSandboxURL = "https://api.storekit-sandbox.apple.com"
+  package static let appleSandboxURL = "https://api.storekit-sandbox.apple.com"
 
   /// The base URL used for Production.
-  public var productionURL = Self.appleProductionURL
+  package var productionURL = Self.appleProductionURL
   /// The base URL used for Sandbox.
-  public var sandboxURL = Self.appleSandboxURL
+  package var sandboxURL = Self.appleSandboxURL
   /// The part of Apple's rate limits that Millrace may use, above 0 and at most 1.
-  public var share = 0.8
+  package var share = 0.8
   /// A divisor of Apple's limits, for rehearsals in which time passes faster.
-  public var limitDivisor = 1.0
+  package var limitDivisor = 1.0
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `admin`: metrics and probes.
-public struct AdminSettings: Sendable, Hashable {
+package struct AdminSettings: Sendable, Hashable {
   /// The address to listen on.
-  public var host = "0.0.0.0"
+  package var host = "0.0.0.0"
   /// The TCP port; 0 lets the system choose.
-  public var port = 9090
+  package var port = 9090
   /// How long one readiness check may take.
-  public var checkTimeout = Duration.seconds(3)
+  package var checkTimeout = Duration.seconds(3)
   /// How long a readiness result is reused.
-  public var checkMaxAge = Duration.seconds(5)
+  package var checkMaxAge = Duration.seconds(5)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `clock`: compressed time for tests and rehearsals.
-public struct ClockSettings: Sendable, Hashable {
+package struct ClockSettings: Sendable, Hashable {
   /// The wall time at which the process starts; `nil`: real time.
-  public var origin: Timestamp?
+  package var origin: Timestamp?
   /// Clock seconds per real second.
-  public var rate = 1.0
+  package var rate = 1.0
   /// The real time that corresponds to ``origin``, for processes that share one clock; `nil`: the process's start.
-  public var start: Timestamp?
+  package var start: Timestamp?
 
   /// Whether this is real time.
-  public var isReal: Bool { origin == nil && rate == 1 && start == nil }
+  package var isReal: Bool { origin == nil && rate == 1 && start == nil }
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `logging`: the level and format of the log.
-public struct LogSettings: Sendable, Hashable {
+package struct LogSettings: Sendable, Hashable {
   /// A severity.
-  public enum Level: String, Sendable, Hashable, CaseIterable {
+  package enum Level: String, Sendable, Hashable, CaseIterable {
     /// Everything.
     case trace
     /// Details for developers.
@@ -222,7 +222,7 @@ public struct LogSettings: Sendable, Hashable {
   }
 
   /// The format of a log line.
-  public enum Format: String, Sendable, Hashable, CaseIterable {
+  package enum Format: String, Sendable, Hashable, CaseIterable {
     /// One JSON object per line.
     case json
     /// Text for people.
@@ -230,19 +230,19 @@ public struct LogSettings: Sendable, Hashable {
   }
 
   /// The least severe level that is logged.
-  public var level = Level.info
+  package var level = Level.info
   /// The format; `nil`: text on a terminal, JSON otherwise.
-  public var format: Format?
+  package var format: Format?
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// `shutdown`: the time limit for a shutdown.
-public struct ShutdownSettings: Sendable, Hashable {
+package struct ShutdownSettings: Sendable, Hashable {
   /// How long work in flight may take after SIGTERM before it is cancelled.
-  public var grace = Duration.seconds(25)
+  package var grace = Duration.seconds(25)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }

@@ -1,44 +1,44 @@
 // The parts of a worker's policy that the configuration can override.
 
-public import AppStoreServerAPI
+package import AppStoreServerAPI
 
 /// `workers[]`: overrides of one worker's policy. An unset key leaves the worker's own policy unchanged.
-public struct WorkerSettings: Sendable, Hashable {
+package struct WorkerSettings: Sendable, Hashable {
   /// The worker's name.
-  public var name: String?
+  package var name: String?
   /// Whether later records of a delayed record's key wait behind it.
-  public var ordering: WorkerPolicy.Ordering?
+  package var ordering: WorkerPolicy.Ordering?
   /// The offset at which a worker starts on its first run.
-  public var start: WorkerPolicy.Start?
+  package var start: WorkerPolicy.Start?
   /// The retry delays, ascending.
-  public var retryDelays: [Duration]?
+  package var retryDelays: [Duration]?
   /// How many times a handler runs before its record becomes a dead letter.
-  public var maximumAttempts: Int?
+  package var maximumAttempts: Int?
   /// How long one run of a handler may take.
-  public var handlerTimeout: Duration?
+  package var handlerTimeout: Duration?
   /// The maximum number of handlers of one lane that run at the same time.
-  public var parallelism: Int?
+  package var parallelism: Int?
   /// The maximum number of one lane's records in memory.
-  public var recordsInFlight: Int?
+  package var recordsInFlight: Int?
   /// The maximum size of one lane's records in memory, in bytes.
-  public var bytesInFlight: Int?
+  package var bytesInFlight: Int?
   /// How long the ledger remembers handled notifications.
-  public var ledgerHorizon: Duration?
+  package var ledgerHorizon: Duration?
   /// How long handlers may take to finish when a lane moves or the process leaves.
-  public var drainTimeout: Duration?
+  package var drainTimeout: Duration?
   /// Overrides ``KafkaSettings/instance`` for this worker.
-  public var staticMember: String?
+  package var staticMember: String?
   /// Whether a static member keeps its lanes on an orderly stop; nil: it keeps them.
-  public var onStop: OnStop?
+  package var onStop: OnStop?
 
   /// The App Store Server API endpoints that the worker calls; nil: the known endpoints of a worker that ships with
   /// Millrace, every endpoint for another worker.
-  public var calls: [APIEndpoint]?
+  package var calls: [APIEndpoint]?
   /// The worker's weight among the workers that call the same endpoint; nil: 1.
-  public var callWeight: Double?
+  package var callWeight: Double?
 
   /// Whether a static member keeps its lanes on an orderly stop.
-  public enum OnStop: String, Sendable, Hashable, CaseIterable {
+  package enum OnStop: String, Sendable, Hashable, CaseIterable {
     /// The group reserves them for its next start within the session timeout. For a fixed number of replicas.
     case keep
     /// The group gives them to other members at once. For replicas that come and go.
@@ -46,12 +46,12 @@ public struct WorkerSettings: Sendable, Hashable {
   }
 
   /// An entry without overrides.
-  public init() {}
+  package init() {}
 }
 
 extension WorkerPolicy {
   /// Returns this policy with the overrides of `settings`.
-  public func applying(_ settings: WorkerSettings) -> WorkerPolicy {
+  package func applying(_ settings: WorkerSettings) -> WorkerPolicy {
     var policy = self
     policy.ordering = settings.ordering ?? ordering
     policy.start = settings.start ?? start
@@ -69,18 +69,18 @@ extension WorkerPolicy {
 
 extension MillraceConfiguration {
   /// Returns the name under which this process is a static member of a worker's group; nil for a dynamic member.
-  public func staticMember(of worker: String) -> String? {
+  package func staticMember(of worker: String) -> String? {
     workers.first { $0.name == worker }?.staticMember ?? kafka.instance
   }
 
   /// Returns whether this process keeps a worker's lanes on an orderly stop.
-  public func onStop(of worker: String) -> WorkerSettings.OnStop {
+  package func onStop(of worker: String) -> WorkerSettings.OnStop {
     guard staticMember(of: worker) != nil else { return .leave }
     return workers.first { $0.name == worker }?.onStop ?? .keep
   }
 
   /// Returns the policy of a worker: `standard` with the overrides of its entry.
-  public func policy(of name: String, standard: WorkerPolicy) -> WorkerPolicy {
+  package func policy(of name: String, standard: WorkerPolicy) -> WorkerPolicy {
     var policy = workers.first { $0.name == name }.map { standard.applying($0) } ?? standard
     // All code numbers the retry delays in this order.
     policy.retryDelays = RetrySchedule(delays: policy.retryDelays, maximumAttempts: 1).delays

@@ -1,5 +1,5 @@
 internal import KafkaClient
-public import Logging
+package import Logging
 
 extension KafkaLog {
   /// Connects to the cluster in `settings`. The clients report to the process's log and metrics.
@@ -10,7 +10,7 @@ extension KafkaLog {
   ///   - bootstrapServers: The address of a running embedded cluster; overrides the settings.
   ///   - timeout: How long to wait for the cluster's metadata.
   /// - Throws: ``MillraceError`` that names the unreadable file; ``KafkaError`` if no broker answered.
-  public static func connect(
+  package static func connect(
     _ settings: KafkaSettings, clientID: String, bootstrapServers: String? = nil, timeout: Duration, logger: Logger
   ) async throws -> KafkaLog {
     var kafka = try settings.client(clientID: clientID, bootstrapServers: bootstrapServers)

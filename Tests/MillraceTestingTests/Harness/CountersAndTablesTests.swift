@@ -27,7 +27,7 @@ private struct Accountant: NotificationWorker {
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     switch notification.event {
-    case .expired: return .ignore.counting("left/all").counting("left/voluntary", by: 2)
+    case .expired: return .done(.counting("left/all").counting("left/voluntary", by: 2))
     case .didFailToRenew:
       _ = try await context.once("mail/\(notification.key)", body: [1]) { _ in [7] }
       return .ignore

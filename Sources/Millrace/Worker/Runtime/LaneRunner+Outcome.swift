@@ -96,8 +96,7 @@ extension LaneRunner: CommitLane {
 
   private func ended(_ number: UInt64, _ fired: FiredTimer, _ timer: LaneTimer, _ result: HandlerResult) {
     let now = parts.clock.wallTime
-    guard case .decided(let outcome) = result, outcome.decision == .done,
-      let plan = parts.planner.plan(fired, outcome, now: now)
+    guard case .decided(let outcome) = result, let plan = parts.planner.plan(fired, outcome, now: now)
     else {
       // A timer has no record to delay. It is set again, and stays in the ledger until it succeeds.
       let again = now + parts.planner.schedule.shortest

@@ -112,7 +112,7 @@ struct OutcomePlanner: Sendable {
       revision: item.isReapplied ? item.replay?.id : nil)
     var plan: OutcomePlan
     switch outcome.decision {
-    case .done: return try done(outcome, cause, now: now)
+    case .done(let results): return try done(results, outcome, cause, now: now)
     case .retry(let delay, let reason):
       plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
     case .deadLetter(let reason, let detail):
@@ -120,22 +120,22 @@ struct OutcomePlanner: Sendable {
         item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.provenanceAfterRun,
         now: now)
     }
-    // Every decision writes its timers and records, but only `done` publishes events.
+    // The handler runs again at once, and its next outcome has the timers and records.
     if case .again = plan.ending { return plan }
-    var rest = outcome
-    rest.events = []
-    let beside = try done(rest, cause, now: now)
+    let beside = try done(Outcome.Results(), outcome, cause, now: now)
     plan.records += beside.records
     plan.timers = beside.timers
     return plan
   }
 
-  /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit.
+  /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit or is
+  /// not `done`.
   func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan? {
+    guard let results = outcome.results else { return nil }
     let cause = OutcomeRecords.Cause(
       id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
     do throws(Unwritable) {
-      return try done(outcome, cause, now: now)
+      return try done(results, outcome, cause, now: now)
     } catch {
       switch error {
       case .oversize: return nil
@@ -196,14 +196,14 @@ struct OutcomePlanner: Sendable {
   }
 
   private func done(
-    _ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp
+    _ results: Outcome.Results, _ outcome: Outcome, _ cause: OutcomeRecords.Cause, now: Timestamp
   ) throws(Unwritable) -> OutcomePlan {
-    for record in outcome.records + outcome.states.compactMap(\.row) where !records.isDeclared(record) {
+    for record in outcome.records + results.states.compactMap(\.row) where !records.isDeclared(record) {
       throw .undeclared(topic: record.topic)
     }
-    let events = outcome.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
+    let events = results.events.enumerated().map { records.event($1, ordinal: $0, of: cause, at: now) }
     let written = events + outcome.records.map { records.output($0) }
-    let states = outcome.states.map { state in
+    let states = results.states.map { state in
       KeptState(name: state.name, value: state.value, row: state.row.map { records.output($0) })
     }
     for state in states where state.name.utf8.count + (state.value?.count ?? 0) > Outcome.State.maximumBytes {
@@ -216,8 +216,8 @@ struct OutcomePlanner: Sendable {
       throw .oversize("a timer has \(timer.payload.count) bytes; the limit is \(Outcome.Timer.maximumBytes)")
     }
     return OutcomePlan(
-      ending: .done, records: written, events: outcome.events.map(\.name), timers: outcome.timers, states: states,
-      counts: outcome.counts, digest: Self.digest(of: outcome))
+      ending: .done, records: written, events: results.events.map(\.name), timers: outcome.timers, states: states,
+      counts: results.counts, digest: Self.digest(of: results.events, outcome.records))
   }
 
   /// Delays a record. Its history makes it larger, so a record close to the size limit becomes a dead letter instead.
@@ -286,14 +286,14 @@ struct OutcomePlanner: Sendable {
   }
 
   /// The digest covers the content only, because the ids of events are derived from the notification.
-  private static func digest(of outcome: Outcome) -> UInt32 {
+  private static func digest(of events: [EncodedEvent], _ records: [OutputRecord]) -> UInt32 {
     var digest = OutcomeDigest()
-    for event in outcome.events {
+    for event in events {
       digest.add(event.name.utf8)
       digest.add(Array((event.key ?? "").utf8), isPresent: event.key != nil)
       digest.add(event.data)
     }
-    for record in outcome.records {
+    for record in records {
       digest.add(record.topic.utf8)
       digest.add(record.key.utf8)
       digest.add(record.value ?? [], isPresent: record.value != nil)

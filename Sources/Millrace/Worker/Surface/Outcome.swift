@@ -2,12 +2,15 @@
 
 public import AppStore
 
-/// The result of a handler: a decision, and the events, timers, states, records and counts to write with it.
+/// The result of a handler: a decision, and the timers and records to write with it.
+///
+/// A handled notification also has ``Results``. A notification that is retried or dead-lettered has none, so they are
+/// part of that decision and cannot be lost.
 public struct Outcome: Sendable {
   /// The decision about the notification.
-  public enum Decision: Sendable, Hashable {
-    /// The notification is handled. Its events are published.
-    case done
+  public enum Decision: Sendable {
+    /// The notification is handled. Its results are written.
+    case done(Results)
     /// The worker retries the notification after this delay, counted from now. It uses the retry topic with the longest
     /// delay that fits, and then the next one for the rest.
     case retry(after: Duration, reason: String)
@@ -52,42 +55,60 @@ public struct Outcome: Sendable {
     public static let maximumBytes = 64 << 10
   }
 
+  /// What a handled notification leads to.
+  public struct Results: Sendable {
+    /// The events to publish, in order.
+    public var events: [EncodedEvent] = []
+    /// States to store.
+    ///
+    /// `--reapply` does not compare states. A state that differs from the stored one is written even if the events are
+    /// equal.
+    public var states: [State] = []
+    /// Amounts to add to the lane's counters.
+    ///
+    /// Each notification is counted once, however often its handler runs. ``HandlerContext/tally(of:)`` returns the sums
+    /// over all lanes.
+    public var counts: [String: Int64] = [:]
+
+    /// Creates empty results.
+    public init() {}
+
+    var isEmpty: Bool { events.isEmpty && states.isEmpty && counts.isEmpty }
+  }
+
   /// The decision about the notification.
   public var decision: Decision
-  /// The events to publish, in order, if the decision is ``Decision/done``.
-  public var events: [EncodedEvent] = []
   /// Timers to set or cancel, whatever the decision is.
   public var timers: [Timer] = []
-  /// States to store if the decision is ``Decision/done``.
-  ///
-  /// `--reapply` does not compare states. A state that differs from the stored one is written even if the events are
-  /// equal.
-  public var states: [State] = []
   /// Records to write to other topics, for instance a compacted table, whatever the decision is.
   public var records: [OutputRecord] = []
-  /// Amounts to add to the lane's counters if the decision is ``Decision/done``.
-  ///
-  /// Each notification is counted once, however often its handler runs. ``HandlerContext/tally(of:)`` returns the sums
-  /// over all lanes.
-  public var counts: [String: Int64] = [:]
 
   /// Creates an outcome with a decision.
   public init(_ decision: Decision) { self.decision = decision }
 
-  /// Whether the outcome marks the notification as done and writes nothing else.
-  var isIgnored: Bool {
-    decision == .done && events.isEmpty && timers.isEmpty && states.isEmpty && records.isEmpty && counts.isEmpty
+  /// The results of a handled notification; nil for another decision.
+  package var results: Results? {
+    guard case .done(let results) = decision else { return nil }
+    return results
   }
 
-  /// The notification needs no action.
-  public static var ignore: Outcome { Outcome(.done) }
+  /// Whether the outcome marks the notification as done and writes nothing else.
+  var isIgnored: Bool { results?.isEmpty == true && timers.isEmpty && records.isEmpty }
 
-  /// Publishes events, in order.
+  /// The notification needs no action.
+  public static var ignore: Outcome { .done(Results()) }
+
+  /// The notification is handled: publishes its events, stores its states and adds its counts.
+  ///
+  /// ```swift
+  /// return .done(try .emitting(event).keeping("renewals/\(notification.key)", count))
+  /// ```
+  public static func done(_ results: Results) -> Outcome { Outcome(.done(results)) }
+
+  /// The notification is handled and leads to these events, in order.
   /// - Throws: `EncodingError` for a value that JSON cannot represent.
   public static func emit<each Event: WorkerEvent>(_ event: repeat each Event) throws -> Outcome {
-    var outcome = Outcome(.done)
-    for event in repeat each event { outcome.events.append(try EncodedEvent(event)) }
-    return outcome
+    .done(try .emitting(repeat each event))
   }
 
   /// Retries the notification later.
@@ -117,27 +138,51 @@ public struct Outcome: Sendable {
     return outcome
   }
 
-  /// Returns a copy that also stores a state.
-  /// - Parameter row: A record with the same content for other readers. List its topic in
-  ///   ``NotificationWorker/tables``.
-  public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Outcome {
-    var outcome = self
-    outcome.states.append(State(name: name, value: value, row: row))
-    return outcome
-  }
-
-  /// Returns a copy that also adds to a counter.
-  public func counting(_ name: String, by count: Int64 = 1) -> Outcome {
-    var outcome = self
-    outcome.counts[name, default: 0] += count
-    return outcome
-  }
-
   /// Returns a copy that also writes a record to another topic.
   public func writing(_ record: OutputRecord) -> Outcome {
     var outcome = self
     outcome.records.append(record)
     return outcome
+  }
+}
+
+extension Outcome.Results {
+  /// Returns results with these events, in order.
+  /// - Throws: `EncodingError` for a value that JSON cannot represent.
+  public static func emitting<each Event: WorkerEvent>(_ event: repeat each Event) throws -> Self {
+    try Self().emitting(repeat each event)
+  }
+
+  /// Returns results with a state.
+  public static func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Self {
+    Self().keeping(name, value, row: row)
+  }
+
+  /// Returns results that add to a counter.
+  public static func counting(_ name: String, by count: Int64 = 1) -> Self { Self().counting(name, by: count) }
+
+  /// Returns a copy that also publishes these events, in order, after the others.
+  /// - Throws: `EncodingError` for a value that JSON cannot represent.
+  public func emitting<each Event: WorkerEvent>(_ event: repeat each Event) throws -> Self {
+    var results = self
+    for event in repeat each event { results.events.append(try EncodedEvent(event)) }
+    return results
+  }
+
+  /// Returns a copy that also stores a state.
+  /// - Parameter row: A record with the same content for other readers. List its topic in
+  ///   ``NotificationWorker/tables``.
+  public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Self {
+    var results = self
+    results.states.append(Outcome.State(name: name, value: value, row: row))
+    return results
+  }
+
+  /// Returns a copy that also adds to a counter.
+  public func counting(_ name: String, by count: Int64 = 1) -> Self {
+    var results = self
+    results.counts[name, default: 0] += count
+    return results
   }
 }
 

@@ -237,7 +237,7 @@ import Testing
     var handler = FleetHandler(Book()) { item, journal in
       let answer = try await FleetHandler.answer(item, journal)
       guard item.id == "bad" else { return answer.writing(OutputRecord(topic: "declared", key: "k", value: [1])) }
-      guard isTimer else { return answer.keeping("state", [1], row: row) }
+      guard isTimer else { return .done(.keeping("state", [1], row: row)) }
       return answer.settingTimer("t", at: clock.wallTime + .seconds(1))
     }
     handler.fired = { _, _ in .ignore.writing(row) }

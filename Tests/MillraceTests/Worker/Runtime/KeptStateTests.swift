@@ -17,8 +17,9 @@ import Testing
   @Sendable private static func count(_ item: LaneItem, _ journal: any EffectRecorder) async throws -> Outcome {
     let key = String(decoding: item.key, as: UTF8.self)
     let count = (try await journal.state("count/\(key)")?.first ?? 0) + 1
-    return try .emit(Counted(key: key, count: Int(count)))
-      .keeping("count/\(key)", [count], row: OutputRecord(topic: table, key: key, value: [count]))
+    return .done(
+      try .emitting(Counted(key: key, count: Int(count)))
+        .keeping("count/\(key)", [count], row: OutputRecord(topic: table, key: key, value: [count])))
   }
 
   private struct Counted: WorkerEvent {
@@ -93,7 +94,7 @@ import Testing
   @Test func `an unchanged state is not written again`() async throws {
     let fleet = try fleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, _ in
-      Outcome.ignore.keeping("same", [7], row: OutputRecord(topic: Self.table, key: "same", value: [7]))
+      .done(.keeping("same", [7], row: OutputRecord(topic: Self.table, key: "same", value: [7])))
     }
     for number in 0..<5 { try fleet.put("n\(number)", key: "k") }
     let process = fleet.start("p", handler)
@@ -110,8 +111,9 @@ import Testing
   @Test func `an oversize state makes a dead letter, and the outcome is not written`() async throws {
     let fleet = try fleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, journal in
-      try await FleetHandler.answer(item, journal)
-        .keeping("big", [UInt8](repeating: 0, count: Outcome.State.maximumBytes))
+      .done(
+        try .emitting(FleetHandler.Answer(id: item.id))
+          .keeping("big", [UInt8](repeating: 0, count: Outcome.State.maximumBytes)))
     }
     try fleet.put("n", key: "k")
     let process = fleet.start("p", handler)
@@ -134,7 +136,7 @@ import Testing
     handler.fired = { timer, journal in
       let count = (try await journal.state("count/k")?.first ?? 0) + 1
       for _ in 0..<200 { await Task.yield() }
-      return try .emit(Counted(key: "k", count: Int(count))).keeping("count/k", [count])
+      return .done(try .emitting(Counted(key: "k", count: Int(count))).keeping("count/k", [count]))
     }
     let process = fleet.start("p", handler)
     for number in 0..<6 {
