@@ -40,18 +40,18 @@ package struct ConsumptionWorker: NotificationWorker {
   /// Answers one request, or delays it for another attempt.
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     guard let question = try ConsumptionQuestion(notification) else { return .ignore }
-    let standing = await context.effect(question.effect)
-    if case .ended(let bytes)? = standing {
+    let status = await context.effect(question.effect)
+    if case .ended(let bytes)? = status {
       return try close(question, try ConsumptionRecord(parsing: bytes), in: context)
     }
     guard !question.deadline.isOver(at: context.clock.wallTime) else {
       // The final deadline has passed. On a reapply, the earlier result stands.
       if context.isReapplied { return .ignore }
-      guard standing == nil else { return try expireUnclear(question, in: context) }
+      guard status == nil else { return try expireUnclear(question, in: context) }
       return try expire(question, "lag", nil, in: context)
     }
     switch await providers.find(question) {
-    case .withhold(_, let provider) where standing != nil:
+    case .withhold(_, let provider) where status != nil:
       return try await withdraw(question, by: provider, in: context)
     case .withhold(let reason, let provider):
       return try settled(
@@ -62,7 +62,7 @@ package struct ConsumptionWorker: NotificationWorker {
         level: detail == nil ? .info : .warning, "no answer from a provider yet",
         metadata: ["provider": "\(provider)", "reason": "\(reason)", "detail": "\(detail ?? "")"])
       return try await postpone(
-        question, reason, detail, wish.map { .notBefore($0) } ?? .none, isUnclear: standing != nil, in: context)
+        question, reason, detail, wish.map { .notBefore($0) } ?? .none, isUnclear: status != nil, in: context)
     case .send(let request, let provider):
       // If an earlier attempt may have reached Apple, `once` sends its bytes again, not these.
       return try await send(ConsumptionIntent(request, by: provider), question, in: context)

@@ -46,7 +46,7 @@ package final class Child: Sendable {
     process.standardError = errors
     let ending = Ending()
     process.terminationHandler = { process in
-      ending.tell(
+      ending.resolve(
         process.terminationReason == .exit ? .exit(process.terminationStatus) : .signal(process.terminationStatus))
     }
     try process.run()
@@ -82,7 +82,7 @@ package final class Child: Sendable {
 
     var known: End? { state.withLock { $0.end } }
 
-    func tell(_ end: End) {
+    func resolve(_ end: End) {
       let waiting = state.withLock { state in
         defer { (state.end, state.waiting) = (end, []) }
         return state.waiting

@@ -36,8 +36,8 @@ package struct CampaignProgress: Sendable, Hashable {
     ambiguous = tally.counters[Self.ambiguous(campaign)] ?? 0
     withheld = tally.counters[Self.withheld(campaign)] ?? 0
     let effects = ExtensionRequest.effects(of: campaign)
-    for (name, standing) in tally.effects where name.hasPrefix(effects) {
-      guard case .ended(let result) = standing else {
+    for (name, status) in tally.effects where name.hasPrefix(effects) {
+      guard case .ended(let result) = status else {
         waiting += 1
         continue
       }

@@ -11,13 +11,13 @@ enum OwnExtension {
   ///   - subject: The subscription in the notification.
   ///   - end: The end of the period in the notification.
   ///   - campaign: A campaign that matches the subject.
-  ///   - standing: The state of the campaign's retry for this subscription.
+  ///   - status: The state of the campaign's retry for this subscription.
   static func explains(
-    _ subject: ExtensionSubject, until end: Timestamp?, _ campaign: Campaign, _ standing: EffectStatus
+    _ subject: ExtensionSubject, until end: Timestamp?, _ campaign: Campaign, _ status: EffectStatus
   ) -> Bool {
     // The mass extension does not extend a subscription for which it reported a failure.
     if campaign.isOpen(at: subject.signedDate) { return true }
-    switch standing {
+    switch status {
     // The notification can arrive before the response of the call.
     case .open(let since): return subject.signedDate >= since - Campaign.windowLead
     case .ended(let result):

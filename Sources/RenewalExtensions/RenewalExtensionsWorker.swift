@@ -204,8 +204,8 @@ extension RenewalExtensionsWorker {
     for campaign in campaigns {
       let name = ExtensionRequest.effect(
         campaign: campaign.id, originalTransactionId: subject.originalTransactionId)
-      guard let standing = await context.effect(name) else { continue }
-      if OwnExtension.explains(subject, until: transaction.expiresDate, campaign, standing) { return .ignore }
+      guard let status = await context.effect(name) else { continue }
+      if OwnExtension.explains(subject, until: transaction.expiresDate, campaign, status) { return .ignore }
     }
     let fitting = campaigns.filter { $0.isOpen(at: subject.signedDate) }
     guard let only = fitting.first, fitting.count == 1 else {

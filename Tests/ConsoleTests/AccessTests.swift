@@ -105,7 +105,7 @@ import Testing
       ([("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")], .foreignLoad),
       ([("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")], .foreignLoad),
       ([("Sec-Fetch-Site", "cross-site")], .foreignLoad),
-      ([("Referer", "http://ops.example/story"), ("Host", "ops.example")], .console),
+      ([("Referer", "http://ops.example/timeline"), ("Host", "ops.example")], .console),
       ([("Referer", "http://evil.example/"), ("Host", "ops.example")], .foreignLink),
       ([("Host", "ops.example")], .unknown),
     ]

@@ -23,8 +23,8 @@ import Testing
       try await stage.produce(Self.letters)
       for path in [
         "/", "/dead-letters", "/dead-letters/refunds/0/0", "/dead-letters/decide?do=requeue&item=\(Self.item)",
-        "/story",
-        "/story?id=2000000000000000", "/console.css", "/console.js", "/console.svg",
+        "/timeline",
+        "/timeline?id=2000000000000000", "/console.css", "/console.js", "/console.svg",
       ] {
         let answer = try await stage.ask(path)
         #expect(answer.status == .ok, "\(path)")
@@ -32,7 +32,8 @@ import Testing
         #expect(policy == Answers.contentSecurityPolicy, "\(path)")
         #expect(answer.headers.first(name: "X-Content-Type-Options") == "nosniff")
         // A streamed response closes its connection.
-        #expect(answer.headers.first(name: "Connection") == (path.hasPrefix("/story?id=") ? "close" : nil), "\(path)")
+        #expect(
+          answer.headers.first(name: "Connection") == (path.hasPrefix("/timeline?id=") ? "close" : nil), "\(path)")
         let text = String(buffer: try await answer.body.collect(upTo: 1 << 20))
         #expect(!text.isEmpty, "\(path)")
         if !path.hasPrefix("/console.") {
@@ -96,43 +97,43 @@ import Testing
     }
   }
 
-  @Test func `a story is streamed as it is read, and a read error ends it`() async throws {
+  @Test func `a timeline is streamed as it is read, and a read error ends it`() async throws {
     try await ConsoleStage.run { (stage) async throws in
       try await stage.produce([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
-      let page = try await stage.text("/story?id=2000000000000001")
+      let page = try await stage.text("/timeline?id=2000000000000001")
       #expect(page.contains("<li class=\"dead\">"))
       #expect(page.hasSuffix("</html>\n"))
     }
     try await ConsoleStage.run(isLogAway: true) { (stage) async throws in
-      let broken = try await stage.text("/story?id=2000000000000001")
+      let broken = try await stage.text("/timeline?id=2000000000000001")
       #expect(broken.contains("incomplete because reading failed"))
       #expect(broken.hasSuffix("</html>\n"))
     }
   }
 
-  @Test func `a story ends when its reader disconnects`() async throws {
+  @Test func `a timeline ends when its reader disconnects`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      // The log does not respond, so reading the story never ends.
+      // The log does not respond, so reading the timeline never ends.
       let key = "2000000000000000"
       try await stage.produce([Written.deadLetter("n", key: key, at: Deployment.now - .seconds(60))])
       stage.log.pause()
       let (heard, hear) = AsyncStream<Void>.makeStream()
       let reading = Task {
-        let answer = try await stage.ask("/story?id=\(key)")
+        let answer = try await stage.ask("/timeline?id=\(key)")
         for try await _ in answer.body { hear.yield() }
       }
       for await _ in heard { break }
       reading.cancel()
       _ = await reading.result
-      // If the story continued, the server and this test would not end.
+      // If the timeline continued, the server and this test would not end.
     }
   }
 
-  @Test func `four stories are streamed at a time, and a disconnected reader frees its slot`() async throws {
+  @Test func `four timelines are streamed at a time, and a disconnected reader frees its slot`() async throws {
     try await ConsoleStage.run { (stage) async throws in
-      let path = "/story?id=2000000000000000"
+      let path = "/timeline?id=2000000000000000"
       try await stage.produce([Written.deadLetter("n", key: "2000000000000000", at: Deployment.now - .seconds(60))])
-      // The log does not respond, so reading the stories never ends.
+      // The log does not respond, so reading the timelines never ends.
       stage.log.pause()
       let (heard, hear) = AsyncStream<Void>.makeStream()
       let readers = (0..<4).map { _ in
@@ -197,7 +198,7 @@ import Testing
     try await ConsoleStage.run { (stage) async throws in
       try await stage.produce([Written.deadLetter("n", key: "2000000000000001", at: Deployment.now - .seconds(60))])
       let user = ("X-Forwarded-User", "ada")
-      let path = "/story?id=2000000000000001&days=7"
+      let path = "/timeline?id=2000000000000001&days=7"
       let image = [user, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")]
       for path in [path, "/", "/live", "/dead-letters", "/dead-letters/refunds/0/0"] {
         let answer = try await stage.ask(path, headers: image)

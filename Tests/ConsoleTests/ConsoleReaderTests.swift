@@ -61,7 +61,7 @@ import Testing
       return record
     }
     records += (0..<40).map { Written.deadLetter("d\($0)", key: "\($0)", at: now) }
-    records.append(Written.parked("p", key: "k", tier: "1m", due: now + .seconds(60), at: now))
+    records.append(Written.delayed("p", key: "k", row: "1m", due: now + .seconds(60), at: now))
     try await write(records)
     try await commit([lane: 3], group: "millrace.refunds")
 
@@ -79,7 +79,7 @@ import Testing
       return nil
     }
 
-    let first = await wait { $0.isCaughtUp && $0.surveyedAt != nil && $0.tiers.contains { $0.waiting > 0 } }
+    let first = await wait { $0.isCaughtUp && $0.surveyedAt != nil && $0.retries.contains { $0.waiting > 0 } }
     #expect(first?.deadLetters.open == 40)
     #expect(first?.problems == [:])
     let refunds = first?.workers.first { $0.worker == "refunds" }

@@ -82,14 +82,14 @@ import Testing
     for (offset, seconds) in [-15, 30, 300, 1_800, 7_200, 90_000].enumerated() {
       retries.add(lane, offset: Int64(offset), due: now + .seconds(seconds))
     }
-    var tier = retries.tier(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
-    #expect(tier.waiting == 6)
-    #expect(RetryTable.Due.allCases.map { tier.due[$0] } == [1, 1, 1, 1, 1, 1])
-    #expect(tier.next == now - .seconds(15))
+    var row = retries.row(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
+    #expect(row.waiting == 6)
+    #expect(RetryTable.Due.allCases.map { row.due[$0] } == [1, 1, 1, 1, 1, 1])
+    #expect(row.next == now - .seconds(15))
     retries.commit(lane, 4)
-    tier = retries.tier(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
-    #expect(tier.waiting == 2)
-    #expect(tier.next == now + .seconds(7_200))
+    row = retries.row(of: "t", worker: "w", delay: "1m", partitions: 1, now: now)
+    #expect(row.waiting == 2)
+    #expect(row.next == now + .seconds(7_200))
   }
 
   // MARK: - Deadlines
@@ -225,8 +225,8 @@ import Testing
     facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
     tables.learn(facts)
     let state = tables.overview(now: now + .seconds(70), wallTime: now)
-    let standings = Dictionary(uniqueKeysWithValues: (state.audit ?? []).map { ($0.entry.run, $0.standing) })
-    #expect(standings == ["r1": .goingOn, "r2": .silent(since: now)])
+    let statuses = Dictionary(uniqueKeysWithValues: (state.audit ?? []).map { ($0.entry.run, $0.status) })
+    #expect(statuses == ["r1": .goingOn, "r2": .silent(since: now)])
     let visitor = Visitor(name: "ada", mayAct: false)
     let page = OverviewView(
       state: state, context: PageContext(visitor: visitor, allowsActions: false, showsPayloads: false)
@@ -248,7 +248,7 @@ import Testing
           .read(),
         Written.event("entitlement.revoked", worker: "refunds", key: "1", about: "n1", at: now).read(),
         Written.deadLetter("n3", key: "3", lane: 0, at: now).read(),
-        Written.parked("n4", key: "4", tier: "1m", due: now + .seconds(60), at: now).read(),
+        Written.delayed("n4", key: "4", row: "1m", due: now + .seconds(60), at: now).read(),
       ], now: now, wallTime: now)
     var facts = ClusterFacts()
     facts.topics = Dictionary(uniqueKeysWithValues: topics.kinds.keys.map { ($0, 4) })
@@ -262,11 +262,11 @@ import Testing
     #expect(
       Set(overview.flow.map { "\($0.key.outcome) \($0.key.place) \($0.key.label)" }) == [
         "received refunds REFUND", "received consumption-requests CONSUMPTION_REQUEST",
-        "event refunds entitlement.revoked", "dead refunds handler-error", "parked refunds retry 1m",
+        "event refunds entitlement.revoked", "dead refunds handler-error", "delayed refunds retry 1m",
       ])
     #expect(overview.deadLetters.open == 1)
     #expect(overview.deadlines?.next.map(\.notification) == ["n2"])
-    #expect(overview.tiers.filter { $0.waiting > 0 }.map(\.delay) == ["1m"])
+    #expect(overview.retries.filter { $0.waiting > 0 }.map(\.delay) == ["1m"])
     #expect(overview.audit?.isEmpty == true)
     // After a restart of the reading, nothing counts twice.
     tables.begin(reading: [], at: now)

@@ -180,8 +180,8 @@ struct ConsumptionDayTests {
       case .refuses, .isUnknown: #expect(end == "consumption.withheld", "\(name): \(request)")
       case .breaksTheSystem: #expect(end == "consumption.expired", "\(name): \(request)")
       }
-      let story = events.filter { $0.transaction == "\(request.id)" }
-      for (place, event) in story.enumerated() {
+      let timeline = events.filter { $0.transaction == "\(request.id)" }
+      for (place, event) in timeline.enumerated() {
         let received = result.began + request.asked + request.travel
         switch event.name {
         case "consumption.sent":
@@ -193,7 +193,7 @@ struct ConsumptionDayTests {
           fallthrough
         case "consumption.expired":
           // All have one key, so the events are in order.
-          let risks = story.prefix(place).filter { $0.name == "consumption.at-risk" }
+          let risks = timeline.prefix(place).filter { $0.name == "consumption.at-risk" }
           #expect(risks.count == 1, "\(name): \(request) was not announced exactly once")
           #expect(risks.allSatisfy(Self.isForetold), "\(name): \(request) was announced too late")
         default: break

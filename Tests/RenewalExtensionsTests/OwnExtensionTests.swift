@@ -10,18 +10,18 @@ import Testing
 
   /// Whether the retry explains the extension. It was long before the signature, in a campaign that is over or still
   /// open.
-  private static func explains(_ standing: EffectStatus, isOver: Bool = true) -> Bool {
+  private static func explains(_ status: EffectStatus, isOver: Bool = true) -> Bool {
     var campaign = Campaign.sample()
     if isOver { campaign.completion = .init(at: Campaign.origin + .seconds(60), succeeded: 1, failed: 1) }
-    return OwnExtension.explains(.sample(at: signed), until: end, campaign, standing)
+    return OwnExtension.explains(.sample(at: signed), until: end, campaign, status)
   }
 
   private static func ended(_ answer: ExtensionAnswer) -> EffectStatus { .ended(answer.bytes) }
 
   @Test func `within its campaign's window every retry explains an extension`() {
-    for standing in [
+    for status in [
       EffectStatus.open(since: Self.signed), Self.ended(.applied(effectiveDate: Self.end)), Self.ended(.unclear("x")),
-    ] { #expect(Self.explains(standing, isOver: false)) }
+    ] { #expect(Self.explains(status, isOver: false)) }
   }
 
   @Test func `after the window the end of the period decides`() {

@@ -420,8 +420,8 @@ DASHBOARDS = {
                         "Records delayed for the budget",
                         [
                             (
-                                f'sum by (worker, tier) (rate(millrace_worker_retries_total{{reason="waits-for-apple"}}{RATE})) or vector(0)',
-                                "{{worker}} {{tier}}",
+                                f'sum by (worker, topic) (rate(millrace_worker_retries_total{{reason="waits-for-apple"}}{RATE})) or vector(0)',
+                                "{{worker}} {{topic}}",
                             )
                         ],
                         "ops",

@@ -90,25 +90,25 @@ def main():
         run = page.evaluate("document.querySelector('#runs tbody th a').getAttribute('href')")
         pages = {
             "overview": "/", "dead-letters": "/dead-letters?state=all", "dead-letter": letter,
-            "decide": "/dead-letters/decide?do=requeue&all=1", "story": f"/story?id={urllib.parse.quote(subject)}",
-            "story-question": "/story", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
+            "decide": "/dead-letters/decide?do=requeue&all=1", "timeline": f"/timeline?id={urllib.parse.quote(subject)}",
+            "timeline-question": "/timeline", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
         }
         for name, path in pages.items():
             look(page, name, path)
-        for name in ["overview", "dead-letters", "decide", "story"]:
+        for name in ["overview", "dead-letters", "decide", "timeline"]:
             page.visit(address + pages[name])
             found.extend(focus_problems(page, name))
 
         # Two screenshots for the README.
         page.size(1180, 820)
-        for name in ["overview", "story"]:
+        for name in ["overview", "timeline"]:
             page.visit(address + pages[name])
             page.picture(f"{shots}/readme-{name}.png", whole=False)
         page.size(1280, 860)
 
         # Pages show their content without JavaScript.
         page.send("Emulation.setScriptExecutionDisabled", {"value": True})
-        for name in ["overview", "dead-letters", "story"]:
+        for name in ["overview", "dead-letters", "timeline"]:
             page.visit(address + pages[name])
             text = page.send("DOM.getOuterHTML", {"nodeId": page.send("DOM.getDocument")["root"]["nodeId"]})["outerHTML"]
             expect(subject in text or name == "overview", f"{name}: no content without JavaScript")

@@ -145,7 +145,7 @@ def share(root):
 
 
 def topics(root):
-    """Topics that have all lanes, partitions of those that do not, and topics of a worker without its tiers."""
+    """Topics that have all lanes, partitions of those that do not, and topics of a worker without its retry topics."""
     counts = [0, 0]
     for path in (root / "topics").glob("*.yaml"):
         lanes = re.search(r"^lanes: (\d+)$", path.read_text(), re.MULTILINE)

@@ -31,7 +31,7 @@ struct LateWorker: NotificationWorker {
   init(_ setup: WorkerSetup) {}
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    guard let due = notification.provenance.due else { return .retry(after: .seconds(1), because: "measured") }
+    guard let due = notification.history.due else { return .retry(after: .seconds(1), because: "measured") }
     let late = (context.clock.wallTime - due) / .milliseconds(1)
     Self.lateness.withLock { $0.append(late) }
     return .ignore

@@ -205,7 +205,7 @@ final class EventPlayer: Sendable {
           tokens[cursor].id, in: realm, isUnreported: isUnreported, at: now)
       case .test: state.requestTest(in: realm, at: now)
       case .setForSale(let isForSale): try state.setForSale(event.target.productId ?? "", in: realm, isForSale)
-      case .send(let kind): try state.tell(kind, in: realm, at: now)
+      case .send(let kind): try state.send(kind, in: realm, at: now)
       default: return nil
       }
       return true

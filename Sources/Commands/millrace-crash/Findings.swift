@@ -169,7 +169,7 @@ extension Findings {
 
   enum State: String, Sendable {
     case unknown = "nothing"
-    case done, parked, dead
+    case done, delayed, dead
   }
 
   /// Adds a record of the ledger topic, in order.
@@ -196,7 +196,7 @@ extension Findings {
     guard value.count > 1, value[0] == 1 else { return .unknown }
     switch value[1] {
     case 1: return .done
-    case 2: return .parked
+    case 2: return .delayed
     case 3: return .dead
     default: return .unknown
     }

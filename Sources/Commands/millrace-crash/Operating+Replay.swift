@@ -105,7 +105,7 @@ extension Operating {
     guard let url = await mill.metrics else { throw RunError("the worker has no metrics URL") }
     var counts: [String: Int] = [:]
     for line in try await Web.get(url).text.split(separator: "\n")
-    where line.hasPrefix("millrace_worker_records_total{") && !line.contains("outcome=\"parked\"") {
+    where line.hasPrefix("millrace_worker_records_total{") && !line.contains("outcome=\"delayed\"") {
       let outcome = line.split(separator: "outcome=\"").last.map { $0.prefix { $0 != "\"" } } ?? ""
       guard let value = line.split(separator: " ").last.flatMap({ Double($0) }) else { continue }
       counts[String(outcome), default: 0] += Int(value)

@@ -176,14 +176,14 @@ struct Operating: Sendable {
     mill.world.refuse(refused.all.subtracting([refused.first]))
     try await carryOut("requeue", [first], named: [first])
     try await waitForEvents(of: [refused.first])
-    try await comeSecond("requeue", first, standing: "sent again")
-    try await comeSecond("discard", first, standing: "sent again")
+    try await comeSecond("requeue", first, status: "sent again")
+    try await comeSecond("discard", first, status: "sent again")
     let unknown = try await ask("requeue", ["0/999999"], by: Self.author)
     await expect(unknown, endsWith: 64, saying: "has no such dead letter", "a requeue of an unknown letter")
 
     try await carryOut("discard", [unwanted], named: [unwanted])
     await mill.discard(refused.unwanted)
-    try await comeSecond("requeue", unwanted, standing: "discarded")
+    try await comeSecond("requeue", unwanted, status: "discarded")
 
     mill.world.refuse([])
     try await carryOut(
@@ -214,13 +214,13 @@ struct Operating: Sendable {
       "unexpected further output of \(verb) \(which): \(answer.text)")
   }
 
-  private func comeSecond(_ verb: String, _ letter: String, standing: String) async throws {
+  private func comeSecond(_ verb: String, _ letter: String, status: String) async throws {
     let answer = try await ask(verb, [letter], by: "bob")
     await expect(answer, endsWith: 1, saying: ", 1 superseded.", "\(verb) of \(letter), which is settled,")
     let line = answer.lines.first ?? [:]
     await expect(
       answer.lines.count == 1 && line.text("event") == "lost" && line.text("item") == "dead-letters/\(letter)"
-        && line.text("by") == Self.author && line.text("why") == Self.reason && line.text("standing") == standing,
+        && line.text("by") == Self.author && line.text("why") == Self.reason && line.text("status") == status,
       "\(verb) of \(letter), which is settled, printed: \(answer.text)")
   }
 

@@ -24,7 +24,7 @@ import Processes
   @Option(help: "The time limit in seconds.") var limit = 240
   @Flag(help: "Require 0.9 of the budget to be used while work waits; for idle machines.")
   var judgeBudget = false
-  @Flag(help: "Show notifications and their results instead of comparing runs.") var story = false
+  @Flag(help: "Show notifications and their results instead of comparing runs.") var table = false
   @Flag(inversion: .prefixedNo, help: "Replay everything to all workers after the last run.") var replay = true
   @Option(help: "The directory of the executables.") var programs: String
   @Option(help: "The directory of the topic files.") var topics = "topics"
@@ -66,7 +66,7 @@ import Processes
       return results
     }
     try output.lines(
-      story ? results.flatMap { $0.story.lines(usesColor: output.usesColor) } : Report(results, output).lines)
+      table ? results.flatMap { $0.table.lines(usesColor: output.usesColor) } : Report(results, output).lines)
     let faults = results.flatMap { $0.faults + ($0.replay?.faults ?? []) } + Report.differences(results)
     guard faults.isEmpty else {
       for fault in faults.prefix(30) { try output.line("    ✗ \(fault)") }

@@ -9,7 +9,7 @@ struct RunResult: Sendable {
   var workers: Int
   var faults: [String] = []
   var replay: RepeatRun.Result?
-  let story: Story
+  let table: RehearsalTable
   /// The rows that must not depend on the number of processes.
   private(set) var outcome: [(title: String, value: String)] = []
   /// Rows that may differ.
@@ -21,7 +21,7 @@ struct RunResult: Sendable {
     killed: Range<Timestamp>?, twins: Int, lanes: [Int64: Int]
   ) {
     self.workers = workers
-    story = Story(stage, observer, twins: twins)
+    table = RehearsalTable(stage, observer, twins: twins)
     let world = World(stage, since: began)
     let events = observer.events
     faults += observer.unreadable

@@ -32,8 +32,8 @@ struct BackfillCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
-    func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> BackfillLog {
-      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+    func connect(_ configuration: MillraceConfiguration, console: Console) async throws -> BackfillLog {
+      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       return BackfillLog(
         on: try await KafkaLog.connect(kafka, timeout: .seconds(15)), prefix: configuration.topics.prefix)
     }
@@ -161,7 +161,7 @@ struct BackfillCommand: AsyncParsableCommand {
         let by = command.by ?? CommandingOptions.user
         // Check the flags before connecting.
         let selection = command.run == nil ? try command.flags.selection(in: configuration, now: clock.wallTime) : nil
-        let log = try await command.options.connect(configuration, telling: console)
+        let log = try await command.options.connect(configuration, console: console)
         let display = BackfillDisplay(console.out, asJSON: command.options.output.wantsJSON(console))
         let apps = try command.flags.apps(in: configuration)
         let ended = try await BackfillOperation.with(
@@ -179,13 +179,13 @@ struct BackfillCommand: AsyncParsableCommand {
           console.err.note("run \(run.id): \(run.selection.sentence)")
           return try await operation.carryOut(run)
         }
-        if command.versionOne { try await command.tellOfVersionOne(ended.selection, configuration, log, console) }
+        if command.versionOne { try await command.noteVersionOne(ended.selection, configuration, log, console) }
         return ended.status
       }
     }
 
     /// Reports gaps in version 1, which a backfill cannot fill.
-    private func tellOfVersionOne(
+    private func noteVersionOne(
       _ selection: BackfillSelection, _ configuration: MillraceConfiguration, _ log: BackfillLog, _ console: Console
     ) async throws {
       let reports = try await VersionOneSurvey.run(
@@ -208,7 +208,7 @@ struct BackfillCommand: AsyncParsableCommand {
     func run() async throws {
       let options = options
       try await conclude { console in
-        let log = try await options.connect(try options.shared.load().configuration, telling: console)
+        let log = try await options.connect(try options.shared.load().configuration, console: console)
         let runs = try await log.table().runs
         let out = console.out
         if options.output.wantsJSON(console) {
@@ -239,7 +239,7 @@ extension BackfillCommand.Options: SteeredRuns {
 
   func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
     let configuration = try shared.load().configuration
-    let log = try await connect(configuration, telling: console)
+    let log = try await connect(configuration, console: console)
     let run = try log.run(name, in: try await log.table())
     let isEnded = try await log.wish(
       word, for: run, by: author, at: MillraceClock(configuration.clock).wallTime,

@@ -71,7 +71,7 @@ extension CampaignsCommand {
         let configuration = try command.options.shared.load().configuration
         let clock = MillraceClock(configuration.clock)
         guard let resumed = command.resume else { return try await command.start(configuration, clock, on: console) }
-        let campaigns = try await command.options.connect(configuration, telling: console)
+        let campaigns = try await command.options.connect(configuration, console: console)
         let campaign = try await CampaignStart.resumable(resumed, in: campaigns)
         let app = try CampaignStart.app(of: campaign, named: command.app, in: configuration)
         return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
@@ -85,11 +85,13 @@ extension CampaignsCommand {
     private func goOn(
       with campaign: Campaign, _ start: CampaignStart, on console: Console
     ) async throws -> CommandStatus {
-      if let result = try await start.find(campaign, by: author) { return try tell(result, of: campaign, on: console) }
+      if let result = try await start.find(campaign, by: author) {
+        return try report(result, of: campaign, on: console)
+      }
       let overlapping = try await start.overlapping(campaign)
       guard try isAgreed(CampaignPlan(campaign, overlapping, isResumed: true), on: console) else { return .failure }
       let (resumed, result) = try await start.resume(campaign.id, by: author, knowing: overlapping)
-      return try tell(result, of: resumed, on: console)
+      return try report(result, of: resumed, on: console)
     }
 
     /// Shows the plan and asks for confirmation.
@@ -106,7 +108,7 @@ extension CampaignsCommand {
       let app = try APIApp(app: app, environment: environment, in: configuration)
       // Check the campaign before connecting.
       let campaign = try campaign(of: app, at: clock)
-      let campaigns = try await options.connect(configuration, telling: console)
+      let campaigns = try await options.connect(configuration, console: console)
       // No other process calls the two endpoints of mass extensions.
       return try await APIAccess.with(app, configuration, clock: clock, part: 1) { client in
         try await command.begin(campaign, CampaignStart(campaigns, client: client, clock: clock), on: console)
@@ -127,10 +129,10 @@ extension CampaignsCommand {
       let overlapping = try await start.overlapping(campaign)
       guard try isAgreed(CampaignPlan(campaign, overlapping), on: console) else { return .failure }
       let result = try await start.start(campaign, knowing: overlapping)
-      return try tell(result, of: campaign, on: console)
+      return try report(result, of: campaign, on: console)
     }
 
-    private func tell(
+    private func report(
       _ result: CampaignStart.Result, of campaign: Campaign, on console: Console
     ) throws -> CommandStatus {
       console.err.note(result.sentence(campaign))
@@ -169,7 +171,7 @@ extension CampaignsCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let ids = try command.letters.map { try DeadLetterID($0) }
-        let (campaigns, _) = try await command.options.connect(telling: console)
+        let (campaigns, _) = try await command.options.connect(console: console)
         let decisions = try CampaignDecisions(campaigns, author: command.commanding.author)
         let (campaign, letters) = try await decisions.candidates(for: command.id, among: ids)
         guard !letters.isEmpty else {
@@ -210,7 +212,7 @@ extension CampaignsCommand {
     func run() async throws {
       let command = self
       try await conclude { console in
-        let (campaigns, _) = try await command.options.connect(telling: console)
+        let (campaigns, _) = try await command.options.connect(console: console)
         let decisions = try CampaignDecisions(campaigns, author: command.by ?? CommandingOptions.user)
         console.err.note(CampaignDecisions.cancellationWarning)
         guard try command.consent.isGiven("Stop the retries of \(command.id)?", on: console) else { return .failure }

@@ -29,13 +29,13 @@ struct CampaignsCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
-    func connect(telling console: Console) async throws -> (CampaignLog, MillraceConfiguration) {
+    func connect(console: Console) async throws -> (CampaignLog, MillraceConfiguration) {
       let configuration = try shared.load().configuration
-      return (try await connect(configuration, telling: console), configuration)
+      return (try await connect(configuration, console: console), configuration)
     }
 
-    func connect(_ configuration: MillraceConfiguration, telling console: Console) async throws -> CampaignLog {
-      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+    func connect(_ configuration: MillraceConfiguration, console: Console) async throws -> CampaignLog {
+      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       return try await CampaignLog.connect(configuration, kafka)
     }
   }
@@ -69,7 +69,7 @@ struct CampaignsCommand: AsyncParsableCommand {
     func run() async throws {
       let options = options
       try await conclude { console in
-        let (campaigns, _) = try await options.connect(telling: console)
+        let (campaigns, _) = try await options.connect(console: console)
         let all = try await campaigns.table().campaigns
         let out = console.out
         if options.output.wantsJSON(console) {
@@ -102,7 +102,7 @@ struct CampaignsCommand: AsyncParsableCommand {
     func run() async throws {
       let (id, options) = (id, options)
       try await conclude(finishesOnSignal: true) { console in
-        let (campaigns, configuration) = try await options.connect(telling: console)
+        let (campaigns, configuration) = try await options.connect(console: console)
         let survey = CampaignSurvey(campaigns, configuration)
         let known = try await survey.campaign(id)
         let campaign = try await Self.refreshed(known, campaigns, configuration, console)

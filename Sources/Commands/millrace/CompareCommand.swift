@@ -52,7 +52,7 @@ struct CompareCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let settings = try command.settings(in: configuration)
       let received = try CompareOperation.received(in: command.file)
-      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let comparison = try await CompareOperation(
         kafka, catalog: try TopicCatalog.load(configuration), receiver: settings,
         clock: MillraceClock(configuration.clock)

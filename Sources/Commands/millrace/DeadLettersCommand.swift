@@ -76,7 +76,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let command = self
       try await conclude { console in
         let configuration = try command.shared.load().configuration
-        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
         let selection = command.selecting.selection(in: configuration)
         let workers = try await WorkerOperations.all(
           command.worker.map { [$0] }, configuration, kafka, note: console.noteOnce)
@@ -129,7 +129,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let command = self
       try await conclude { console in
         let id = try DeadLetterID(command.id)
-        let operations = try await command.options.operations(telling: console)
+        let operations = try await command.options.operations(console: console)
         let sheet = try await operations.deadLetter(id)
         if command.options.output.wantsJSON(console) {
           try console.out.line(sheet.jsonLine(withPayload: command.payload))
@@ -172,7 +172,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
       let asJSON = options.output.wantsJSON(console)
       var ids = try ids.map { try DeadLetterID($0) }
       let configuration = try options.shared.load().configuration
-      let operations = try await options.operations(author: commanding.author, telling: console)
+      let operations = try await options.operations(author: commanding.author, console: console)
       let selection = self.ids.isEmpty ? selecting.selection(in: configuration) : nil
       if let selection {
         let letters = try await operations.deadLetters(selection, isOpenOnly: true, limit: pace.limit)

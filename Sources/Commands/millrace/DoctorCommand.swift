@@ -55,7 +55,7 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 
   private func summary(
-    _ printer: DoctorPrinter, telling note: @escaping @Sendable (String) -> Void
+    _ printer: DoctorPrinter, note: @escaping @Sendable (String) -> Void
   ) async throws -> DoctorSummary {
     let configuration: MillraceConfiguration
     do {

@@ -49,7 +49,7 @@ struct ListenCommand: AsyncParsableCommand {
       let configuration = try command.shared.load().configuration
       let selection = TopicSelection(topics: command.topic, families: command.family)
       let catalog = selection.needsCatalog ? try TopicCatalog.load(configuration) : nil
-      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let listener = Listener(
         kafka, topics: try selection.names(in: catalog), start: command.from)
       let printer = RecordPrinter(

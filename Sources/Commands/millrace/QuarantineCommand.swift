@@ -37,9 +37,9 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude { console in
         let configuration = try shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
         let inventory = try await inventory(
-          of: try QuarantineOperation(kafka, catalog: catalog), telling: console)
+          of: try QuarantineOperation(kafka, catalog: catalog), console: console)
         let out = console.out
         if output.wantsJSON(console) {
           // Report an empty quarantine: no output at all could mean that nothing was read.
@@ -88,11 +88,11 @@ struct QuarantineCommand: AsyncParsableCommand {
       try await conclude(finishesOnSignal: true) { console in
         let configuration = try command.shared.load().configuration
         let catalog = try TopicCatalog.load(configuration)
-        let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
         let clock = MillraceClock(configuration.clock)
         let operation = try QuarantineOperation(kafka, catalog: catalog, clock: clock)
         let readmission = try Readmission(configuration, clock: clock)
-        let inventory = try await inventory(of: operation, telling: console)
+        let inventory = try await inventory(of: operation, console: console)
         let ids = try inventory.ids(matching: command.all ? nil : command.id)
         let reporter = Reporter<ResubmissionOutcome>(console.out, asJSON: command.output.wantsJSON(console))
         let summary = try await operation.resubmit(
@@ -105,7 +105,7 @@ struct QuarantineCommand: AsyncParsableCommand {
 }
 
 private func inventory(
-  of operation: QuarantineOperation, telling console: Console
+  of operation: QuarantineOperation, console: Console
 ) async throws -> QuarantineInventory {
   try await operation.inventory { console.err.note("reading the quarantine") }
 }

@@ -32,9 +32,9 @@ struct ReplayCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var shared: SharedOptions
 
-    func connect(author: String = "", telling console: Console) async throws -> (ReplayOperation, prefix: String) {
+    func connect(author: String = "", console: Console) async throws -> (ReplayOperation, prefix: String) {
       let configuration = try shared.load().configuration
-      let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+      let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
       let replay = try await ReplayOperation.connect(
         configuration, kafka, author: author, note: console.noteOnce)
       return (replay, configuration.topics.prefix)
@@ -82,7 +82,7 @@ struct ReplayCommand: AsyncParsableCommand {
       let command = self
       try await conclude(finishesOnSignal: true) { console in
         let (replay, prefix) = try await command.options.connect(
-          author: command.commanding.author, telling: console)
+          author: command.commanding.author, console: console)
         let target: ReplayRequest.Target =
           command.worker.map { .worker($0) } ?? .topic(command.toTopic ?? "")
         let request = ReplayRequest(
@@ -125,7 +125,7 @@ struct ReplayCommand: AsyncParsableCommand {
     func run() async throws {
       let command = self
       try await conclude { console in
-        let (replay, _) = try await command.options.connect(telling: console)
+        let (replay, _) = try await command.options.connect(console: console)
         let runs = try await replay.book().runs.filter { !command.open || !$0.isOver }
         let out = console.out
         if runs.isEmpty { console.err.note("No runs.") }
@@ -174,7 +174,7 @@ struct ReplayCommand: AsyncParsableCommand {
           try await command.steering.runs.steer(name, .resume, by: author, on: console)
           return .success
         }
-        let (replay, _) = try await command.steering.runs.connect(author: author, telling: console)
+        let (replay, _) = try await command.steering.runs.connect(author: author, console: console)
         guard let run = try await replay.control(name, .resume) else { return .failure }
         guard case .topic = run.target else {
           throw OperationError(
@@ -201,7 +201,7 @@ extension ReplayCommand.Options: SteeredRuns {
   }
 
   func steer(_ name: String, _ word: RunVerb, by author: String, on console: Console) async throws {
-    let (replay, _) = try await connect(author: author, telling: console)
+    let (replay, _) = try await connect(author: author, console: console)
     guard let run = try await replay.control(name, word) else {
       return console.err.note("ended the run in the audit trail: its command had died before anything was sent")
     }

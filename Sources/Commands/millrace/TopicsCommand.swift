@@ -37,7 +37,7 @@ struct TopicsCommand: AsyncParsableCommand {
     func run() async throws {
       let (json, shared) = (self.json, self.shared)
       try await conclude { console in
-        let operation = try TopicsOperation(try shared.load().configuration, telling: console)
+        let operation = try TopicsOperation(try shared.load().configuration, console: console)
         let survey = try await operation.survey()
         try show(survey, asJSON: json, on: console)
         return survey.status
@@ -64,7 +64,7 @@ struct TopicsCommand: AsyncParsableCommand {
     func run() async throws {
       let (yes, shared) = (self.yes, self.shared)
       try await conclude { console in
-        let operation = try TopicsOperation(try shared.load().configuration, telling: console)
+        let operation = try TopicsOperation(try shared.load().configuration, console: console)
         let survey = try await operation.survey()
         try show(survey, asJSON: false, on: console)
         if let objection = survey.objection { throw objection }
@@ -89,9 +89,9 @@ struct TopicsCommand: AsyncParsableCommand {
 }
 
 extension TopicsOperation {
-  fileprivate init(_ configuration: MillraceConfiguration, telling console: Console) throws(MillraceError) {
+  fileprivate init(_ configuration: MillraceConfiguration, console: Console) throws(MillraceError) {
     let catalog = try TopicCatalog.load(configuration)
-    let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
     self.init(kafka, catalog: catalog, durability: configuration.kafka.durability)
   }
 }

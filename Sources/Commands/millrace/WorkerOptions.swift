@@ -13,9 +13,9 @@ struct WorkerOptions: ParsableArguments {
   @OptionGroup var output: OutputOptions
   @OptionGroup var shared: SharedOptions
 
-  func operations(author: String = "", telling console: Console) async throws -> WorkerOperations {
+  func operations(author: String = "", console: Console) async throws -> WorkerOperations {
     let configuration = try shared.load().configuration
-    let kafka = try configuration.kafka.outsideClient().telling { console.err.note($0) }
+    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
     return try await WorkerOperations.connect(
       worker: worker, configuration, kafka, author: author, note: console.noteOnce)
   }
@@ -34,7 +34,7 @@ extension WorkerOptions: SteeredRuns {
   }
 
   func steer(_ run: String, _ word: RunVerb, by author: String, on console: Console) async throws {
-    let isEnded = try await operations(author: author, telling: console).control(run, word)
+    let isEnded = try await operations(author: author, console: console).control(run, word)
     let words =
       switch word {
       case .stop where isEnded: "ended the run: its process is gone; commands it had sent remain in effect"

@@ -80,7 +80,7 @@ extension DecisionOutcome {
     switch event {
     case .done: (words, tone) = (decision == .requeue ? "sent again" : "discarded", .good)
     case .failed(let detail): (words, tone) = ("not done: \(detail)", .bad)
-    case .lost(let by, _, _, let standing): (words, tone) = ("\(by) decided first: \(standing)", .warn)
+    case .lost(let by, _, _, let status): (words, tone) = ("\(by) decided first: \(status)", .warn)
     case .accepted, .unanswered:
       (words, tone) = ("requested; the worker has not answered yet and will execute the command when it runs", .warn)
     }

@@ -44,7 +44,7 @@ struct ClusterSurvey: Sendable {
     }
     // Read committed offsets before high watermarks, so that no lag is negative.
     for (worker, consumer) in groups {
-      let inputs = Set(topics.inputs(of: worker) + topics.tiers(of: worker).map(\.topic))
+      let inputs = Set(topics.inputs(of: worker) + topics.retries(of: worker).map(\.topic))
       let own = partitions.filter { inputs.contains($0.topic) }
       guard !own.isEmpty else { continue }
       let committed = try await consumer.committed(own, timeout: Self.timeout)

@@ -72,7 +72,7 @@ actor ConsoleStore {
   func deadLetter(_ key: DeadLetterSummary.Key) -> DeadLetterSummary? { tables.deadLetters[key] }
 
   /// Returns the status of a dead letter, even of one that is not kept in memory.
-  func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? { tables.deadLetters.standing(of: key) }
+  func status(of key: DeadLetterSummary.Key) -> OperationsLog.Status? { tables.deadLetters.status(of: key) }
 }
 
 /// A page of dead letters with the choices of its filters.

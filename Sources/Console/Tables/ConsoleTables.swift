@@ -74,7 +74,7 @@ struct ConsoleTables: Sendable {
     self.facts = facts
     for (worker, committed) in facts.committed {
       for (partition, offset) in committed
-      where topics.tiers(of: worker).contains(where: { $0.topic == partition.topic }) {
+      where topics.retries(of: worker).contains(where: { $0.topic == partition.topic }) {
         retries.commit(partition, offset)
       }
     }
@@ -118,7 +118,7 @@ struct ConsoleTables: Sendable {
         deadlines.end(notification, event: name, now: wallTime)
       }
     case .retry(let worker, let delay):
-      count(.parked, worker, "retry \(DurationText.text(delay))", written, now)
+      count(.delayed, worker, "retry \(DurationText.text(delay))", written, now)
       let due = DeliveryHistory(record).due ?? written + delay
       retries.add(
         TopicPartition(topic: record.topic, partition: record.partition), offset: record.offset, due: due)

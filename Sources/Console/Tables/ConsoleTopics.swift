@@ -78,7 +78,7 @@ struct ConsoleTopics: Sendable {
   }
 
   /// Returns a worker's retry topics, the shortest delay first.
-  func tiers(of worker: String) -> [(topic: String, delay: Duration)] {
+  func retries(of worker: String) -> [(topic: String, delay: Duration)] {
     kinds.compactMap { topic, kind -> (topic: String, delay: Duration)? in
       if case .retry(worker, let delay) = kind { (topic, delay) } else { nil }
     }.sorted { $0.delay < $1.delay }

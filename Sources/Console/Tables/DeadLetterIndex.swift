@@ -66,7 +66,7 @@ struct DeadLetterSummary: Sendable, Hashable {
 /// A search for dead letters.
 struct DeadLetterQuery: Sendable, Hashable {
   /// A filter by state.
-  enum Standing: String, Sendable, Hashable, CaseIterable {
+  enum Status: String, Sendable, Hashable, CaseIterable {
     case open
     case settled
     case all
@@ -75,14 +75,14 @@ struct DeadLetterQuery: Sendable, Hashable {
   var worker = ""
   var reason = ""
   var bundleId = ""
-  var standing = Standing.open
+  var status = Status.open
   /// The text to find in any field.
   var text = ""
 
   var items: [(String, String)] {
     [
       ("worker", worker), ("reason", reason), ("app", bundleId), ("q", text),
-      ("state", standing == .open ? "" : standing.rawValue),
+      ("state", status == .open ? "" : status.rawValue),
     ]
   }
 
@@ -90,13 +90,13 @@ struct DeadLetterQuery: Sendable, Hashable {
 
   init(_ fields: FormFields) {
     (worker, reason, bundleId, text) = (fields["worker"], fields["reason"], fields["app"], fields["q"])
-    standing = Standing(rawValue: fields["state"]) ?? .open
+    status = Status(rawValue: fields["state"]) ?? .open
   }
 
   /// Returns whether a dead letter matches the query.
   /// - Parameter needle: ``text``, prepared once for many dead letters.
   func takes(_ letter: DeadLetterSummary, _ needle: SearchText) -> Bool {
-    (standing == .all || letter.isOpen == (standing == .open)) && (worker.isEmpty || letter.key.worker == worker)
+    (status == .all || letter.isOpen == (status == .open)) && (worker.isEmpty || letter.key.worker == worker)
       && (reason.isEmpty || letter.reason == reason) && (bundleId.isEmpty || letter.bundleId == bundleId)
       && (text.isEmpty || contains(letter, needle))
   }
@@ -186,8 +186,8 @@ struct DeadLetterIndex: Sendable {
   subscript(key: DeadLetterSummary.Key) -> DeadLetterSummary? { places[key].map { letters[$0] } }
 
   /// Returns the status of a dead letter, even of a dropped one; nil if there is no command for it.
-  func standing(of key: DeadLetterSummary.Key) -> OperationsLog.Standing? {
-    operations[key.worker]?.standing(of: OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset))
+  func status(of key: DeadLetterSummary.Key) -> OperationsLog.Status? {
+    operations[key.worker]?.status(of: OperationCommand.deadLetter(lane: key.id.lane, offset: key.id.offset))
   }
 
   /// Adds or replaces a dead letter.
@@ -276,8 +276,8 @@ struct DeadLetterIndex: Sendable {
   }
 
   private func settle(_ letter: inout DeadLetterSummary) {
-    guard let standing = standing(of: letter.key) else { return }
-    (letter.state, letter.by, letter.failure) = standing.ofDeadLetter
+    guard let status = status(of: letter.key) else { return }
+    (letter.state, letter.by, letter.failure) = status.ofDeadLetter
   }
 
   private mutating func sort() {

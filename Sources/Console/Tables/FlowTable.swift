@@ -13,7 +13,7 @@ struct FlowTable: Sendable {
     /// A worker published an event.
     case event
     /// A worker wrote a record to a retry topic.
-    case parked
+    case delayed
     /// A record was written to a replay topic.
     case replayed
     /// A worker gave up on a record.

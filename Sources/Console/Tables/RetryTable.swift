@@ -31,7 +31,7 @@ struct RetryTable: Sendable {
   }
 
   /// One retry topic of one worker.
-  struct Tier: Sendable, Hashable {
+  struct Row: Sendable, Hashable {
     var worker: String
     /// The delay as in the topic's name, such as `5m`.
     var delay: String
@@ -69,15 +69,15 @@ struct RetryTable: Sendable {
   }
 
   /// Returns the counts of one retry topic.
-  func tier(of topic: String, worker: String, delay: String, partitions: Int, now: Timestamp) -> Tier {
-    var tier = Tier(worker: worker, delay: delay, waiting: 0, due: [:], next: nil)
+  func row(of topic: String, worker: String, delay: String, partitions: Int, now: Timestamp) -> Row {
+    var row = Row(worker: worker, delay: delay, waiting: 0, due: [:], next: nil)
     for number in 0..<Int32(clamping: partitions) {
       for record in waiting[TopicPartition(topic: topic, partition: number)] ?? [] {
-        tier.waiting += 1
-        tier.due[Due(in: record.due - now), default: 0] += 1
-        if record.due < tier.next ?? Timestamp(millisecondsSince1970: .max) { tier.next = record.due }
+        row.waiting += 1
+        row.due[Due(in: record.due - now), default: 0] += 1
+        if record.due < row.next ?? Timestamp(millisecondsSince1970: .max) { row.next = record.due }
       }
     }
-    return tier
+    return row
   }
 }

@@ -25,8 +25,8 @@ struct DeadLetterListView: Sendable {
 
   private var search: HTML {
     let query = listing.query
-    let states = DeadLetterQuery.Standing.allCases.map { state -> HTML in
-      "<option value=\"\(state.rawValue)\"\(state == query.standing ? " selected" : nil as HTML?)>\(state.rawValue)</option>"
+    let states = DeadLetterQuery.Status.allCases.map { state -> HTML in
+      "<option value=\"\(state.rawValue)\"\(state == query.status ? " selected" : nil as HTML?)>\(state.rawValue)</option>"
     }
     return """
       <form class="search" method="get" action="/dead-letters" role="search" aria-label="Dead letters">
@@ -85,7 +85,7 @@ struct DeadLetterListView: Sendable {
   /// The label of the checkbox that selects all matches.
   private var everything: HTML {
     let (count, limit) = (listing.page.count, DeadLetterService.limit)
-    if listing.query.standing != .open { return "all open ones found, at most the newest \(Words.count(limit))" }
+    if listing.query.status != .open { return "all open ones found, at most the newest \(Words.count(limit))" }
     return count > limit
       ? "the newest \(Words.count(limit)) of \(Words.count(count)) found" : "all \(Words.count(count)) found"
   }
@@ -158,10 +158,10 @@ struct DeadLetterView: Sendable {
 
   private var facts: [HTML] {
     let first = "\(entry.first.topic), partition \(entry.first.partition), offset \(entry.first.offset)"
-    let story: HTML? = subject.map { "<a class=\"code\" href=\"\(Link.to(["story"], [("id", $0)]))\">\($0)</a>" }
+    let timeline: HTML? = subject.map { "<a class=\"code\" href=\"\(Link.to(["timeline"], [("id", $0)]))\">\($0)</a>" }
     let all: [(HTML, HTML?)] = [
       ("Type", entry.type.map { "\($0)" }), ("App", entry.bundleId.map { "\($0), \(entry.environment ?? "")" }),
-      ("Purchase", story), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
+      ("Purchase", timeline), ("Notification", entry.notificationID.map { "<span class=\"code\">\($0)</span>" }),
       ("Signed", record.signedDate.map { Words.exact($0) }),
       ("Died", "\(Words.exact(entry.diedAt)), \(Words.relative(entry.diedAt, now: now))"),
       ("Attempts", "\(attempts)"), ("First read from", "<span class=\"code\">\(first)</span>"),

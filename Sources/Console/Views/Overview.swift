@@ -33,7 +33,7 @@ struct Overview: Sendable {
   var problems: [String: String]
   var flow: [FlowTable.Row]
   var workers: [WorkerLag]
-  var tiers: [RetryTable.Tier]
+  var retries: [RetryTable.Row]
   var deadLetters: DeadLetters
   /// nil if the topic does not exist, as for the optional properties below.
   var campaigns: [Campaign]?
@@ -53,11 +53,10 @@ extension ConsoleTables {
     func exists(_ wanted: (ConsoleTopics.Kind) -> Bool) -> Bool {
       topics.names(where: wanted).contains { facts.topics[$0] != nil }
     }
-    let tiers = topics.workers.flatMap { worker in
-      topics.tiers(of: worker).map { tier in
-        retries.tier(
-          of: tier.topic, worker: worker, delay: DurationText.text(tier.delay),
-          partitions: facts.topics[tier.topic] ?? 0,
+    let retryRows = topics.workers.flatMap { worker in
+      topics.retries(of: worker).map { topic, delay in
+        retries.row(
+          of: topic, worker: worker, delay: DurationText.text(delay), partitions: facts.topics[topic] ?? 0,
           now: wallTime)
       }
     }
@@ -70,7 +69,7 @@ extension ConsoleTables {
     let requests = deadlines.requests
     return Overview(
       now: now, wallTime: wallTime, surveyedAt: facts.at, countedSince: countedSince, isCaughtUp: isCaughtUp,
-      problems: problems, flow: flow.rows(now: now), workers: workers, tiers: tiers,
+      problems: problems, flow: flow.rows(now: now), workers: workers, retries: retryRows,
       deadLetters: .init(
         groups: deadLetters.groups(), open: deadLetters.openCount, kept: deadLetters.count,
         dropped: deadLetters.dropped),

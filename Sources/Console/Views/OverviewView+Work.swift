@@ -96,7 +96,7 @@ extension OverviewView {
     let rows = deadlines.next.map { request -> HTML in
       let left = request.due - state.wallTime
       return """
-        <tr><th scope="row"><a class="code" href="\(Link.to(["story"], [("id", request.subject)]))">\(request.subject)</a></th>
+        <tr><th scope="row"><a class="code" href="\(Link.to(["timeline"], [("id", request.subject)]))">\(request.subject)</a></th>
         <td class="extra">\(request.bundleId ?? "")</td><td class="due"><span class="state \(Tone(deadline: left).name)">\(left < .zero ? "missed by \(Words.span(.zero - left))" : "in \(Words.span(left))")</span></td>
         <td class="extra">\(Words.exact(request.due))</td></tr>
         """
@@ -146,7 +146,7 @@ extension OverviewView {
       let counts = entry.counts.filter { $0.count != 0 }.map { "\(Words.count($0.count)) \($0.name)" }.joined(
         separator: ", ")
       let result: HTML =
-        switch line.standing {
+        switch line.status {
         case .over(let result):
           "<span class=\"state \(result == .done ? "good" : "warn")\">\(result.rawValue)</span> \(result.detail ?? "")"
         case .goingOn: "<span class=\"state\">running</span>"

@@ -74,8 +74,8 @@ extension OverviewView {
   }
 
   private var waiting: Tile {
-    let count = state.tiers.reduce(0) { $0 + $1.waiting }
-    let overdue = state.tiers.reduce(0) { $0 + ($1.due[.overdue] ?? 0) }
+    let count = state.retries.reduce(0) { $0 + $1.waiting }
+    let overdue = state.retries.reduce(0) { $0 + ($1.due[.overdue] ?? 0) }
     return Tile(
       title: "Retries waiting", value: Words.count(count),
       note: overdue > 0 ? "\(Words.count(overdue)) overdue" : "none overdue", tone: overdue > 0 ? .warn : .plain,
@@ -180,7 +180,7 @@ extension FlowTable.Outcome {
     case .received: "received"
     case .quarantined: "quarantined"
     case .event: "event"
-    case .parked: "delayed"
+    case .delayed: "delayed"
     case .replayed: "replayed"
     case .dead: "dead letter"
     }
@@ -255,16 +255,16 @@ extension OverviewView {
   }
 
   private var retries: HTML {
-    let tiers = state.tiers.filter { $0.waiting > 0 }
-    let rows = tiers.map { tier -> HTML in
+    let retries = state.retries.filter { $0.waiting > 0 }
+    let rows = retries.map { row -> HTML in
       let due = RetryTable.Due.allCases.map { due -> HTML in
-        let count = tier.due[due] ?? 0
+        let count = row.due[due] ?? 0
         return
           "<td class=\"num\(due == .overdue && count > 0 ? " warn" : "")\">\(count == 0 ? "·" : Words.count(count))</td>"
       }
       return """
-        <tr><th scope="row">\(tier.worker)</th><td>\(tier.delay)</td><td class="num">\(Words.count(tier.waiting))</td>\(due)
-        <td>\(tier.next.map { Words.relative($0, now: state.wallTime) } ?? "")</td></tr>
+        <tr><th scope="row">\(row.worker)</th><td>\(row.delay)</td><td class="num">\(Words.count(row.waiting))</td>\(due)
+        <td>\(row.next.map { Words.relative($0, now: state.wallTime) } ?? "")</td></tr>
         """
     }
     return Layout.section(

@@ -1,9 +1,9 @@
-// The page of a subscription's story, which is streamed while the records are read.
+// The page of a subscription's timeline, which is streamed while the records are read.
 
 internal import AppStore
 internal import KafkaClient
 
-/// The parts of a story's page, in the order in which they are written.
+/// The parts of a timeline's page, in the order in which they are written.
 struct TimelineView: Sendable {
   let subject: String
   let days: Int
@@ -14,10 +14,10 @@ struct TimelineView: Sendable {
   /// Everything before the first entry.
   var beginning: HTML {
     """
-    \(Layout.top("Story of \(subject)", context))
-    <h1>Story of <span class="code">\(subject)</span></h1>
+    \(Layout.top("Timeline of \(subject)", context))
+    <h1>Timeline of <span class="code">\(subject)</span></h1>
     \(form)
-    <ol class="story" aria-label="What happened, the newest first">
+    <ol class="timeline" aria-label="What happened, the newest first">
 
     """
   }
@@ -25,9 +25,9 @@ struct TimelineView: Sendable {
   /// The page with the search form only.
   var question: HTML {
     Layout.page(
-      "Story of a subscription", context,
+      "Timeline of a subscription", context,
       """
-      <h1>Story of a subscription</h1>
+      <h1>Timeline of a subscription</h1>
       <p class="lead">Every notification, event, call and dead letter of one <code>originalTransactionId</code>, the newest first.</p>
       \(form)
       """)
@@ -40,7 +40,7 @@ struct TimelineView: Sendable {
       """
     }
     return """
-      <form class="search" method="get" action="/story" aria-label="Subscription">
+      <form class="search" method="get" action="/timeline" aria-label="Subscription">
       <p><label for="id">Original transaction id</label><input id="id" name="id" value="\(subject)" required autocomplete="off"></p>
       <p><label for="days">Period</label><select id="days" name="days">\(options)</select></p>
       <p><button>Show</button></p>
@@ -78,9 +78,9 @@ struct TimelineView: Sendable {
       "</ol>\n<p class=\"end\" role=\"status\">\(words) Records read: \(Words.count(scanned)).</p>\n\(Layout.bottom)"
   }
 
-  /// The end of a story whose reading failed.
+  /// The end of a timeline whose reading failed.
   func broken(_ problem: String) -> HTML {
-    "</ol>\n<p class=\"banner bad\" role=\"alert\">The story is incomplete because reading failed: \(problem)</p>\n\(Layout.bottom)"
+    "</ol>\n<p class=\"banner bad\" role=\"alert\">The timeline is incomplete because reading failed: \(problem)</p>\n\(Layout.bottom)"
   }
 }
 
@@ -90,7 +90,7 @@ extension TimelineEntry.Kind {
     case .notification: "notification"
     case .event: "event"
     case .call: "call"
-    case .parked: "delayed"
+    case .delayed: "delayed"
     case .dead: "dead letter"
     }
   }

@@ -31,8 +31,8 @@ struct ConsoleResponder: HTTPResponder {
   let logger: Logger
   /// Limits live pages. Each is rendered once a second.
   let livePages = AdmissionQuota(limit: 64)
-  /// Limits concurrent stories. Each reads from Kafka with its own clients for seconds or minutes.
-  let stories = AdmissionQuota(limit: 4)
+  /// Limits concurrent timelines. Each reads from Kafka with its own clients for seconds or minutes.
+  let timelines = AdmissionQuota(limit: 4)
   /// Limits concurrent lookups of single records. Each uses its own client for a moment.
   let lookups = AdmissionQuota(limit: 8)
 
@@ -80,7 +80,7 @@ struct ConsoleResponder: HTTPResponder {
     case ["live"]: return live(request, page)
     case ["dead-letters"]: return await list(query, page)
     case ["dead-letters", "decide"]: return try await decide(query, page)
-    case ["story"]: return try story(query, request, page, origin)
+    case ["timeline"]: return try timeline(query, request, page, origin)
     case let path where path.count == 2 && path[0] == "runs": return try await run(path[1], page)
     default:
       guard path.count == 4, path[0] == "dead-letters", let id = try? DeadLetterID("\(path[2])/\(path[3])") else {
@@ -107,8 +107,8 @@ struct ConsoleResponder: HTTPResponder {
       throw Denial.notFound
     }
     let isKept = await store.deadLetter(key) != nil
-    if let standing = await store.standing(of: key) {
-      (entry.state, entry.by, entry.failure) = standing.ofDeadLetter
+    if let status = await store.status(of: key) {
+      (entry.state, entry.by, entry.failure) = status.ofDeadLetter
     } else if await !store.isCaughtUp, !isKept {
       // Records that are not read yet may change the state.
       entry.state = "state not known yet"
@@ -152,10 +152,10 @@ struct ConsoleResponder: HTTPResponder {
     return Answers.stream("text/event-stream", of: request) { writer in try await updates.write(to: &writer) }
   }
 
-  private func story(
+  private func timeline(
     _ query: FormFields, _ request: Request, _ page: PageContext, _ origin: RequestOrigin
   ) throws(Denial) -> Response {
-    let usual = Int(settings.storyHorizon.components.seconds / 86_400)
+    let usual = Int(settings.timelineHorizon.components.seconds / 86_400)
     let days = min(max(1, Int(query["days"]) ?? usual), 3_650)
     let view = TimelineView(subject: query["id"], days: days, context: page)
     guard !view.subject.isEmpty else { return Answers.page(view.question) }
@@ -163,16 +163,16 @@ struct ConsoleResponder: HTTPResponder {
     // Reading starts only after a click in this console or a typed address. Links from other sites show the form,
     // filled in.
     guard origin == .console || origin == .user else { return Answers.page(view.question) }
-    guard let admission = stories.admit() else { throw .busy }
-    let teller = TimelineBuilder(topics: topics, subject: view.subject, showsPayloads: showsPayloads)
+    guard let admission = timelines.admit() else { throw .busy }
+    let builder = TimelineBuilder(topics: topics, subject: view.subject, showsPayloads: showsPayloads)
     let since = real.wallTime - .seconds(Int64(days) * 86_400)
     return Answers.stream("text/html; charset=utf-8", of: request) { [log, logger] writer in
       defer { admission.end() }
       try await writer.write(view.beginning.text)
       var (told, scanned) = (0, Int64(0))
       do {
-        let reader = TimelineReader(log: try await log(), teller: teller)
-        let isWhole = try await reader.tell(since: since) { news in
+        let reader = TimelineReader(log: try await log(), builder: builder)
+        let isWhole = try await reader.follow(since: since) { news in
           if Task.isShuttingDownGracefully { throw CancellationError() }
           switch news {
           case .entry(let entry):
@@ -188,7 +188,7 @@ struct ConsoleResponder: HTTPResponder {
       } catch let error as CancellationError {
         throw error
       } catch let error as KafkaError {
-        logger.warning("could not read a story", metadata: ["error": "\(error)"])
+        logger.warning("could not read a timeline", metadata: ["error": "\(error)"])
         try await writer.write(view.broken("\(error)").text)
       }
     }
@@ -200,7 +200,7 @@ struct ConsoleResponder: HTTPResponder {
   private func chosen(_ fields: FormFields) async throws(Denial) -> (letters: [DeadLetterSummary], rest: Int) {
     if !fields["all"].isEmpty {
       var query = DeadLetterQuery(fields)
-      query.standing = .open
+      query.status = .open
       let page = await store.deadLetters(query, from: 0, count: DeadLetterService.limit).page
       return (page.letters, page.count - page.letters.count)
     }

@@ -19,7 +19,7 @@ package struct ConsoleSettings: Sendable, Hashable {
   /// How many of the newest dead letters are kept in memory; older ones are counted.
   package var deadLetters = 20_000
   /// How far back a subscription's timeline is read.
-  package var storyHorizon = Duration.seconds(30 * 86_400)
+  package var timelineHorizon = Duration.seconds(30 * 86_400)
 
   /// The defaults.
   package init() {}
@@ -41,7 +41,7 @@ extension MillraceConfiguration {
       "console.deadLetters", \.console.deadLetters, .integer(100...1_000_000),
       "How many of the newest dead letters are kept in memory, about 600 bytes each. Older ones are only counted."),
     Setting(
-      "console.storyHorizon", \.console.storyHorizon, .duration(.seconds(3_600) ... .seconds(366 * 86_400)),
+      "console.timelineHorizon", \.console.timelineHorizon, .duration(.seconds(3_600) ... .seconds(366 * 86_400)),
       "How far back a subscription's timeline is read unless the reader asks for more."),
   ]
 

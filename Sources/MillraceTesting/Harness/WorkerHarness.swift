@@ -219,7 +219,7 @@ public actor WorkerHarness {
   public func measureLag() async { await runtime.measureLag() }
 
   /// Returns all records ever written to the retry topics, by topic in the order of their delays.
-  public func parked() -> [[ConsumerRecord]] { topics.retries.map { log.records(in: $0) } }
+  public func delayed() -> [[ConsumerRecord]] { topics.retries.map { log.records(in: $0) } }
 
   /// Waits until the worker has read all records, and no record is with a handler or waits for its commit.
   /// - Throws: ``HarnessError/restless(after:)`` if that takes longer than ``Setup/patience``.

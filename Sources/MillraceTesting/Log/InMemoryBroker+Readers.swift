@@ -50,15 +50,16 @@ extension InMemoryBroker {
     changes.insert(.group(name))
     for member in expelled { lose(member, in: name, now: now) }
     for member in replaced { replace(member, in: name, now: now) }
-    for (member, event) in outbox { tell(member, in: name, event, generation: group.generation, now: now) }
+    for (member, event) in outbox { deliver(member, in: name, event, generation: group.generation, now: now) }
   }
 
   private func reader(_ member: String, in group: String) -> ReaderID? {
     readers.first { $0.value.group == group && $0.value.membership?.member == member }?.key
   }
 
-  private mutating func tell(_ member: String, in group: String, _ event: MemberEvent, generation: Int32, now: Duration)
-  {
+  private mutating func deliver(
+    _ member: String, in group: String, _ event: MemberEvent, generation: Int32, now: Duration
+  ) {
     guard let id = reader(member, in: group) else { return }
     changes.insert(.reader(id))
     switch event {

@@ -57,13 +57,13 @@ private struct HeadersOnly: NotificationDecoding {
   init() throws { content = .v1(try ResponseBodyV1(parsing: Array("{}".utf8))) }
 
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     let id = envelope.id ?? ""
     return AppStoreNotification(
       id: id,
       event: NotificationEvent(envelope.notificationType.map { NotificationTypeV2(rawValue: $0) }, envelope.subtype),
       content: content, key: envelope.subject ?? id, bundleId: envelope.bundleId, environment: envelope.environment,
-      signedDate: envelope.time, bytes: record.value ?? [], provenance: provenance, traceParent: envelope.traceParent)
+      signedDate: envelope.time, bytes: record.value ?? [], history: history, traceParent: envelope.traceParent)
   }
 }

@@ -74,7 +74,7 @@ package struct APIOperation: Sendable {
     } else {
       try out.lines(StatusTable.lines(groups, lineWidth: out.width, usesColor: out.usesColor))
     }
-    tell(groups.map(\.subscriptions.count).reduce(0, +), "subscription", in: answer.environment)
+    report(groups.map(\.subscriptions.count).reduce(0, +), "subscription", in: answer.environment)
     return .success
   }
 
@@ -93,7 +93,7 @@ package struct APIOperation: Sendable {
     }
     var printer = TransactionPrinter(.purchases, to: out, asJSON: asJSON, at: clock.wallTime)
     try printer.print(order.transactions.map(\.payload))
-    tell(printer.count, "transaction", in: .production)
+    report(printer.count, "transaction", in: .production)
     return .success
   }
 
@@ -123,7 +123,7 @@ package struct APIOperation: Sendable {
       (last, cursor) = (page.environment, page.value.cursor)
       try printer.print(page.value.items.prefix((limit ?? .max) - printer.count).map(\.payload))
     }
-    if let last { tell(printer.count, kind == .refunds ? "refund" : "transaction", in: last) }
+    if let last { report(printer.count, kind == .refunds ? "refund" : "transaction", in: last) }
     return .success
   }
 
@@ -136,7 +136,7 @@ package struct APIOperation: Sendable {
   }
 
   /// Scripts count lines, so they get no count, except for zero: no output at all could mean that nothing was asked.
-  private func tell(_ count: Int, _ noun: String, in environment: AppStoreEnvironment) {
+  private func report(_ count: Int, _ noun: String, in environment: AppStoreEnvironment) {
     if !asJSON || count == 0 { note("\(HumanText.count(count, noun)) in \(environment)") }
   }
 }

@@ -22,13 +22,13 @@ package struct AuditSurvey: Sendable {
     /// The action.
     package var entry: AuditEntry
     /// Its status.
-    package var standing: AuditEntry.Standing
+    package var status: AuditEntry.Status
   }
 
   /// The actions, ordered by start time.
   /// - Parameter isOpenOnly: Omits finished actions.
   package func lines(isOpenOnly: Bool = false) -> [Line] {
-    trail.entries.filter { !isOpenOnly || !$0.isOver }.map { Line(entry: $0, standing: $0.standing(pulse, at: at)) }
+    trail.entries.filter { !isOpenOnly || !$0.isOver }.map { Line(entry: $0, status: $0.status(pulse, at: at)) }
   }
 }
 
@@ -42,7 +42,7 @@ extension AuditSurvey.Line: Reportable {
   /// The cells of one table row.
   package var row: [TextCell] {
     let state: TextCell =
-      switch standing {
+      switch status {
       case .over(let result):
         TextCell(
           [result.rawValue, result.detail].compactMap { $0 }.joined(separator: ": "),
@@ -61,7 +61,7 @@ extension AuditSurvey.Line: Reportable {
   /// The entry with its status: `state` is `over`, `running`, `paused` or `silent`; `silentSince` is set with `silent`.
   package var jsonLine: String {
     var json = entry.json
-    switch standing {
+    switch status {
     case .over: json["state"] = "over"
     case .goingOn: json["state"] = "running"
     case .paused: json["state"] = "paused"

@@ -66,7 +66,7 @@ extension ConsumerRecord {
 
 extension AuditEntry {
   /// The status of an action.
-  package enum Standing: Sendable, Hashable {
+  package enum Status: Sendable, Hashable {
     /// Every part has finished, or the run was ended as a whole.
     case over(AuditRecord.Result)
     /// The action is running.
@@ -81,7 +81,7 @@ extension AuditEntry {
   package static let patience = Duration.seconds(60)
 
   /// The status at a given time.
-  package func standing(_ pulse: RunHeartbeat, at now: Timestamp) -> Standing {
+  package func status(_ pulse: RunHeartbeat, at now: Timestamp) -> Status {
     if let result { return .over(result) }
     let beat = pulse[run]
     if beat?.isPaused == true { return .paused }

@@ -82,7 +82,7 @@ package struct Doctor: Sendable {
     let catalog: TopicCatalog
     let present: [TopicState]
     do {
-      kafka = try configuration.kafka.outsideClient().telling(note)
+      kafka = try configuration.kafka.outsideClient().reporting(note)
       catalog = try TopicCatalog.load(configuration)
       survey = try await TopicsOperation(
         kafka, catalog: catalog, durability: configuration.kafka.durability, timeout: options.timeout

@@ -146,7 +146,7 @@ public struct ReplayOperation: Sendable {
   /// - Throws: `KafkaError`, also if another program has taken over.
   package func carryOut(_ id: String) async throws {
     let passedOver = Mutex(PassedOver())
-    defer { tell(of: passedOver.withLock { $0 }) }
+    defer { notePassedOver(passedOver.withLock { $0 }) }
     try await TopicReplay(
       on: log, prefix: prefix, source: source, clock: clock, recordClock: recordClock
     ) { record, problem in
@@ -187,7 +187,7 @@ public struct ReplayOperation: Sendable {
       defer { group.cancelAll() }
       try await group.next()
     }
-    tell(of: await follower.passedOver)
+    notePassedOver(await follower.passedOver)
     return await follower.run
   }
 
@@ -222,7 +222,7 @@ public struct ReplayOperation: Sendable {
     let (audit, now) = (AuditLog(on: log, prefix: prefix), clock.wallTime)
     let stopped = Set(book.runs.filter { $0.isOver && $0.missing > 0 }.map(\.id))
     let lines = try await audit.survey(at: now).lines(isOpenOnly: true).filter { line in
-      if case .silent = line.standing {} else if !stopped.contains(line.entry.run) { return false }
+      if case .silent = line.status {} else if !stopped.contains(line.entry.run) { return false }
       return [.replay, .reapply].contains(line.entry.action) && line.entry.run.hasPrefix(name) && !name.isEmpty
     }
     guard let entry = lines.first?.entry, lines.count == 1 else { return false }
@@ -242,11 +242,11 @@ public struct ReplayOperation: Sendable {
         .failed, "no such topic in the cluster", at: operations.topic, remedy: "create it with millrace topics apply")
     }
     let book = try await table().current()
-    tell(of: book.passedOver)
+    notePassedOver(book.passedOver)
     return book
   }
 
-  private func tell(of passedOver: PassedOver) { if let sentence = passedOver.sentence { note(sentence) } }
+  private func notePassedOver(_ passedOver: PassedOver) { if let sentence = passedOver.sentence { note(sentence) } }
 
   /// A table of runs that follows the topic, for long-running processes.
   package func table() -> TopicTable<RunBook> {

@@ -7,14 +7,14 @@ extension KafkaConfiguration {
   package var connecting: String { "connecting to \(TerminalText.safe(bootstrapServers)) …" }
 
   /// Reports the cluster to `note` and returns a configuration that also reports connection problems to it.
-  package func telling(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
+  package func reporting(_ note: @escaping @Sendable (String) -> Void) -> KafkaConfiguration {
     note(connecting)
-    var told = self
-    told.reporter = ConnectionReporter { problems in
+    var reporting = self
+    reporting.reporter = ConnectionReporter { problems in
       let words = problems.map { TerminalText.safe($0.description) }.joined(separator: ", ")
       note(words.isEmpty ? "no answer yet" : "no answer yet: \(words)")
     }
-    return told
+    return reporting
   }
 
   /// Describes the cluster, as the first request of a command.

@@ -14,7 +14,7 @@ package struct OperationReport: Sendable, Hashable, Reportable {
     /// It failed.
     case failed(String)
     /// Another operator's command for the item came first.
-    case lost(by: String, at: Timestamp, why: String, standing: String)
+    case lost(by: String, at: Timestamp, why: String, status: String)
     /// The lane's owner has not answered yet. The command remains in effect.
     case unanswered
   }
@@ -53,11 +53,11 @@ package struct OperationReport: Sendable, Hashable, Reportable {
     case .accepted: return [name, TextCell("accepted", .dim), TextCell("lane \(lane)", .dim)]
     case .done: return [name, TextCell(action.participle, .green), TextCell("lane \(lane)", .dim)]
     case .failed(let detail): return [name, TextCell("failed", .red), TextCell(detail)]
-    case .lost(let by, let at, let why, let standing):
+    case .lost(let by, let at, let why, let status):
       let reason = why.isEmpty ? "" : ": \(why)"
       return [
         name, TextCell("superseded", .yellow),
-        TextCell("\(by) asked first, \(RecordView.seconds(at)), \(standing)\(reason)"),
+        TextCell("\(by) asked first, \(RecordView.seconds(at)), \(status)\(reason)"),
       ]
     case .unanswered:
       return [name, TextCell("unanswered", .yellow), TextCell("the command is pending; is lane \(lane) owned?")]
@@ -76,12 +76,12 @@ package struct OperationReport: Sendable, Hashable, Reportable {
     case .failed(let detail):
       json["event"] = "failed"
       json["detail"] = .string(detail)
-    case .lost(let by, let at, let why, let standing):
+    case .lost(let by, let at, let why, let status):
       json["event"] = "lost"
       json["by"] = .string(by)
       json["at"] = .string(at.rfc3339)
       json["why"] = .string(why)
-      json["standing"] = .string(standing)
+      json["status"] = .string(status)
     case .unanswered: json["event"] = "unanswered"
     }
     return String(decoding: JSON.object(json).serialized(), as: UTF8.self)

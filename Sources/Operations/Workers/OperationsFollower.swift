@@ -41,11 +41,11 @@ actor OperationsFollower {
   func ask(_ commands: some Sequence<OperationCommand>) { asked.formUnion(commands.map(\.id)) }
 
   /// The summary if no more results are read.
-  var standing: OperationSummary {
-    var standing = summary
-    standing.unanswered = open.intersection(asked).count
-    standing.withheld += open.subtracting(asked).count
-    return standing
+  var status: OperationSummary {
+    var status = summary
+    status.unanswered = open.intersection(asked).count
+    status.withheld += open.subtracting(asked).count
+    return status
   }
 
   /// Marks these commands as never to be sent.
@@ -74,7 +74,7 @@ actor OperationsFollower {
   /// - Returns: The commands whose items are free.
   func giveUpTaken() throws -> [OperationCommand] {
     try commands.filter { command in
-      guard let standing = operations.standing(of: command.item), !standing.isFree else { return true }
+      guard let status = operations.status(of: command.item), !status.isFree else { return true }
       try lose(command)
       return false
     }
@@ -93,14 +93,14 @@ actor OperationsFollower {
   func conclude() throws -> OperationSummary {
     for command in commands where open.contains(command.id) {
       summary.unanswered += 1
-      try tell(command, .unanswered)
+      try send(command, .unanswered)
     }
     return summary
   }
 
   private func answer(_ command: OperationCommand, _ change: OperationsLog.Change) throws {
     switch change {
-    case .accepted: try tell(command, .accepted)
+    case .accepted: try send(command, .accepted)
     case .refused: try lose(command)
     case .advanced, .finished, .controlled, .ignored: break
     }
@@ -113,23 +113,23 @@ actor OperationsFollower {
     case .done:
       open.remove(command.id)
       summary.done += 1
-      try tell(command, .done)
+      try send(command, .done)
     case .failed(let detail):
       open.remove(command.id)
       summary.failed += 1
-      try tell(command, .failed(detail))
+      try send(command, .failed(detail))
     }
   }
 
   private func lose(_ command: OperationCommand) throws {
     open.remove(command.id)
     summary.lost += 1
-    guard let standing = operations.standing(of: command.item) else { return }
-    let winner = standing.command
-    try tell(command, .lost(by: winner.by, at: winner.at, why: winner.why, standing: standing.words))
+    guard let status = operations.status(of: command.item) else { return }
+    let winner = status.command
+    try send(command, .lost(by: winner.by, at: winner.at, why: winner.why, status: status.words))
   }
 
-  private func tell(_ command: OperationCommand, _ event: OperationReport.Event) throws {
+  private func send(_ command: OperationCommand, _ event: OperationReport.Event) throws {
     heardAt = clock.now
     try report(
       OperationReport(
@@ -137,7 +137,7 @@ actor OperationsFollower {
   }
 }
 
-extension OperationsLog.Standing {
+extension OperationsLog.Status {
   /// The status in a word or two.
   package var words: String {
     let verb = if case .discard = command.action { "discarded" } else { "sent again" }

@@ -20,9 +20,9 @@ extension WorkerOperations {
     let found = Mutex<[DeadLetterEntry]>([])
     struct Enough: Error {}
     do {
-      try await scan(selection) { record, standing in
-        guard !isOpenOnly || standing.isFree, var entry = DeadLetterEntry(record) else { return }
-        if let standing { (entry.state, entry.by, entry.failure) = standing.ofDeadLetter }
+      try await scan(selection) { record, status in
+        guard !isOpenOnly || status.isFree, var entry = DeadLetterEntry(record) else { return }
+        if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
         let count = found.withLock { entries in
           entries.append(entry)
           return entries.count
@@ -50,14 +50,14 @@ extension WorkerOperations {
   ) async throws -> DeadLetterGroups {
     let groups = Mutex(DeadLetterGroups())
     let now = clock.wallTime
-    try await scan(selection) { record, standing in
-      guard !isOpenOnly || standing.isFree, let letter = DeadLetter(record.headers) else { return }
+    try await scan(selection) { record, status in
+      guard !isOpenOnly || status.isFree, let letter = DeadLetter(record.headers) else { return }
       let source = record.headers.last { $0.name == "ce_source" }?.value ?? []
       // `appstore/<environment>/<bundleId>`.
       let app = source.split(separator: UInt8(ascii: "/"), maxSplits: 2).dropFirst(2).first
       groups.withLock {
         $0.add(
-          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: standing.isFree,
+          letter, app: app.map { String(decoding: $0, as: UTF8.self) } ?? "", isOpen: status.isFree,
           worker: topics.worker, now: now)
       }
     }
@@ -73,9 +73,9 @@ extension WorkerOperations {
     let partition = TopicPartition(topic: topics.deadLetters, partition: id.lane)
     try await log.scan(partition, from: .offset(id.offset), to: .offset(id.offset + 1), upTo: 1) { page in
       guard let record = page.first, record.offset == id.offset, var entry = DeadLetterEntry(record) else { return }
-      let standing = said.standing(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
-      if let standing { (entry.state, entry.by, entry.failure) = standing.ofDeadLetter }
-      let sheet = DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: standing?.command.why)
+      let status = said.status(of: OperationCommand.deadLetter(lane: id.lane, offset: id.offset))
+      if let status { (entry.state, entry.by, entry.failure) = status.ofDeadLetter }
+      let sheet = DeadLetterSheet(worker: topics.worker, entry: entry, record: record, why: status?.command.why)
       found.withLock { $0 = sheet }
     }
     guard let sheet = found.withLock({ $0 }) else {
@@ -88,7 +88,7 @@ extension WorkerOperations {
 
   /// Passes every selected dead letter to `body`, lane by lane, with the status of its command.
   private func scan(
-    _ selection: RecordSelection, _ body: @Sendable (ConsumerRecord, OperationsLog.Standing?) throws -> Void
+    _ selection: RecordSelection, _ body: @Sendable (ConsumerRecord, OperationsLog.Status?) throws -> Void
   ) async throws {
     let lanes = try await lanes()
     let said = try await said()
@@ -103,7 +103,7 @@ extension WorkerOperations {
       try await log.scan(partition, from: .earliest, to: .highWatermark, upTo: Self.pageSize) { page in
         for record in page where matcher.matches(record, at: DeadLetter.diedAt(record.headers)) {
           if !topics.isEmpty, !topics.contains(DeliveryHistory(record).first.topic) { continue }
-          try body(record, said.standing(ofDeadLetter: record.partition, record.offset))
+          try body(record, said.status(ofDeadLetter: record.partition, record.offset))
         }
       }
     }
@@ -122,14 +122,14 @@ extension WorkerOperations {
   }
 }
 
-extension OperationsLog.Standing? {
+extension OperationsLog.Status? {
   /// Whether the next command for the item takes effect.
   fileprivate var isFree: Bool { self?.isFree ?? true }
 }
 
 extension OperationsLog {
   /// The status of a dead letter. Builds no item name if there are no commands at all.
-  fileprivate func standing(ofDeadLetter lane: Int32, _ offset: Int64) -> Standing? {
-    isEmpty ? nil : standing(of: OperationCommand.deadLetter(lane: lane, offset: offset))
+  fileprivate func status(ofDeadLetter lane: Int32, _ offset: Int64) -> Status? {
+    isEmpty ? nil : status(of: OperationCommand.deadLetter(lane: lane, offset: offset))
   }
 }

@@ -136,7 +136,7 @@ public struct WorkerOperations: Sendable {
       try await submit(to: follower, run: run, rate: rate, patience: patience)
       summary = try await follower.conclude()
     } catch {
-      let counts = await follower.standing.counts
+      let counts = await follower.status.counts
       await audit.endEarly(by: error) {
         record(.ended(part: AuditRecord.everything, result: $0, counts: counts), at: clock.wallTime)
       }
@@ -183,14 +183,14 @@ public struct WorkerOperations: Sendable {
     ])
     let control = RunControl(run: run.run, verb.verb, by: author, at: now)
     try await log.append([OperationsRecord.control(control).producerRecord(topics.operations)])
-    guard verb == .stop, case .silent = line.standing else { return false }
-    let counts = try await standing(of: run).counts
+    guard verb == .stop, case .silent = line.status else { return false }
+    let counts = try await status(of: run).counts
     try await audit.append([run.end(.stopped, counts, by: author, source: source, at: clock.wallTime)])
     return true
   }
 
   /// The results of the commands that a run has sent.
-  private func standing(of run: AuditEntry) async throws -> OperationSummary {
+  private func status(of run: AuditEntry) async throws -> OperationSummary {
     let empty = (log: OperationsLog(worker: run.target ?? topics.worker), passedOver: PassedOver())
     let content = TopicTable(operations.topic, in: log, empty) { said, record in
       if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) }
@@ -199,8 +199,8 @@ public struct WorkerOperations: Sendable {
     summary.action = run.action == .discard ? .discard : .requeue
     let (said, passedOver) = try await content.current()
     summary.passedOver = passedOver
-    for standing in said.all.values where standing.command.run == run.run {
-      switch standing.outcome {
+    for status in said.all.values where status.command.run == run.run {
+      switch status.outcome {
       case .done?: summary.done += 1
       case .failed?: summary.failed += 1
       case .progress?, .stopped?, nil: summary.unanswered += 1

@@ -20,7 +20,7 @@ import Testing
     let verifier = try SignedDataVerifier(configuration)
     for kind in SampleKind.all {
       let world = Rehearsal.world()
-      try world.withState { state throws(WorldError) in try state.tell(kind, in: realm, at: now) }
+      try world.withState { state throws(WorldError) in try state.send(kind, in: realm, at: now) }
       let subjects = subjects(world, in: realm)
       #expect(subjects.map(\.facts.kind) == [kind])
       let subject = try #require(subjects.first)
@@ -78,7 +78,7 @@ import Testing
     let signer = try Rehearsal.signer()
     func size(_ kind: SampleKind) throws -> Int {
       let world = Rehearsal.world()
-      try world.withState { state throws(WorldError) in try state.tell(kind, in: Rehearsal.production, at: now) }
+      try world.withState { state throws(WorldError) in try state.send(kind, in: Rehearsal.production, at: now) }
       return postBody(try signer.sign(try #require(subjects(world, in: Rehearsal.production).first)).jws).count
     }
     #expect((4_500...5_200).contains(try size(SampleKind(.test))))
@@ -90,7 +90,7 @@ import Testing
     let signer = try Rehearsal.signer()
     for kind in [SampleKind(.didRenew), SampleKind(.test), SampleKind(.rescindConsent), SampleKind(.oneTimeCharge)] {
       let world = Rehearsal.world()
-      try world.withState { state throws(WorldError) in try state.tell(kind, in: Rehearsal.production, at: now) }
+      try world.withState { state throws(WorldError) in try state.send(kind, in: Rehearsal.production, at: now) }
       let first = try signer.sign(try #require(subjects(world, in: Rehearsal.production).first))
       #expect(first.jws != (try signer.sign(try #require(subjects(world, in: Rehearsal.production).first)).jws))
       world.withState { state in state.realms[0].log.update(0) { $0.signatures = first.signatures } }

@@ -10,7 +10,7 @@ import Testing
   /// The version 1 bodies for a version 2 kind.
   private func bodies(_ kind: SampleKind) throws -> [(NotificationTypeV1, ResponseBodyV1)] {
     let world = Rehearsal.world()
-    try world.withState { state throws(WorldError) in try state.tell(kind, in: Rehearsal.production, at: now) }
+    try world.withState { state throws(WorldError) in try state.send(kind, in: Rehearsal.production, at: now) }
     let found = world.withState { state -> SubjectV1? in
       state.realms[0].log.records.first.flatMap { state.subjectV1(of: $0) }
     }

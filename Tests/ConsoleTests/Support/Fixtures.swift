@@ -82,9 +82,9 @@ enum Written {
       timestamp: time.millisecondsSince1970)
   }
 
-  static func parked(_ id: String, key: String, tier: String, due: Timestamp, at time: Timestamp) -> ProducerRecord {
+  static func delayed(_ id: String, key: String, row: String, due: Timestamp, at time: Timestamp) -> ProducerRecord {
     ProducerRecord(
-      topic: "millrace.refunds.retry.\(tier)", key: Array(key.utf8), value: Array("e30.e30.e30".utf8),
+      topic: "millrace.refunds.retry.\(row)", key: Array(key.utf8), value: Array("e30.e30.e30".utf8),
       headers: headers(id, "REFUND", key, time) + [
         RecordHeader("millrace-due", "\(due.millisecondsSince1970)"), RecordHeader("millrace-attempt", "1"),
       ], timestamp: time.millisecondsSince1970)

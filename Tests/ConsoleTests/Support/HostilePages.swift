@@ -57,7 +57,7 @@ struct HostilePages {
     all.append(
       OverviewView(state: tables.overview(now: Deployment.now, wallTime: Deployment.now), context: context).page)
     var query = DeadLetterQuery()
-    query.standing = .all
+    query.status = .all
     let page = tables.deadLetters.page(query, from: 0, count: 50)
     query.text = text()
     query.worker = text()
@@ -83,7 +83,7 @@ struct HostilePages {
           payload: text(), now: Deployment.now, context: context
         ).page)
     }
-    let story = TimelineView(subject: text(), days: 30, context: context)
+    let timeline = TimelineView(subject: text(), days: 30, context: context)
     let teller = TimelineBuilder(topics: topics, subject: "", showsPayloads: true)
     var lines: [HTML] = []
     for record in records {
@@ -92,11 +92,11 @@ struct HostilePages {
       own.key = []
       if var entry = teller.entry(own, of: source) {
         entry.payload = text()
-        lines.append(story.line(entry))
+        lines.append(timeline.line(entry))
       }
     }
-    all.append("\(story.beginning)\(lines)\(story.progress(1, 2))\(story.broken(text()))")
-    all.append(story.question)
+    all.append("\(timeline.beginning)\(lines)\(timeline.progress(1, 2))\(timeline.broken(text()))")
+    all.append(timeline.question)
     all.append(Layout.problem(text(), "\(text())", context))
   }
 }

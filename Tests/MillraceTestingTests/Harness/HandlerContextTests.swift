@@ -45,9 +45,9 @@ import Testing
     try await WorkerHarness.run(Caller.self, setup) { harness in
       for _ in 0..<8 { try await harness.receive(.didRenew) }
       #expect(try await harness.events().count == 1)
-      #expect(await harness.parked().map(\.count) == [3, 0, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [3, 0, 0, 0, 0])
       #expect(
-        await harness.parked()[0].allSatisfy { DeliveryHistory($0).attempt == 0 && DeliveryHistory($0).due != nil })
+        await harness.delayed()[0].allSatisfy { DeliveryHistory($0).attempt == 0 && DeliveryHistory($0).due != nil })
       for half in 1...40 {
         try await harness.advance(by: .milliseconds(500))
         let count = try await harness.events().count
@@ -67,7 +67,7 @@ import Testing
     setup.appStore = apple
     try await WorkerHarness.run(OnceCaller.self, setup) { harness in
       for _ in 0..<8 { try await harness.receive(.didRenew) }
-      #expect(await harness.parked().map(\.count) == [3, 0, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [3, 0, 0, 0, 0])
       for _ in 0..<40 { try await harness.advance(by: .milliseconds(500)) }
       let events = try await harness.events()
       #expect(events.count == 8 && apple.calls.withLock { $0 } == 8)
@@ -111,8 +111,8 @@ import Testing
       }
       #expect(try await harness.deadLetters().isEmpty)
       // Records do not return before a slot can be free, so a long backlog does not cause constant retries.
-      let parked = await harness.parked().map(\.count).reduce(0, +)
-      #expect(parked < 300 * 12, "\(parked) times")
+      let delayed = await harness.delayed().map(\.count).reduce(0, +)
+      #expect(delayed < 300 * 12, "\(delayed) times")
     }
   }
 
@@ -139,7 +139,7 @@ import Testing
       #expect(try await harness.events().isEmpty)
       for _ in 0..<20 { try await harness.advance(by: .seconds(1)) }
       #expect(try await harness.events().count == 1)
-      #expect(await harness.parked().flatMap(\.self).allSatisfy { DeliveryHistory($0).attempt == 0 })
+      #expect(await harness.delayed().flatMap(\.self).allSatisfy { DeliveryHistory($0).attempt == 0 })
     }
   }
 
@@ -175,7 +175,7 @@ import Testing
   @Test func `a notification with a deadline is retried before it and then becomes a dead letter`() async throws {
     try await WorkerHarness.run(Teller.self) { harness in
       try await harness.receive(.gracePeriodExpired)
-      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [0, 1, 0, 0, 0])
       for _ in 0..<9 { try await harness.advance(by: .seconds(10)) }
       #expect(try await harness.deadLetters().isEmpty)
       for _ in 0..<2 { try await harness.advance(by: .seconds(10)) }

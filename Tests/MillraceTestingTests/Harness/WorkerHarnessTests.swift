@@ -22,18 +22,18 @@ import Testing
       try await harness.receive(.didRenew)
       #expect(try await harness.events().isEmpty)
       #expect(try await harness.deadLetters().isEmpty)
-      #expect(await harness.parked().allSatisfy(\.isEmpty))
+      #expect(await harness.delayed().allSatisfy(\.isEmpty))
     }
   }
 
   @Test func `a retry waits in the largest retry delay that fits and never runs early`() async throws {
     try await WorkerHarness.run(Winback.self) { harness in
       try await harness.receive(.didFailToRenew)
-      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [0, 1, 0, 0, 0])
       try await harness.advance(by: .milliseconds(59_999))
-      #expect(await harness.parked().map(\.count) == [0, 1, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [0, 1, 0, 0, 0])
       try await harness.advance(by: .milliseconds(1))
-      #expect(await harness.parked().map(\.count) == [0, 2, 0, 0, 0])
+      #expect(await harness.delayed().map(\.count) == [0, 2, 0, 0, 0])
     }
   }
 
@@ -51,7 +51,7 @@ import Testing
       try await harness.receive(.offerRedeemed)
       for _ in 0..<40 { try await harness.advance(by: .seconds(21_600)) }
       #expect(try await harness.deadLetters().map(\.reason) == ["attempts-exhausted"])
-      #expect(await harness.parked().map(\.count).reduce(0, +) == WorkerPolicy().maximumAttempts - 1)
+      #expect(await harness.delayed().map(\.count).reduce(0, +) == WorkerPolicy().maximumAttempts - 1)
     }
   }
 

@@ -95,17 +95,17 @@ final class MetricsFixture {
   func skip() async throws {
     let done = try await put(.expired, .voluntary)
     let dead = try await put(.gracePeriodExpired)
-    let parked = try await put(.didFailToRenew)
+    let delayed = try await put(.didFailToRenew)
     let first = topics.retries[0]
     let before = fleet.log.records(in: first).count
     #expect(await fleet.until { self.fleet.log.records(in: first).count > before } != nil)
-    for record in [done, dead, parked] { try fleet.log.append(record) }
+    for record in [done, dead, delayed] { try fleet.log.append(record) }
     #expect(
       await fleet.until {
-        self.outcomes().isSuperset(of: ["skipped-duplicate", "skipped-dead", "skipped-parked"])
+        self.outcomes().isSuperset(of: ["skipped-duplicate", "skipped-dead", "skipped-delayed"])
       } != nil)
     // The first delayed copy arrives again while the record is delayed for the second time.
-    let id = parked.headers.first { $0.name == "ce_id" }
+    let id = delayed.headers.first { $0.name == "ce_id" }
     let copy = try #require(fleet.log.records(in: first).last { $0.headers.contains { $0 == id } })
     #expect(
       await fleet.until {
@@ -218,11 +218,11 @@ private final class Flaky: NotificationDecoding {
   }
 
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     if envelope.notificationType == NotificationTypeV2.subscribed.rawValue, isFirst() {
       throw UndecodableRecord(reason: .unverified, description: "the responder is away", isTemporary: true)
     }
-    return try await decoder.decode(record, envelope: envelope, provenance: provenance)
+    return try await decoder.decode(record, envelope: envelope, history: history)
   }
 }

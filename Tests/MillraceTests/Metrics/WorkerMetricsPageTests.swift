@@ -74,7 +74,7 @@ import Testing
     #expect(counted.isSubset(of: types) && counted.contains("unknown") && counted.count > 5, "\(counted)")
     let timed = values("handler_duration_seconds", "type")
     #expect(timed.contains("timer") && timed.isSubset(of: types), "\(timed)")
-    #expect(values("retries_total", "tier") == Set(topics.retries))
+    #expect(values("retries_total", "topic") == Set(topics.retries))
     #expect(values("lag_records", "topic") == Set(topics.sources))
     for name in ["records_in_flight", "lag_records", "lag_seconds", "ledger_entries"] {
       #expect(values(name, "lane") == ["0", "1"], "\(name)")

@@ -42,7 +42,7 @@ import Testing
     let entry = try Self.entry()
     let first = Self.command("1")
     let done = OperationsRecord.result(OperationResult(first, .done, at: Self.start))
-    let table: [([(OperationsRecord, second: Int)], now: Int, AuditEntry.Standing)] = [
+    let table: [([(OperationsRecord, second: Int)], now: Int, AuditEntry.Status)] = [
       ([], 59, .goingOn), ([], 60, .silent(since: Self.start)),
       // All commands of a run carry its start time, so the time of writing counts.
       ([(.command(first), 30)], 60, .goingOn), ([(.command(first), 30)], 90, .silent(since: Self.moment(30))),
@@ -56,20 +56,20 @@ import Testing
       ([(Self.control(.pause), 30), (Self.control(.resume), 100)], 120, .goingOn),
       ([(Self.control(.pause), 30), (Self.control(.stop), 100)], 160, .silent(since: Self.moment(100))),
     ]
-    for (records, now, standing) in table {
-      #expect(entry.standing(Self.heard(records), at: Self.moment(now)) == standing, "\(records) \(now)")
+    for (records, now, status) in table {
+      #expect(entry.status(Self.heard(records), at: Self.moment(now)) == status, "\(records) \(now)")
     }
   }
 
   @Test func `the end of the whole run ends the entry, regardless of its parts`() throws {
     let stopped = try Self.entry(
       .ended(part: AuditRecord.everything, result: .stopped, counts: [.init("requeued", 3)]))
-    #expect(stopped.standing(RunHeartbeat(), at: Self.moment(0)) == .over(.stopped))
+    #expect(stopped.status(RunHeartbeat(), at: Self.moment(0)) == .over(.stopped))
     let half = try Self.entry(.ended(part: "0", result: .done, counts: []))
-    #expect(half.standing(RunHeartbeat(), at: Self.moment(60)) == .silent(since: Self.start))
+    #expect(half.status(RunHeartbeat(), at: Self.moment(60)) == .silent(since: Self.start))
     let both = try Self.entry(
       .ended(part: "0", result: .done, counts: []), .ended(part: AuditRecord.everything, result: .stopped, counts: []))
-    #expect(both.standing(RunHeartbeat(), at: Self.moment(60)) == .over(.stopped))
+    #expect(both.status(RunHeartbeat(), at: Self.moment(60)) == .over(.stopped))
   }
 
   @Test func `a repeated control command is a new entry`() {

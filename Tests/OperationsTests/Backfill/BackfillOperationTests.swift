@@ -281,8 +281,8 @@ struct BackfillOperationTests {
     let audit = AuditLog(on: stage.log, prefix: "")
     stage.pulse.advance(by: .seconds(61))
     let now = stage.pulse.clock.wallTime
-    let standing = try await audit.survey(at: stage.now + .seconds(61)).lines().map(\.standing)
-    #expect(standing == [.silent(since: begun.startedAt)])
+    let status = try await audit.survey(at: stage.now + .seconds(61)).lines().map(\.status)
+    #expect(status == [.silent(since: begun.startedAt)])
     #expect(try await look.wish(.stop, for: begun, by: "bob", at: stage.now, pulse: now))
     #expect(try await look.table()[begun.id]?.state == .stopped)
     let trail = try await audit.trail()

@@ -204,7 +204,7 @@ private struct DyingLog: ForwardingLog {
         try await AuditLog(on: log, prefix: "").survey(at: MillraceClock.system.wallTime).lines(isOpenOnly: true)
       }
       for line in try await open() {
-        guard case .silent = line.standing else {
+        guard case .silent = line.status else {
           Issue.record("call \(calls): \(line)")
           continue
         }

@@ -14,7 +14,7 @@ import Testing
     let table: [(OperationReport.Event, String, String)] = [
       (.accepted, "accepted", "lane 3"),
       (.done, "done", "sent again"), (.failed("gone"), "failed", "gone"),
-      (.lost(by: "ann", at: at, why: "w", standing: "sent again"), "lost", "ann asked first, 2026-01-01T00:00:00Z"),
+      (.lost(by: "ann", at: at, why: "w", status: "sent again"), "lost", "ann asked first, 2026-01-01T00:00:00Z"),
       (.unanswered, "unanswered", "pending"),
     ]
     for (event, name, part) in table {

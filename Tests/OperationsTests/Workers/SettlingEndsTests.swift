@@ -76,18 +76,18 @@ import Testing
     }
     #expect(log.records(in: "millrace.operations").count == (hasAsked ? 3 : 0))
     let began = time.clock.wallTime
-    #expect(try await line().standing == .goingOn)
+    #expect(try await line().status == .goingOn)
     let bob = try operations("bob")
     let run = try await line().entry.run
     // The process may still be alive, so the stop only asks it.
     #expect(try await bob.control(String(run.prefix(8)), .stop) == false)
-    #expect(try await line().standing == .goingOn)
+    #expect(try await line().status == .goingOn)
 
     time.advance(by: .seconds(61))
-    #expect(try await line().standing == .silent(since: began))
+    #expect(try await line().status == .silent(since: began))
     #expect(try await bob.control(String(run.prefix(8)), .stop))
     let ended = try await line()
-    #expect(ended.standing == .over(.stopped))
+    #expect(ended.status == .over(.stopped))
     // Written commands remain valid: the worker executes them when it runs.
     #expect(ended.entry.counts.first { $0.name == "unanswered" }?.count == (hasAsked ? 3 : 0))
     let error = await #expect(throws: OperationError.self) { try await bob.control(run, .stop) }
@@ -109,7 +109,7 @@ import Testing
     task.cancel()
     _ = await task.result
     let line = try await line()
-    #expect(line.standing == .over(.failed("interrupted")))
+    #expect(line.status == .over(.failed("interrupted")))
     #expect(line.entry.counts.map(\.count).reduce(0, +) == 3, "\(line.entry.counts)")
     #expect(line.entry.counts.first { $0.name == "unanswered" }?.count == 3, "\(line.entry.counts)")
   }

@@ -19,7 +19,7 @@ private struct Moody: NotificationWorker {
   init(_ setup: WorkerSetup) {}
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    if case .gracePeriodExpired = notification.event, notification.provenance.replay == nil {
+    if case .gracePeriodExpired = notification.event, notification.history.replay == nil {
       throw PermanentFailure("no-template", "there is no template for it")
     }
     return try .emit(Told(isReapplied: context.isReapplied))
@@ -80,11 +80,11 @@ private final class Reports: Sendable {
       let second = try await operations(harness.log, by: "bob").requeue(
         [id], why: "me too", patience: Self.patience, report: late.take)
       #expect(second.status == .failure && second.lost == 1)
-      guard case .lost(let by, _, let why, let standing)? = late.events.first, late.events.count == 1 else {
+      guard case .lost(let by, _, let why, let status)? = late.events.first, late.events.count == 1 else {
         Issue.record("\(late.events)")
         return
       }
-      #expect(by == "ann" && why == "there is one now" && standing == "sent again")
+      #expect(by == "ann" && why == "there is one now" && status == "sent again")
       try await harness.settle()
       #expect(try await harness.events().count == 1)
       #expect(try await ann.deadLetters().map(\.state) == ["sent again"])

@@ -143,8 +143,8 @@ struct HandledSegment: Sendable {
     let (code, detail): (UInt32, UInt32) =
       switch handled.state {
       case .done(let digest): (1, digest)
-      case .parked(let attempt, let tier):
-        (2, UInt32(Handled.code(ofTier: tier)) << 16 | UInt32(UInt16(clamping: attempt)))
+      case .delayed(let attempt, let delayIndex):
+        (2, UInt32(Handled.code(ofDelayIndex: delayIndex)) << 16 | UInt32(UInt16(clamping: attempt)))
       case .dead: (3, 0)
       }
     let page: UInt32 = handled.isOnPage ? 1 << 29 : 0
@@ -161,8 +161,9 @@ struct HandledSegment: Sendable {
       return handled
     case 2:
       return Handled(
-        .parked(
-          attempt: Int(slot.detail & 0xFFFF), tier: Handled.tier(ofCode: UInt16(truncatingIfNeeded: slot.detail >> 16))),
+        .delayed(
+          attempt: Int(slot.detail & 0xFFFF),
+          delayIndex: Handled.delayIndex(ofCode: UInt16(truncatingIfNeeded: slot.detail >> 16))),
         minute: minute)
     case 3: return Handled(.dead, minute: minute)
     default: return nil

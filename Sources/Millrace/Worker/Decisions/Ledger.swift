@@ -148,14 +148,15 @@ struct Ledger: Sendable {
   ///
   /// - Parameters:
   ///   - horizon: Done and dead notifications older than this are removed.
-  ///   - parkedHorizon: Delayed notifications older than this are removed. It is later than any record on a retry
+  ///   - delayedHorizon: Delayed notifications older than this are removed. It is later than any record on a retry
   ///     topic, so that a worker that was switched off finds its delayed records again.
   ///   - parts: The part of the table to examine, in units of 1/256.
-  mutating func expired(before horizon: Timestamp, parkedBefore parkedHorizon: Timestamp, parts: Int) -> [LedgerEntry] {
+  mutating func expired(before horizon: Timestamp, delayedBefore delayedHorizon: Timestamp, parts: Int) -> [LedgerEntry]
+  {
     let minute = Handled.minute(of: horizon)
-    let parkedMinute = Handled.minute(of: parkedHorizon)
+    let delayedMinute = Handled.minute(of: delayedHorizon)
     let old = handled.nextCandidates(parts: parts) { handled in
-      if case .parked = handled.state { return handled.minute < parkedMinute }
+      if case .delayed = handled.state { return handled.minute < delayedMinute }
       return handled.minute < minute
     }
     var entries: [LedgerEntry] = []

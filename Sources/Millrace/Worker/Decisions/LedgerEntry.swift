@@ -9,8 +9,8 @@ struct Handled: Sendable, Hashable {
     /// The outcome is in Kafka. `digest` distinguishes it from another outcome (``OutcomeDigest``).
     case done(digest: UInt32)
     /// The notification waits on a retry topic. `attempt` is the number of runs so far, 0 if it waits for another
-    /// notification of its key. If `tier` is nil, it waits outside the order of its key: no notification waits for it.
-    case parked(attempt: Int, tier: Int?)
+    /// notification of its key. If `delayIndex` is nil, it waits outside the order of its key: no notification waits for it.
+    case delayed(attempt: Int, delayIndex: Int?)
     /// The notification is a dead letter.
     case dead
   }
@@ -31,10 +31,12 @@ struct Handled: Sendable, Hashable {
   }
 
   /// Encodes a retry topic's index, or none, in 16 bits.
-  static func code(ofTier tier: Int?) -> UInt16 { tier.map { min(UInt16(clamping: $0), .max - 1) } ?? .max }
+  static func code(ofDelayIndex delayIndex: Int?) -> UInt16 {
+    delayIndex.map { min(UInt16(clamping: $0), .max - 1) } ?? .max
+  }
 
   /// Decodes a retry topic's index.
-  static func tier(ofCode code: UInt16) -> Int? { code == .max ? nil : Int(code) }
+  static func delayIndex(ofCode code: UInt16) -> Int? { code == .max ? nil : Int(code) }
 
   /// 29 bits of minutes: until the year 2990.
   static let lastMinute: UInt32 = 0x1FFF_FFFF

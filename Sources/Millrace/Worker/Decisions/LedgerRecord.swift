@@ -32,7 +32,7 @@ struct LedgerRecord: Sendable, Hashable {
 
   private enum Code {
     static let done: UInt8 = 1
-    static let parked: UInt8 = 2
+    static let delayed: UInt8 = 2
     static let dead: UInt8 = 3
     static let intended: UInt8 = 1
     static let ended: UInt8 = 2
@@ -77,11 +77,11 @@ extension LedgerRecord {
       value.put(Code.done)
       value.put(handled.minute)
       value.put(digest)
-    case .parked(let attempt, let tier):
-      value.put(Code.parked)
+    case .delayed(let attempt, let delayIndex):
+      value.put(Code.delayed)
       value.put(handled.minute)
       value.put(UInt16(clamping: attempt))
-      value.put(Handled.code(ofTier: tier))
+      value.put(Handled.code(ofDelayIndex: delayIndex))
     case .dead:
       value.put(Code.dead)
       value.put(handled.minute)
@@ -203,10 +203,11 @@ extension LedgerRecord {
     let minute: UInt32 = try bytes.integer()
     switch code {
     case Code.done: return Handled(.done(digest: try bytes.integer()), minute: minute)
-    case Code.parked:
+    case Code.delayed:
       let attempt: UInt16 = try bytes.integer()
-      let tier: UInt16 = try bytes.integer()
-      return Handled(.parked(attempt: Int(attempt), tier: Handled.tier(ofCode: tier)), minute: minute)
+      let delayIndex: UInt16 = try bytes.integer()
+      return Handled(
+        .delayed(attempt: Int(attempt), delayIndex: Handled.delayIndex(ofCode: delayIndex)), minute: minute)
     case Code.dead: return Handled(.dead, minute: minute)
     default: throw .malformed
     }

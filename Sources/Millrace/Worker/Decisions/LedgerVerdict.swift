@@ -29,7 +29,7 @@ enum LedgerVerdict: Sendable, Hashable {
     /// The notification is done.
     case duplicate
     /// A copy of the notification waits on a retry topic, or it is not yet certain that the copy is gone.
-    case parked
+    case delayed
     /// The notification is a dead letter, and only a requeue retries it.
     case dead
     /// An older copy of a delayed record. At-least-once mode leaves such copies after a crash.
@@ -52,12 +52,12 @@ extension Ledger {
 
     // The delayed record has the attempt that the ledger has. A lower attempt means an older copy. A higher one means
     // that a crash lost the ledger's entry, and the record is right.
-    case (.retry(let attempt, _), .parked(let noted, _)):
+    case (.retry(let attempt, _), .delayed(let noted, _)):
       return attempt >= noted ? .run(attempt: attempt) : .skip(.superseded)
     // The copy is gone, and with it the run that it waited for. If the copy arrives after all, it counts as an older
     // one.
-    case (_, .parked(let noted, _)):
-      return known.map(hasPassed) == true ? .run(attempt: noted + 1) : .skip(.parked)
+    case (_, .delayed(let noted, _)):
+      return known.map(hasPassed) == true ? .run(attempt: noted + 1) : .skip(.delayed)
 
     // A notification that died during a reapply is still done, so its dead letter is reapplied again.
     case (.reapply, .done(let digest)), (.requeue(reapplying: true), .done(let digest)):

@@ -23,7 +23,7 @@ package struct OperationsLog: Sendable {
   }
 
   /// The status of an item.
-  package struct Standing: Sendable, Hashable {
+  package struct Status: Sendable, Hashable {
     /// The command that won.
     package var command: OperationCommand
     /// The last result of the command.
@@ -56,7 +56,7 @@ package struct OperationsLog: Sendable {
   }
 
   private let worker: String
-  private var standings: [String: Standing] = [:]
+  private var statuses: [String: Status] = [:]
   // In the log's order. Finished commands are removed once they are the larger part.
   private var openCommands: [(item: String, id: String)] = []
   private var finished = 0
@@ -70,27 +70,27 @@ package struct OperationsLog: Sendable {
     switch record {
     case .command(let command):
       guard command.worker == worker else { return .ignored }
-      if let standing = standings[command.item] {
-        let winner = standing.command.id
+      if let status = statuses[command.item] {
+        let winner = status.command.id
         guard winner != command.id else { return .ignored }
-        guard standing.isFree else { return .refused(winner: winner) }
+        guard status.isFree else { return .refused(winner: winner) }
       }
-      standings[command.item] = Standing(command: command)
+      statuses[command.item] = Status(command: command)
       openCommands.append((command.item, command.id))
       if let run = command.run { openParts[run, default: 0] += 1 }
       return .accepted
     case .result(let result):
-      guard result.worker == worker, let standing = standings[result.item], standing.isOpen,
-        standing.command.id == result.command
+      guard result.worker == worker, let status = statuses[result.item], status.isOpen,
+        status.command.id == result.command
       else { return .ignored }
-      standings[result.item]?.outcome = result.outcome
-      standings[result.item]?.sent = result.sent
-      guard standings[result.item]?.isOpen == false else { return .advanced }
-      if let run = standing.command.run { openParts[run, default: 1] -= 1 }
+      statuses[result.item]?.outcome = result.outcome
+      statuses[result.item]?.sent = result.sent
+      guard statuses[result.item]?.isOpen == false else { return .advanced }
+      if let run = status.command.run { openParts[run, default: 1] -= 1 }
       finished += 1
       if finished > 64, finished * 2 > openCommands.count {
-        let standings = standings
-        openCommands.removeAll { Self.standing($0, in: standings)?.isOpen != true }
+        let statuses = statuses
+        openCommands.removeAll { Self.status($0, in: statuses)?.isOpen != true }
         finished = 0
       }
       return .finished
@@ -109,22 +109,22 @@ package struct OperationsLog: Sendable {
   package func openParts(of run: String) -> Int { openParts[run] ?? 0 }
 
   /// Whether there are no commands.
-  package var isEmpty: Bool { standings.isEmpty }
+  package var isEmpty: Bool { statuses.isEmpty }
 
   /// The status of an item; nil if there is no command for it.
-  package func standing(of item: String) -> Standing? { standings[item] }
+  package func status(of item: String) -> Status? { statuses[item] }
 
   /// The commands that the owner of a lane has to execute, in the log's order.
-  func open(lane: Int32) -> [Standing] {
-    openCommands.compactMap { Self.standing($0, in: standings) }.filter { $0.isOpen && $0.command.lane == lane }
+  func open(lane: Int32) -> [Status] {
+    openCommands.compactMap { Self.status($0, in: statuses) }.filter { $0.isOpen && $0.command.lane == lane }
   }
 
   /// The status of a command's item, if the command is the winner.
-  private static func standing(_ entry: (item: String, id: String), in standings: [String: Standing]) -> Standing? {
-    guard let standing = standings[entry.item], standing.command.id == entry.id else { return nil }
-    return standing
+  private static func status(_ entry: (item: String, id: String), in statuses: [String: Status]) -> Status? {
+    guard let status = statuses[entry.item], status.command.id == entry.id else { return nil }
+    return status
   }
 
   /// The status of every item that has a command.
-  package var all: [String: Standing] { standings }
+  package var all: [String: Status] { statuses }
 }

@@ -25,13 +25,13 @@ struct RetryDelayPassage: Sendable {
 
   /// Whether a delayed record with this state would be back by now. False for any other state.
   func hasPassed(_ handled: Handled) -> Bool {
-    guard case .parked(_, let tier) = handled.state else { return false }
+    guard case .delayed(_, let delayIndex) = handled.state else { return false }
     // Without an index, or with one that no longer exists, the copy may be on any retry topic.
-    let tiers = tier.flatMap { delays.indices.contains($0) ? $0..<$0 + 1 : nil } ?? delays.indices
-    let wait = delays[tiers].max() ?? .zero
+    let indices = delayIndex.flatMap { delays.indices.contains($0) ? $0..<$0 + 1 : nil } ?? delays.indices
+    let wait = delays[indices].max() ?? .zero
     // The ledger's times have a resolution of one minute.
     let due = Timestamp(millisecondsSince1970: (Int64(handled.minute) + 1) * 60_000) + wait
     guard now > max(due, started) + Self.grace else { return false }
-    return !nextDue.indices.contains { tiers.contains($0) && (nextDue[$0].map { $0 <= due } ?? false) }
+    return !nextDue.indices.contains { indices.contains($0) && (nextDue[$0].map { $0 <= due } ?? false) }
   }
 }

@@ -48,7 +48,7 @@ struct RetrySchedule: Sendable, Hashable {
   /// The action for a record whose run failed.
   enum Decision: Sendable, Hashable {
     /// Append the record to this retry topic. It runs at `due`, or a little later if it goes through several topics.
-    case park(tier: Int, due: Timestamp)
+    case delay(delayIndex: Int, due: Timestamp)
     /// Retry at once, because no retry topic ends before the deadline.
     case runNow
     /// Make the record a dead letter.
@@ -67,9 +67,9 @@ struct RetrySchedule: Sendable, Hashable {
   func decide(_ run: FailedRun, now: Timestamp) -> Decision {
     guard run.attempt < maximumAttempts else { return .deadLetter(.attemptsExhausted) }
     let wanted = max(run.requested ?? delays[min(max(run.attempt, 1), delays.count) - 1], shortest)
-    guard let deadline = run.deadline else { return park(wanted, now: now) }
+    guard let deadline = run.deadline else { return delay(wanted, now: now) }
     let left = deadline - now
-    if shortest <= left { return park(min(wanted, left), now: now) }
+    if shortest <= left { return delay(min(wanted, left), now: now) }
     // Too late to wait. Retry once more, unless the run that just failed was that last attempt.
     let hadRoom = shortest <= deadline - run.began
     return hadRoom && left > .zero ? .runNow : .deadLetter(.deadlineMissed)
@@ -84,9 +84,9 @@ struct RetrySchedule: Sendable, Hashable {
   ///   - began: The time when the delayed run began.
   func wait(until turn: Timestamp, began: Timestamp, deadline: Timestamp?, now: Timestamp) -> Decision {
     let wanted = max(turn - now, shortest)
-    guard let deadline else { return park(wanted, now: now) }
+    guard let deadline else { return delay(wanted, now: now) }
     let left = deadline - now
-    if shortest <= left { return park(min(wanted, left), now: now) }
+    if shortest <= left { return delay(min(wanted, left), now: now) }
     // No retry topic ends before the deadline. Run once more and wait for the slot in the lane, unless this run already
     // did.
     let hadRoom = shortest <= deadline - began
@@ -98,29 +98,29 @@ struct RetrySchedule: Sendable, Hashable {
     /// Run the record at this time.
     case run(at: Timestamp)
     /// Append the record unchanged to another retry topic at this time.
-    case move(at: Timestamp, tier: Int)
+    case move(at: Timestamp, delayIndex: Int)
   }
 
   /// Returns the next step of a record that was read from a retry topic.
   ///
   /// - Parameters:
-  ///   - tier: The index of the retry topic. An index that no longer exists is replaced by the nearest one.
+  ///   - delayIndex: The index of the retry topic. An index that no longer exists is replaced by the nearest one.
   ///   - appended: The record's timestamp.
   ///   - due: The time that the record waits for.
   ///   - deadline: A retry topic that ends after the deadline is not used.
-  func step(tier: Int, appended: Timestamp, due: Timestamp, deadline: Timestamp?) -> Step {
-    let here = appended + delays[min(max(tier, 0), delays.count - 1)]
+  func step(delayIndex: Int, appended: Timestamp, due: Timestamp, deadline: Timestamp?) -> Step {
+    let here = appended + delays[min(max(delayIndex, 0), delays.count - 1)]
     guard due > here else { return .run(at: here) }
-    let next = largestTier(within: due - here)
+    let next = largestDelay(within: due - here)
     if let deadline, here + delays[next] > deadline { return .run(at: here) }
-    return .move(at: here, tier: next)
+    return .move(at: here, delayIndex: next)
   }
 
-  private func park(_ wait: Duration, now: Timestamp) -> Decision {
-    .park(tier: largestTier(within: wait), due: now + wait)
+  private func delay(_ wait: Duration, now: Timestamp) -> Decision {
+    .delay(delayIndex: largestDelay(within: wait), due: now + wait)
   }
 
-  private func largestTier(within wait: Duration) -> Int { delays.lastIndex { $0 <= wait } ?? 0 }
+  private func largestDelay(within wait: Duration) -> Int { delays.lastIndex { $0 <= wait } ?? 0 }
 }
 
 extension WorkerPolicy {

@@ -9,7 +9,7 @@ struct Predecessor: Sendable, Hashable {
   /// The id of the notification. The waiting record carries it.
   var id: LedgerKey
   /// The index of its retry topic. The waiting record is appended to the same topic.
-  var tier: Int
+  var delayIndex: Int
 }
 
 extension Ledger {
@@ -30,26 +30,27 @@ extension Ledger {
     // The record is in the chain already. The head of a chain has no predecessor.
     case .retry: candidate = behind
     // Done and requeued notifications are outside the order: their key was released, and later notifications have run.
-    // They are delayed without a `tier`. Otherwise two notifications could wait for each other.
+    // They are delayed without a `delayIndex`. Otherwise two notifications could wait for each other.
     case .reapply where isDone(id): candidate = nil
     case .requeue: candidate = nil
     // The notification is in the chain, and its copy is gone. Later ones wait for it. Earlier ones are gone too,
     // because retention deletes the oldest records first.
-    case .live where isParked(id), .replay where isParked(id), .reapply where isParked(id): candidate = nil
+    case .live where isDelayed(id), .replay where isDelayed(id), .reapply where isDelayed(id): candidate = nil
     case .live, .replay, .reapply: candidate = tail(of: key)
     }
-    guard let candidate, candidate != id, let before = self[candidate], case .parked(_, let tier?) = before.state,
+    guard let candidate, candidate != id, let before = self[candidate],
+      case .delayed(_, let delayIndex?) = before.state,
       !hasPassed(before)
     else { return nil }
-    return Predecessor(id: candidate, tier: tier)
+    return Predecessor(id: candidate, delayIndex: delayIndex)
   }
 
-  /// Returns the entries to write with a delayed record under strict ordering. A notification without a `tier` is
+  /// Returns the entries to write with a delayed record under strict ordering. A notification without a `delayIndex` is
   /// outside the order: a requeued dead letter stays there until it is done or dead again.
-  func entries(parking id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
-    guard case .parked(_, .some) = handled.state else { return [.handled(id, handled)] }
+  func entries(delaying id: LedgerKey, key: LedgerKey, as handled: Handled) -> [LedgerEntry] {
+    guard case .delayed(_, .some) = handled.state else { return [.handled(id, handled)] }
     // If another notification already waits for this one, the end of the chain does not change.
-    if let last = tail(of: key), last != id, isParked(last), isParked(id) { return [.handled(id, handled)] }
+    if let last = tail(of: key), last != id, isDelayed(last), isDelayed(id) { return [.handled(id, handled)] }
     return [.handled(id, handled), .tail(key, id)]
   }
 
@@ -59,8 +60,8 @@ extension Ledger {
     tail(of: key) == id ? [.handled(id, handled), .tail(key, nil)] : [.handled(id, handled)]
   }
 
-  private func isParked(_ id: LedgerKey) -> Bool {
-    if case .parked? = self[id]?.state { return true }
+  private func isDelayed(_ id: LedgerKey) -> Bool {
+    if case .delayed? = self[id]?.state { return true }
     return false
   }
 

@@ -43,7 +43,7 @@ public struct DeliveryHistory: Sendable, Hashable {
   /// The number of earlier handler runs; 0 for a new record.
   public var attempt: Int
   /// The time when the record was written to its current retry topic, by the worker's clock. Nil if it is not delayed.
-  public var parkedAt: Timestamp?
+  public var delayedAt: Timestamp?
   /// The time when the record is due; it may pass through several retry topics until then. Nil if it is not delayed.
   public var due: Timestamp?
   /// The time after which the record is no longer worth handling, from ``NotificationWorker``. Nil means never.
@@ -74,7 +74,7 @@ public struct DeliveryHistory: Sendable, Hashable {
     static let offset = "millrace-first-offset"
     static let timestamp = "millrace-first-timestamp"
     static let attempt = "millrace-attempt"
-    static let parkedAt = "millrace-parked-at"
+    static let delayedAt = "millrace-delayed-at"
     static let due = "millrace-due"
     static let deadline = "millrace-deadline"
     static let behind = "millrace-behind"
@@ -107,7 +107,7 @@ public struct DeliveryHistory: Sendable, Hashable {
       case Name.offset: offset = Int64(text)
       case Name.timestamp: timestamp = Int64(text)
       case Name.attempt: attempt = Int(text).map { max(0, $0) } ?? 0
-      case Name.parkedAt: parkedAt = Self.moment(text)
+      case Name.delayedAt: delayedAt = Self.moment(text)
       case Name.due: due = Self.moment(text)
       case Name.deadline: deadline = Self.moment(text)
       case Name.behind: behind = text
@@ -137,7 +137,7 @@ public struct DeliveryHistory: Sendable, Hashable {
       RecordHeader(Name.offset, String(first.offset)), RecordHeader(Name.timestamp, String(firstTimestamp)),
       RecordHeader(Name.attempt, String(attempt)),
     ]
-    if let parkedAt { headers.append(RecordHeader(Name.parkedAt, String(parkedAt.millisecondsSince1970))) }
+    if let delayedAt { headers.append(RecordHeader(Name.delayedAt, String(delayedAt.millisecondsSince1970))) }
     if let due { headers.append(RecordHeader(Name.due, String(due.millisecondsSince1970))) }
     if let deadline { headers.append(RecordHeader(Name.deadline, String(deadline.millisecondsSince1970))) }
     if let behind { headers.append(RecordHeader(Name.behind, behind)) }

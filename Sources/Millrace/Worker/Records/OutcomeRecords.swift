@@ -47,7 +47,7 @@ struct OutcomeRecords: Sendable {
   }
 
   /// Creates the copy of a delayed record: same bytes, key and partition, with its delivery history in headers.
-  func parked(_ record: ConsumerRecord, on topic: String, history: DeliveryHistory) -> ProducerRecord {
+  func delayed(_ record: ConsumerRecord, on topic: String, history: DeliveryHistory) -> ProducerRecord {
     ProducerRecord(
       topic: topic, partition: record.partition, key: record.key, value: record.value,
       headers: DeliveryHistory.original(record.headers) + history.headers)

@@ -121,10 +121,10 @@ private actor RunState {
   }
 
   var parts: [TopicReplayPart] {
-    operations.all.values.filter { $0.isOpen && $0.command.run == run }.compactMap { standing in
-      guard case .replay(let part) = standing.command.action else { return nil }
+    operations.all.values.filter { $0.isOpen && $0.command.run == run }.compactMap { status in
+      guard case .replay(let part) = status.command.action else { return nil }
       return TopicReplayPart(
-        command: standing.command, part: part, place: standing.place ?? ReplayPlace(next: part.from, sent: 0))
+        command: status.command, part: part, place: status.place ?? ReplayPlace(next: part.from, sent: 0))
     }.sorted { ($0.part.topic, $0.command.lane) < ($1.part.topic, $1.command.lane) }
   }
 }

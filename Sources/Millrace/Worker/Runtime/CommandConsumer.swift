@@ -54,11 +54,11 @@ actor CommandConsumer {
 
   /// Whether a command is still open. Lanes ask immediately before they execute it.
   func isOpen(_ command: OperationCommand) -> Bool {
-    operations.standing(of: command.item).map { $0.isOpen && $0.command.id == command.id } ?? false
+    operations.status(of: command.item).map { $0.isOpen && $0.command.id == command.id } ?? false
   }
 
   /// Returns the recorded progress of a replay, or nil if there is none yet.
-  func place(of command: OperationCommand) -> ReplayPlace? { operations.standing(of: command.item)?.place }
+  func place(of command: OperationCommand) -> ReplayPlace? { operations.status(of: command.item)?.place }
 
   /// Returns whether a part of a run may continue. The unfinished parts of a run share its rate.
   func control(on command: OperationCommand, rate: Int?) -> ReplayControl {

@@ -44,7 +44,7 @@ final class LaneEffectRecorder: EffectRecorder {
     return await lane.ledger.state(name)
   }
 
-  func standing(of name: String) async -> EffectStatus? { await lane.standing(of: name) }
+  func status(of name: String) async -> EffectStatus? { await lane.status(of: name) }
 
   func beginWaiting() async -> Bool { await lane.beginWaiting(self) }
   func endWaiting() async { await lane.endWaiting(self) }
@@ -112,7 +112,7 @@ extension LaneRunner {
   }
 
   /// Returns the status of an effect, including uncommitted changes.
-  func standing(of name: String) -> EffectStatus? { ledger.effect(name).map { EffectStatus($0) } }
+  func status(of name: String) -> EffectStatus? { ledger.effect(name).map { EffectStatus($0) } }
 
   /// Records the result of an effect. It is committed with the handler's outcome or earlier.
   /// - Returns: False if the run no longer counts. The result is then not recorded: the intent remains, and the next

@@ -68,7 +68,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   private func handle(_ item: LaneItem, _ journal: any EffectRecorder) async -> HandlerResult {
     let notification: AppStoreNotification
     do {
-      notification = try await decoder.decode(item.record, envelope: item.envelope, provenance: item.provenance)
+      notification = try await decoder.decode(item.record, envelope: item.envelope, history: item.history)
     } catch {
       return error.isTemporary
         ? .failed(.retryBySchedule, reason: "verification-unavailable", detail: error.description)

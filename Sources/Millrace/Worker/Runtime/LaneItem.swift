@@ -29,7 +29,7 @@ struct LaneItem: Sendable {
   /// The time after which the record is no longer worth handling; nil if there is none.
   var deadline: Timestamp?
   /// The next retry topic, if the record has to wait longer than the delay of the current one.
-  var nextTier: Int?
+  var nextDelayIndex: Int?
   /// When the delay of its current retry topic ends; nil for records that are not delayed.
   var due: Timestamp?
 
@@ -41,8 +41,8 @@ struct LaneItem: Sendable {
   private init(_ record: ConsumerRecord, source: LaneSource, _ clock: MillraceClock, _ memory: inout Memory) {
     self.source = source
     content = Content(record, source, clock, &memory)
-    attempt = content.provenance.attempt
-    deadline = content.provenance.deadline
+    attempt = content.history.attempt
+    deadline = content.history.deadline
   }
 
   /// Creates items for records that were read together.
@@ -64,7 +64,7 @@ struct LaneItem: Sendable {
     let record: ConsumerRecord
     let position: SourcePosition
     let envelope: NotificationEnvelope
-    let provenance: DeliveryHistory
+    let history: DeliveryHistory
     let id: String
     let ledgerID: LedgerKey
     let key: [UInt8]
@@ -79,9 +79,9 @@ struct LaneItem: Sendable {
       position = SourcePosition(topic: record.topic, offset: record.offset)
       let layout = memory.envelope.layout(of: record.headers)
       // The headers of a family's topic are not trusted, because any producer may have written them.
-      provenance = DeliveryHistory(record, hasHistory: layout.hasHistory && source != .live, clock: clock)
+      history = DeliveryHistory(record, hasHistory: layout.hasHistory && source != .live, clock: clock)
       envelope = NotificationEnvelope(record.headers, layout, &memory.envelope)
-      let first = provenance.first
+      let first = history.first
       id = envelope.id ?? "\(first.topic)/\(first.partition)/\(first.offset)"
       ledgerID = LedgerKey(id: id)
       key = record.key ?? Array(id.utf8)
@@ -122,30 +122,30 @@ struct LaneItem: Sendable {
   var record: ConsumerRecord { content.record }
   var envelope: NotificationEnvelope { content.envelope }
   /// The record's delivery history up to now.
-  var provenance: DeliveryHistory {
-    var provenance = content.provenance
-    provenance.attempt = attempt
-    provenance.deadline = deadline
-    return provenance
+  var history: DeliveryHistory {
+    var history = content.history
+    history.attempt = attempt
+    history.deadline = deadline
+    return history
   }
   /// The delivery history, including the run that has just ended.
-  var provenanceAfterRun: DeliveryHistory {
-    var provenance = provenance
-    provenance.attempt += 1
-    return provenance
+  var historyAfterRun: DeliveryHistory {
+    var history = history
+    history.attempt += 1
+    return history
   }
   /// Set for records that were replayed or requeued.
-  var replay: DeliveryHistory.Replay? { content.provenance.replay }
+  var replay: DeliveryHistory.Replay? { content.history.replay }
   /// Whether the handler runs even if the notification was handled before.
-  var isReapplied: Bool { content.provenance.reapplies }
+  var isReapplied: Bool { content.history.reapplies }
   /// Whether the record is a requeued dead letter.
-  var isRequeued: Bool { content.provenance.isRequeued }
+  var isRequeued: Bool { content.history.isRequeued }
   /// When the record was first written to Kafka.
-  var firstWritten: Timestamp { Timestamp(millisecondsSince1970: content.provenance.firstTimestamp) }
+  var firstWritten: Timestamp { Timestamp(millisecondsSince1970: content.history.firstTimestamp) }
   /// When the record was written to its current retry topic; nil for records that are not delayed.
-  var parkedAt: Timestamp? { content.provenance.parkedAt }
+  var delayedAt: Timestamp? { content.history.delayedAt }
   /// When the whole wait ends, which can span several retry topics; nil for records that are not delayed.
-  var awaited: Timestamp? { content.provenance.due }
+  var awaited: Timestamp? { content.history.due }
 
   /// When the record was written to the topic it was read from.
   var written: Timestamp { content.written }
@@ -171,7 +171,7 @@ struct LaneItem: Sendable {
 
   /// The notification that the record waits for in strict order, if any.
   var behind: LedgerKey? {
-    content.provenance.behind.flatMap { Hex.bytes(Array($0.utf8)) }.flatMap { LedgerKey($0) }
+    content.history.behind.flatMap { Hex.bytes(Array($0.utf8)) }.flatMap { LedgerKey($0) }
   }
 
   /// The notification's id in the ledger. A record without an id is identified by its first position.

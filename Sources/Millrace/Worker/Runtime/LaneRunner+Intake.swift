@@ -24,7 +24,7 @@ extension LaneRunner {
       let isOpen =
         switch source {
         case .live, .replay: hasPlace(for: source)
-        case .retry(let tier): waiting.indices.contains(tier) && waiting[tier].hasRoom(for: 0)
+        case .retry(let delayIndex): waiting.indices.contains(delayIndex) && waiting[delayIndex].hasRoom(for: 0)
         }
       if isOpen { return true }
       await waitForRoom()
@@ -49,8 +49,8 @@ extension LaneRunner {
       }
       // A wait as long as planned is not lag.
       ages.take(item.position, since: max(item.written, item.awaited ?? item.written))
-      if case .retry(let tier) = item.source {
-        await put(aside: item, on: tier)
+      if case .retry(let delayIndex) = item.source {
+        await put(aside: item, on: delayIndex)
       } else if !admit(item) {
         await arrive(item)
       }
@@ -59,20 +59,20 @@ extension LaneRunner {
   }
 
   /// Keeps a record of a retry topic in memory until its delay there ends.
-  private func put(aside item: LaneItem, on tier: Int) async {
+  private func put(aside item: LaneItem, on delayIndex: Int) async {
     var item = item
-    let appended = item.parkedAt ?? item.written
+    let appended = item.delayedAt ?? item.written
     let at: Timestamp
     switch parts.planner.schedule.step(
-      tier: tier, appended: appended, due: item.awaited ?? appended, deadline: item.deadline)
+      delayIndex: delayIndex, appended: appended, due: item.awaited ?? appended, deadline: item.deadline)
     {
     case .run(let time): at = time
     case .move(let time, let next):
       at = time
-      item.nextTier = next
+      item.nextDelayIndex = next
     }
     item.due = at
-    while !isDraining, !waiting[tier].insert(item, due: at, bytes: item.bytes) { await waitForRoom() }
+    while !isDraining, !waiting[delayIndex].insert(item, due: at, bytes: item.bytes) { await waitForRoom() }
     wakeUp.signal()
   }
 

@@ -218,9 +218,9 @@ extension LaneRunner {
       history.causes.append("\(letter.at.rfc3339) \(letter.reason): \(letter.detail.prefix(300))")
     }
     history.due = nil
-    history.parkedAt = nil
+    history.delayedAt = nil
     while true {
-      var copy = parts.planner.records.parked(record, on: parts.topics.replay, history: history)
+      var copy = parts.planner.records.delayed(record, on: parts.topics.replay, history: history)
       copy.headers = NotificationOrigin.replay.marking(copy.headers)
       // Rather drop the oldest causes than the record. The dead letters still contain them.
       guard copy.isTooLarge, !history.causes.isEmpty else { return copy }

@@ -33,7 +33,7 @@ extension LaneRunner: CommitLane {
       item.attempt = attempt
       return pool.hand(
         [.record(number, item, replacing: replacing, isNamed: watch.isOneAtATime)], to: self, isOwnCall: true)
-    case .done, .parked, .dead: break
+    case .done, .delayed, .dead: break
     }
     finish(number, item, item.ledgerID, plan, replacing: replacing, began: end.began, now: now)
   }
@@ -65,10 +65,10 @@ extension LaneRunner: CommitLane {
     case .done:
       if !isUnchanged { write.entries = resolving(id, item, Handled(.done(digest: plan.digest), at: now)) }
       parts.metrics.ended(.done, type: item.typeLabel)
-    case .parked(let tier, let reason):
+    case .delayed(let delayIndex, let reason):
       // A notification that is done stays done while its reapply is delayed.
-      if replacing == nil { write.entries += parking(id, item, attempt: plan.attempt, tier: tier) }
-      parts.metrics.parked(tier: parts.topics.retries[tier], reason: reason, type: item.typeLabel)
+      if replacing == nil { write.entries += delaying(id, item, attempt: plan.attempt, delayIndex: delayIndex) }
+      parts.metrics.delayed(topic: parts.topics.retries[delayIndex], reason: reason, type: item.typeLabel)
       if DeadlineDanger.begins(
         after: now, until: plan.due ?? now, written: item.firstWritten, deadline: item.deadline)
       {
@@ -163,11 +163,11 @@ extension LaneRunner: CommitLane {
   }
 
   /// Returns the ledger entries of a delayed record. A requeued dead letter is outside the strict order of its key.
-  func parking(_ id: LedgerKey, _ item: LaneItem, attempt: Int, tier: Int) -> [LedgerEntry] {
-    let tier = item.isRequeued ? nil : tier
-    let handled = Handled(.parked(attempt: attempt, tier: tier), at: parts.clock.wallTime)
+  func delaying(_ id: LedgerKey, _ item: LaneItem, attempt: Int, delayIndex: Int) -> [LedgerEntry] {
+    let delayIndex = item.isRequeued ? nil : delayIndex
+    let handled = Handled(.delayed(attempt: attempt, delayIndex: delayIndex), at: parts.clock.wallTime)
     guard parts.policy.ordering == .strict else { return [.handled(id, handled)] }
-    return ledger.entries(parking: id, key: LedgerKey(hashing: item.key), as: handled)
+    return ledger.entries(delaying: id, key: LedgerKey(hashing: item.key), as: handled)
   }
 
   func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {

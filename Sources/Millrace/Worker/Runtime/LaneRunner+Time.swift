@@ -8,7 +8,7 @@ extension LaneRunner {
   /// A sweep looks at 1/256 of the ledger, so that a full pass takes an hour and never blocks the lane for long.
   private static let sweepInterval = Duration.seconds(3_600) / 256
   /// Entries of delayed records are kept longer, for workers that were switched off for a while.
-  private static let parkedHorizonFactor = 8
+  private static let delayedHorizonFactor = 8
 
   /// Runs due work until the lane drains or stops.
   func keepTime() async throws {
@@ -40,14 +40,14 @@ extension LaneRunner {
     var isMore = true
     while isMore {
       isMore = false
-      for tier in waiting.indices {
-        guard let item = waiting[tier].firstDue(at: now) else { continue }
+      for delayIndex in waiting.indices {
+        guard let item = waiting[delayIndex].firstDue(at: now) else { continue }
         guard hasWay(item) else {
           isHeldUp = true
           continue
         }
-        _ = waiting[tier].popDue(at: now)
-        if let next = item.nextTier { move(item, to: next) } else { _ = admit(item) }
+        _ = waiting[delayIndex].popDue(at: now)
+        if let next = item.nextDelayIndex { move(item, to: next) } else { _ = admit(item) }
         isMore = true
         hasReleased = true
       }
@@ -58,22 +58,22 @@ extension LaneRunner {
 
   /// Whether a due record may leave its retry topic now.
   private func hasWay(_ item: LaneItem) -> Bool {
-    item.nextTier == nil
+    item.nextDelayIndex == nil
       ? hasPlace(for: item.source, bytes: item.bytes) : moving < parts.policy.recordsInFlight
   }
 
   /// Moves a record to another retry topic. The ledger records the new topic, because later records of the key in
   /// strict order are written to the same one.
-  private func move(_ item: LaneItem, to tier: Int) {
+  private func move(_ item: LaneItem, to delayIndex: Int) {
     let now = parts.clock.wallTime
     let id = item.ledgerID
     var write = LaneWrite(lane: epoch, finishes: item.position)
     switch ledger.verdict(for: id, arriving: item.arrival) {
     case .skip(let reason): parts.metrics.skipped(reason.rawValue, type: item.typeLabel)
-    case .reapply: write.records = [parts.planner.moved(item, to: tier, now: now)]
+    case .reapply: write.records = [parts.planner.moved(item, to: delayIndex, now: now)]
     case .run(let attempt):
-      write.records = [parts.planner.moved(item, to: tier, now: now)]
-      write.entries = parking(id, item, attempt: attempt, tier: tier)
+      write.records = [parts.planner.moved(item, to: delayIndex, now: now)]
+      write.entries = delaying(id, item, attempt: attempt, delayIndex: delayIndex)
     }
     moving += 1
     stage(write)
@@ -104,7 +104,7 @@ extension LaneRunner {
     sweptAt = now
     let horizon = parts.policy.ledgerHorizon
     let old = ledger.expired(
-      before: now - horizon, parkedBefore: now - horizon * Self.parkedHorizonFactor, parts: 1)
+      before: now - horizon, delayedBefore: now - horizon * Self.delayedHorizonFactor, parts: 1)
     guard !old.isEmpty else { return }
     for entry in old { ledger.stage(entry) }
     submit(LaneWrite(lane: epoch, entries: old))

@@ -7,9 +7,9 @@ package import KafkaClient
 
 /// Decodes the notifications that handlers receive.
 package protocol NotificationDecoding: Sendable {
-  /// Returns the notification in a record. `envelope` and `provenance` contain the values of its headers.
+  /// Returns the notification in a record. `envelope` and `history` contain the values of its headers.
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification
 }
 
@@ -24,7 +24,7 @@ struct NotificationDecoder: NotificationDecoding {
   }
 
   func decode(
-    _ record: ConsumerRecord, envelope: NotificationEnvelope, provenance: DeliveryHistory
+    _ record: ConsumerRecord, envelope: NotificationEnvelope, history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     guard let bytes = record.value else {
       throw UndecodableRecord(reason: .tombstone, description: "a record on \(record.topic) has no value")
@@ -35,9 +35,9 @@ struct NotificationDecoder: NotificationDecoding {
     }
     switch version {
     case .v2:
-      return try await decodeV2(bytes, record, envelope, provenance)
+      return try await decodeV2(bytes, record, envelope, history)
     case .found:
-      return try await decodeFound(bytes, id, record, envelope, provenance)
+      return try await decodeFound(bytes, id, record, envelope, history)
     case .v1:
       do {
         let body = try ResponseBodyV1(parsing: bytes)
@@ -46,7 +46,7 @@ struct NotificationDecoder: NotificationDecoding {
         var notification = AppStoreNotification(
           id: id, event: body.notification_type.map { .v1($0) } ?? .unrecognized(nil, nil), content: .v1(body),
           key: key, bundleId: envelope.bundleId, environment: envelope.environment,
-          signedDate: envelope.time, bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+          signedDate: envelope.time, bytes: bytes, history: history, traceParent: envelope.traceParent)
         notification.passwordPlace = envelope.passwordPlace
         return notification
       } catch let error as UndecodableRecord {
@@ -59,7 +59,7 @@ struct NotificationDecoder: NotificationDecoding {
 
   private func decodeFound(
     _ bytes: [UInt8], _ id: String, _ record: ConsumerRecord, _ envelope: NotificationEnvelope,
-    _ provenance: DeliveryHistory
+    _ history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     let transaction: JWSTransactionDecodedPayload
     do {
@@ -75,12 +75,12 @@ struct NotificationDecoder: NotificationDecoding {
     try Self.check(key, record, envelope)
     return AppStoreNotification(
       id: id, event: .foundRefund, content: .found(transaction), key: key, bundleId: transaction.bundleId,
-      environment: transaction.environment, signedDate: transaction.signedDate, bytes: bytes, provenance: provenance,
+      environment: transaction.environment, signedDate: transaction.signedDate, bytes: bytes, history: history,
       traceParent: envelope.traceParent)
   }
 
   private func decodeV2(
-    _ bytes: [UInt8], _ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ provenance: DeliveryHistory
+    _ bytes: [UInt8], _ record: ConsumerRecord, _ envelope: NotificationEnvelope, _ history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     let verified: VerifiedNotification
     do {
@@ -115,7 +115,7 @@ struct NotificationDecoder: NotificationDecoding {
     return AppStoreNotification(
       id: id, event: NotificationEvent(payload.notificationType, payload.subtype), content: .v2(verified),
       key: key, bundleId: payload.bundleId, environment: payload.environment, signedDate: payload.signedDate,
-      bytes: bytes, provenance: provenance, traceParent: envelope.traceParent)
+      bytes: bytes, history: history, traceParent: envelope.traceParent)
   }
 
   /// Checks that the record's key and `ce_subject` match the key computed from its value. Both determine the order of

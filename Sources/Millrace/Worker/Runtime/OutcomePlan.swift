@@ -8,8 +8,8 @@ struct OutcomePlan: Sendable {
   /// How the record ended.
   enum Ending: Sendable, Hashable {
     case done
-    /// Delayed in a retry topic; `tier` is the index among the retry delays.
-    case parked(tier: Int, reason: String)
+    /// Delayed in a retry topic; `delayIndex` is the index among the retry delays.
+    case delayed(delayIndex: Int, reason: String)
     case dead(reason: String)
     /// Not ended: the handler runs again at once, as attempt `attempt`.
     case again(attempt: Int)
@@ -77,7 +77,7 @@ struct OutcomePlanner: Sendable {
           // Kafka would abort the transaction and every repetition of it.
           return dead(
             item, Failure("outcome-too-large", description), remedy: "reduce what the handler writes, then requeue it",
-            history: item.provenanceAfterRun, now: now)
+            history: item.historyAfterRun, now: now)
         case .undeclared(let topic): return OutcomePlan(ending: .undeclared(topic: topic))
         }
       }
@@ -89,7 +89,7 @@ struct OutcomePlanner: Sendable {
       return plan
     case .failed(.deadLetter(let code), _, let detail):
       return dead(
-        item, Failure(code, detail), remedy: "fix the cause, then requeue it", history: item.provenanceAfterRun,
+        item, Failure(code, detail), remedy: "fix the cause, then requeue it", history: item.historyAfterRun,
         now: now)
     case .failed(.retry(after: let delay), let reason, let detail):
       return later(item, after: delay, Failure(reason, detail), began: began, now: now)
@@ -117,7 +117,7 @@ struct OutcomePlanner: Sendable {
       plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
     case .deadLetter(let reason, let detail):
       plan = dead(
-        item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.provenanceAfterRun,
+        item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.historyAfterRun,
         now: now)
     }
     // The handler runs again at once, and its next outcome has the timers and records.
@@ -146,19 +146,19 @@ struct OutcomePlanner: Sendable {
 
   /// Delays a record in the same retry topic as an earlier record of its key, without running it.
   func behind(_ item: LaneItem, _ predecessor: Predecessor, now: Timestamp) -> OutcomePlan {
-    var history = item.provenance
-    let tier = min(predecessor.tier, schedule.delays.count - 1)
+    var history = item.history
+    let delayIndex = min(predecessor.delayIndex, schedule.delays.count - 1)
     history.behind = Hex.text(predecessor.id.bytes)
-    history.due = now + schedule.delays[tier]
-    history.parkedAt = now
-    return parked(item, tier, history, reason: OutcomePlan.behindItsKey, now: now)
+    history.due = now + schedule.delays[delayIndex]
+    history.delayedAt = now
+    return delayed(item, delayIndex, history, reason: OutcomePlan.behindItsKey, now: now)
   }
 
   /// Returns the record to write to another retry topic. Only the time of its arrival there changes.
-  func moved(_ item: LaneItem, to tier: Int, now: Timestamp) -> ProducerRecord {
-    var history = item.provenance
-    history.parkedAt = now
-    return records.parked(item.record, on: records.topics.retries[tier], history: history)
+  func moved(_ item: LaneItem, to delayIndex: Int, now: Timestamp) -> ProducerRecord {
+    var history = item.history
+    history.delayedAt = now
+    return records.delayed(item.record, on: records.topics.retries[delayIndex], history: history)
   }
 
   /// Dead-letters a record that was in flight at three unclean starts.
@@ -221,32 +221,33 @@ struct OutcomePlanner: Sendable {
   }
 
   /// Delays a record. Its history makes it larger, so a record close to the size limit becomes a dead letter instead.
-  private func parked(
-    _ item: LaneItem, _ tier: Int, _ history: DeliveryHistory, reason: String, now: Timestamp
+  private func delayed(
+    _ item: LaneItem, _ delayIndex: Int, _ history: DeliveryHistory, reason: String, now: Timestamp
   ) -> OutcomePlan {
-    let record = records.parked(item.record, on: records.topics.retries[tier], history: history)
+    let record = records.delayed(item.record, on: records.topics.retries[delayIndex], history: history)
     guard !record.isTooLarge else {
       return dead(
-        item, Failure("too-large-to-park", "\(record.bytes) bytes with its history are too many to delay: \(reason)"),
+        item, Failure("too-large-to-delay", "\(record.bytes) bytes with its history are too many to delay: \(reason)"),
         remedy: "requeue it when the reason for the delay is gone", history: history, now: now)
     }
     return OutcomePlan(
-      ending: .parked(tier: tier, reason: reason), attempt: history.attempt, due: history.due, records: [record])
+      ending: .delayed(delayIndex: delayIndex, reason: reason), attempt: history.attempt, due: history.due,
+      records: [record])
   }
 
   private func later(
     _ item: LaneItem, after delay: Duration?, _ failure: Failure, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
-    var history = item.provenanceAfterRun
+    var history = item.historyAfterRun
     history.behind = nil
     history.causes.append("\(now.rfc3339) \(failure.reason): \(failure.detail.prefix(300))")
     let run = RetrySchedule.FailedRun(
       attempt: history.attempt, began: began, requested: delay, deadline: item.deadline)
     switch schedule.decide(run, now: now) {
-    case .park(let tier, let due):
+    case .delay(let delayIndex, let due):
       history.due = due
-      history.parkedAt = now
-      return parked(item, tier, history, reason: failure.reason, now: now)
+      history.delayedAt = now
+      return delayed(item, delayIndex, history, reason: failure.reason, now: now)
     case .runNow:
       return OutcomePlan(ending: .again(attempt: history.attempt))
     case .deadLetter(let ending):
@@ -261,12 +262,12 @@ struct OutcomePlanner: Sendable {
     _ item: LaneItem, until turn: Timestamp, reason: String, began: Timestamp, now: Timestamp
   ) -> OutcomePlan {
     switch schedule.wait(until: turn, began: began, deadline: item.deadline, now: now) {
-    case .park(let tier, let due):
-      var history = item.provenance
+    case .delay(let delayIndex, let due):
+      var history = item.history
       history.behind = nil
       history.due = due
-      history.parkedAt = now
-      return parked(item, tier, history, reason: reason, now: now)
+      history.delayedAt = now
+      return delayed(item, delayIndex, history, reason: reason, now: now)
     case .runNow:
       return OutcomePlan(ending: .again(attempt: item.attempt))
     case .deadLetter(let ending):
@@ -282,7 +283,7 @@ struct OutcomePlanner: Sendable {
     let letter = DeadLetter(reason: failure.reason, detail: failure.detail, remedy: remedy, at: now)
     return OutcomePlan(
       ending: .dead(reason: failure.reason),
-      records: [records.deadLetter(item.record, letter, history: history ?? item.provenance)])
+      records: [records.deadLetter(item.record, letter, history: history ?? item.history)])
   }
 
   /// The digest covers the content only, because the ids of events are derived from the notification.

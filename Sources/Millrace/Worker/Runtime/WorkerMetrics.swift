@@ -9,7 +9,7 @@ struct WorkerMetrics: Sendable {
   /// The result of a record, as a value of the label `outcome`.
   enum Ending: String, Sendable, CaseIterable {
     case done
-    case parked
+    case delayed
     case dead
   }
 
@@ -76,9 +76,9 @@ struct WorkerMetrics: Sendable {
     recordEnded(type, "skipped-\(reason)")
   }
 
-  func parked(tier: String, reason: String, type: String) {
-    ended(.parked, type: type)
-    count("millrace_worker_retries_total", [("tier", tier), ("reason", reason)])
+  func delayed(topic: String, reason: String, type: String) {
+    ended(.delayed, type: type)
+    count("millrace_worker_retries_total", [("topic", topic), ("reason", reason)])
   }
 
   func late(by duration: Duration) { lateness.record(duration: max(.zero, duration)) }

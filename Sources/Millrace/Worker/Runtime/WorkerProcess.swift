@@ -101,7 +101,7 @@ package enum WorkerProcess {
         configuration.trust, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
     let decoder =
       givenDecoder ?? NotificationDecoder(verifier: verifier, identities: configuration.identities)
-    let (pauses, told) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let (pauses, newPauses) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
     let shares = APIShares(of: identity.name, in: configuration)
     if !shares.undeclared.isEmpty {
       logger.notice(
@@ -111,7 +111,7 @@ package enum WorkerProcess {
     let budget = APIBudget(
       limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share,
       division: { shares.part(at: $0) }, part: 0, clock: clock
-    ) { told.yield($0) }
+    ) { newPauses.yield($0) }
     let topics = WorkerTopics(type, as: identity, configuration, policy)
     // A worker that makes no calls reads no key files, so its process does not need them.
     var calling = configuration

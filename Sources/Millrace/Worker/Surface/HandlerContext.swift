@@ -159,7 +159,7 @@ extension HandlerContext {
   ///
   /// An effect belongs to the lane of the notification whose handler started it. Ask from a notification with the same
   /// key.
-  public func effect(_ name: String) async -> EffectStatus? { await journal.standing(of: name) }
+  public func effect(_ name: String) async -> EffectStatus? { await journal.status(of: name) }
 
   /// Returns the counters and effects of all lanes of this worker, as committed now. It reads every ledger from the
   /// beginning, so use it only for rare tasks such as a reconciliation.
@@ -265,5 +265,5 @@ protocol EffectRecorder: Sendable {
   /// Returns the state stored under a name.
   func state(_ name: String) async throws -> [UInt8]?
   /// Returns the status of an effect, or nil if it was never started.
-  func standing(of name: String) async -> EffectStatus?
+  func status(of name: String) async -> EffectStatus?
 }

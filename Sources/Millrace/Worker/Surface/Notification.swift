@@ -34,7 +34,7 @@ public struct AppStoreNotification: Sendable {
   /// The bytes that Apple signed; for version 1, the body without its password.
   public let bytes: [UInt8]
   /// The record's original position, its attempts, and whether it is a replay.
-  public let provenance: DeliveryHistory
+  public let history: DeliveryHistory
   /// The trace that the notification belongs to.
   public let traceParent: TraceParent?
   /// The place of the shared secret in a version 1 body, if known.
@@ -42,7 +42,7 @@ public struct AppStoreNotification: Sendable {
 
   package init(
     id: String, event: NotificationEvent, content: Content, key: String, bundleId: String?,
-    environment: AppStoreEnvironment?, signedDate: Timestamp?, bytes: [UInt8], provenance: DeliveryHistory,
+    environment: AppStoreEnvironment?, signedDate: Timestamp?, bytes: [UInt8], history: DeliveryHistory,
     traceParent: TraceParent?
   ) {
     self.id = id
@@ -53,12 +53,12 @@ public struct AppStoreNotification: Sendable {
     self.environment = environment
     self.signedDate = signedDate
     self.bytes = bytes
-    self.provenance = provenance
+    self.history = history
     self.traceParent = traceParent
   }
 
   /// The time when the notification was first written to Kafka.
-  public var receivedAt: Timestamp { Timestamp(millisecondsSince1970: provenance.firstTimestamp) }
+  public var receivedAt: Timestamp { Timestamp(millisecondsSince1970: history.firstTimestamp) }
   /// The verified payload of a version 2 notification; nil otherwise.
   public var payload: ResponseBodyV2DecodedPayload? {
     if case .v2(let verified) = content { verified.payload } else { nil }

@@ -14,7 +14,7 @@ internal import Synchronization
 /// Polls Apple's histories for failed deliveries until the process shuts down.
 package final class BackfillFollower: Service {
   /// The status of one history.
-  struct Standing: Sendable, Hashable {
+  struct Status: Sendable, Hashable {
     /// All notifications before this time were requested.
     var through: Timestamp?
     /// Whether a pass is running, or the first pass is about to start.
@@ -30,7 +30,7 @@ package final class BackfillFollower: Service {
   private let settings: FollowSettings
   private let metrics: FollowMetrics
   private let logger: Logger
-  private let standings: Mutex<[BackfillTarget: Standing]>
+  private let statuses: Mutex<[BackfillTarget: Status]>
 
   /// Creates a follower of the given histories.
   package init(
@@ -42,7 +42,7 @@ package final class BackfillFollower: Service {
     self.settings = settings
     self.metrics = metrics
     self.logger = logger
-    standings = Mutex(Dictionary(targets.map { ($0, Standing()) }) { first, _ in first })
+    statuses = Mutex(Dictionary(targets.map { ($0, Status()) }) { first, _ in first })
   }
 
   /// Runs until the process shuts down. The next process repeats an unfinished pass.
@@ -77,10 +77,10 @@ package final class BackfillFollower: Service {
       note(target) { $0.isAsking = true }
       do {
         try await pass(target, &seen, publisher)
-        note(target) { standing in
-          standing.isAsking = false
-          standing.problem = nil
-          standing.isOurs = false
+        note(target) { status in
+          status.isAsking = false
+          status.problem = nil
+          status.isOurs = false
         }
         metrics.pass(target, isDone: true)
       } catch is CancellationError {
@@ -88,10 +88,10 @@ package final class BackfillFollower: Service {
       } catch {
         try Task.checkCancellation()
         metrics.pass(target, isDone: false)
-        note(target) { standing in
-          standing.isAsking = false
-          standing.problem = FailureReport(error).lines.first ?? "\(error)"
-          standing.isOurs = FailureReport(error).status == .configuration
+        note(target) { status in
+          status.isAsking = false
+          status.problem = FailureReport(error).lines.first ?? "\(error)"
+          status.isOurs = FailureReport(error).status == .configuration
         }
         logger.error(
           "could not read a history to its end; the next pass continues from there",
@@ -133,7 +133,7 @@ package final class BackfillFollower: Service {
         let outcome = try await publisher.publish(news)
         for item in news { seen.insert(item) }
         metrics.count(outcome, of: target)
-        tell(outcome, of: target)
+        report(outcome, of: target)
         guard page.hasMore else { return }
         token = page.paginationToken
       case .beginAnew:
@@ -148,7 +148,7 @@ package final class BackfillFollower: Service {
     }
   }
 
-  private func tell(_ outcome: HistoryPublisher.Outcome, of target: BackfillTarget) {
+  private func report(_ outcome: HistoryPublisher.Outcome, of target: BackfillTarget) {
     if outcome.publishedCount > 0 {
       logger.notice(
         "published notifications that Apple failed to deliver",
@@ -161,14 +161,14 @@ package final class BackfillFollower: Service {
     }
   }
 
-  private func note(_ target: BackfillTarget, _ change: (inout Standing) -> Void) {
-    standings.withLock { change(&$0[target, default: Standing()]) }
+  private func note(_ target: BackfillTarget, _ change: (inout Status) -> Void) {
+    statuses.withLock { change(&$0[target, default: Status()]) }
   }
 
   // MARK: - For probes and metrics
 
   /// The status of each history.
-  var state: [BackfillTarget: Standing] { standings.withLock { $0 } }
+  var state: [BackfillTarget: Status] { statuses.withLock { $0 } }
 
   /// The metric for the age of the mark up to which each history has been read.
   package var collectors: [MetricCollector] {
@@ -177,8 +177,8 @@ package final class BackfillFollower: Service {
       MetricCollector(name, .gauge, help: help) { [weak self] in
         guard let self else { return [] }
         let now = self.parts.clock.wallTime
-        return self.state.compactMap { target, standing in
-          standing.through.map { .init((now - $0) / .seconds(1), labels: target.labels) }
+        return self.state.compactMap { target, status in
+          status.through.map { .init((now - $0) / .seconds(1), labels: target.labels) }
         }
       }
     ]

@@ -29,8 +29,9 @@ import Testing
     var table = HandledTable()
     let values = [
       Handled(.done(digest: .max), minute: Handled.lastMinute), Handled(.done(digest: 0), minute: 0),
-      Handled(.parked(attempt: 0, tier: 0), minute: 1), Handled(.parked(attempt: 65_535, tier: 65_534), minute: 2),
-      Handled(.parked(attempt: 1, tier: nil), minute: 2),
+      Handled(.delayed(attempt: 0, delayIndex: 0), minute: 1),
+      Handled(.delayed(attempt: 65_535, delayIndex: 65_534), minute: 2),
+      Handled(.delayed(attempt: 1, delayIndex: nil), minute: 2),
       Handled(.dead, minute: 3),
     ]
     for (number, value) in values.enumerated() { table[.number(number)] = value }

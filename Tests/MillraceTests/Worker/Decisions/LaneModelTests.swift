@@ -113,7 +113,7 @@ import Testing
         #expect(
           log.events.contains(ModelEvent(id: id, version: version)), "seed \(seed): \(id) is done without an event")
       case .dead: #expect(log.dead.contains { $0.id == id }, "seed \(seed): \(id) is dead without a dead letter")
-      case .parked: Issue.record("seed \(seed): \(id) waits for ever")
+      case .delayed: Issue.record("seed \(seed): \(id) waits for ever")
       case nil: Issue.record("seed \(seed): \(id) is lost")
       }
     }

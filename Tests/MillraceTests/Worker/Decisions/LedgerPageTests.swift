@@ -11,7 +11,7 @@ import Testing
 
   @Test func `new done entries of one commit share a page, other entries have their own records`() {
     var ledger = Ledger()
-    ledger.restore(.handled(.number(1), Handled(.parked(attempt: 1, tier: 0), at: .second(0))))
+    ledger.restore(.handled(.number(1), Handled(.delayed(attempt: 1, delayIndex: 0), at: .second(0))))
     var entries = (0..<30).map { done($0) }
     entries.append(.counter("c", 1))
     entries.append(.handled(.number(2), Handled(.dead, at: .second(0))))
@@ -37,10 +37,10 @@ import Testing
     ledger.restore(done(3, digest: 2))
     #expect(ledger.count == 101)
     #expect(ledger[.number(50)]?.state == .done(digest: 1))
-    let gone = ledger.expired(before: .second(600), parkedBefore: .second(0), parts: 256)
+    let gone = ledger.expired(before: .second(600), delayedBefore: .second(0), parts: 256)
     #expect(Set(gone) == [.page(id, nil), .handled(.number(200), nil), .handled(.number(3), nil)])
     for entry in gone { ledger.stage(entry) }
-    #expect(ledger.expired(before: .second(600), parkedBefore: .second(0), parts: 256).isEmpty)
+    #expect(ledger.expired(before: .second(600), delayedBefore: .second(0), parts: 256).isEmpty)
     for entry in gone { ledger.settle(entry) }
     #expect(ledger.count == 0)
     #expect(ledger.pageCount == 0)
@@ -72,14 +72,14 @@ import Testing
         known.insert(number)
         let state: Handled.State =
           switch Int.random(in: 0..<12, using: &random) {
-          case 0: .parked(attempt: 1, tier: 0)
+          case 0: .delayed(attempt: 1, delayIndex: 0)
           case 1: .dead
           default: .done(digest: UInt32(step))
           }
         entries.append(.handled(.number(number), Handled(state, at: .second(now))))
       }
       if step.isMultiple(of: 3) {
-        entries += live.expired(before: horizon, parkedBefore: horizon, parts: Int.random(in: 1...256, using: &random))
+        entries += live.expired(before: horizon, delayedBefore: horizon, parts: Int.random(in: 1...256, using: &random))
       }
       for entry in entries { live.stage(entry) }
       let (page, rest) = live.paged(entries)

@@ -7,9 +7,9 @@ import Testing
 @Suite struct LedgerRecordTests {
   private static let entries: [LedgerEntry] = [
     .handled(.number(1), Handled(.done(digest: 0xDEAD_BEEF), minute: 29_453_760)),
-    .handled(.number(2), Handled(.parked(attempt: 3, tier: 4), minute: 0)),
+    .handled(.number(2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 0)),
     .handled(.number(3), Handled(.dead, minute: Handled.lastMinute)), .handled(.number(4), nil),
-    .handled(.number(4), Handled(.parked(attempt: 1, tier: nil), minute: 1)),
+    .handled(.number(4), Handled(.delayed(attempt: 1, delayIndex: nil), minute: 1)),
     .effect("extend/c/1", Effect(intendedAt: .second(-1), progress: .intended(body: []))),
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
     .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
@@ -27,8 +27,9 @@ import Testing
     let done = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
     #expect(done.key == [0x68, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
     #expect(done.value == [1, 1, 0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
-    let parked = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.parked(attempt: 3, tier: 4), minute: 1)))
-    #expect(parked.value == [1, 2, 0, 0, 0, 1, 0, 3, 0, 4])
+    let delayed = LedgerRecord(
+      .handled(LedgerKey(high: 1, low: 2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 1)))
+    #expect(delayed.value == [1, 2, 0, 0, 0, 1, 0, 3, 0, 4])
     #expect(
       LedgerRecord(.counter("ab", 7)) == LedgerRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
     #expect(LedgerRecord(.state("a", [9])) == LedgerRecord(key: [0x73, 0x61], value: [1, 9]))

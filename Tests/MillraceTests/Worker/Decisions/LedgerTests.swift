@@ -13,16 +13,16 @@ import Testing
 
   @Test func `a staged entry is visible at once and is dropped with its epoch`() {
     var ledger = Ledger()
-    ledger.restore(handled(.parked(attempt: 1, tier: 0)))
+    ledger.restore(handled(.delayed(attempt: 1, delayIndex: 0)))
     ledger.stage(handled(.done(digest: 7)))
     #expect(ledger[id]?.state == .done(digest: 7))
     ledger.dropStaged()
-    #expect(ledger[id]?.state == .parked(attempt: 1, tier: 0))
+    #expect(ledger[id]?.state == .delayed(attempt: 1, delayIndex: 0))
   }
 
   @Test func `an entry that is staged twice stays staged until both are settled`() {
     var ledger = Ledger()
-    let entries = [handled(.parked(attempt: 1, tier: 0)), handled(.done(digest: 7))]
+    let entries = [handled(.delayed(attempt: 1, delayIndex: 0)), handled(.done(digest: 7))]
     for entry in entries { ledger.stage(entry) }
     ledger.settle(entries[0])
     #expect(ledger[id]?.state == .done(digest: 7))
@@ -68,28 +68,28 @@ import Testing
 
   @Test func `entries expire after their horizon, delayed ones after another, staged ones never`() {
     var ledger = Ledger()
-    let states: [Handled.State] = [.done(digest: 1), .parked(attempt: 1, tier: 0), .dead, .done(digest: 2)]
+    let states: [Handled.State] = [.done(digest: 1), .delayed(attempt: 1, delayIndex: 0), .dead, .done(digest: 2)]
     for (number, state) in states.enumerated() {
       ledger.restore(.handled(.number(number), Handled(state, at: .second(0))))
     }
     let changing = LedgerEntry.handled(.number(3), Handled(.done(digest: 3), at: .second(600)))
     ledger.stage(changing)
-    let gone = Set(ledger.expired(before: .second(60), parkedBefore: .second(0), parts: 256))
+    let gone = Set(ledger.expired(before: .second(60), delayedBefore: .second(0), parts: 256))
     #expect(gone == [.handled(.number(0), nil), .handled(.number(2), nil)])
     for entry in gone {
       ledger.stage(entry)
       ledger.settle(entry)
     }
     #expect(ledger.count == 2)
-    let parked = ledger.expired(before: .second(60), parkedBefore: .second(60), parts: 256)
-    #expect(parked == [.handled(.number(1), nil)])
+    let delayed = ledger.expired(before: .second(60), delayedBefore: .second(60), parts: 256)
+    #expect(delayed == [.handled(.number(1), nil)])
   }
 
   @Test func `a sweep in parts examines every entry once per round`() {
     var ledger = Ledger()
     for number in 0..<2_000 { ledger.restore(.handled(.number(number), Handled(.dead, at: .second(0)))) }
     var gone: [LedgerEntry] = []
-    for _ in 0..<16 { gone += ledger.expired(before: .second(600), parkedBefore: .second(0), parts: 16) }
+    for _ in 0..<16 { gone += ledger.expired(before: .second(600), delayedBefore: .second(0), parts: 16) }
     #expect(gone.count == 2_000)
     #expect(Set(gone).count == 2_000)
   }
@@ -195,7 +195,7 @@ import Testing
   private static func randomEntry(step: Int, using random: inout SeededGenerator) -> LedgerEntry {
     let number = Int.random(in: 0..<4, using: &random)
     if Bool.random(using: &random) { return .counter("n\(number)", Int64(step)) }
-    let states: [Handled.State] = [.done(digest: UInt32(step)), .parked(attempt: step, tier: 3), .dead]
+    let states: [Handled.State] = [.done(digest: UInt32(step)), .delayed(attempt: step, delayIndex: 3), .dead]
     return .handled(
       .number(number), states.randomElement(using: &random).map { Handled($0, at: .second(Int64(step) * 60)) })
   }

@@ -19,24 +19,24 @@ import Testing
   private static let requeueReapply = Arrival.requeue(reapplying: true)
   private static let retryReapply = Arrival.retry(attempt: 2, reapplying: true)
   private static let done = Handled.State.done(digest: 7)
-  private static let parked = Handled.State.parked(attempt: 2, tier: 1)
+  private static let delayed = Handled.State.delayed(attempt: 2, delayIndex: 1)
 
   static let table: [Row] = [
-    Row(.live, nil, .run(attempt: 0)), Row(.live, done, .skip(.duplicate)), Row(.live, parked, .skip(.parked)),
+    Row(.live, nil, .run(attempt: 0)), Row(.live, done, .skip(.duplicate)), Row(.live, delayed, .skip(.delayed)),
     Row(.live, .dead, .skip(.dead)),
-    Row(retry, nil, .run(attempt: 2)), Row(retry, done, .skip(.duplicate)), Row(retry, parked, .run(attempt: 2)),
-    Row(retry, .parked(attempt: 3, tier: 2), .skip(.superseded)),
-    Row(retry, .parked(attempt: 1, tier: 0), .run(attempt: 2)), Row(retry, .dead, .skip(.dead)),
-    Row(.replay, nil, .run(attempt: 0)), Row(.replay, done, .skip(.duplicate)), Row(.replay, parked, .skip(.parked)),
+    Row(retry, nil, .run(attempt: 2)), Row(retry, done, .skip(.duplicate)), Row(retry, delayed, .run(attempt: 2)),
+    Row(retry, .delayed(attempt: 3, delayIndex: 2), .skip(.superseded)),
+    Row(retry, .delayed(attempt: 1, delayIndex: 0), .run(attempt: 2)), Row(retry, .dead, .skip(.dead)),
+    Row(.replay, nil, .run(attempt: 0)), Row(.replay, done, .skip(.duplicate)), Row(.replay, delayed, .skip(.delayed)),
     Row(.replay, .dead, .skip(.dead)),
     Row(.reapply, nil, .run(attempt: 0)), Row(.reapply, done, .reapply(attempt: 0, digest: 7)),
-    Row(.reapply, parked, .skip(.parked)), Row(.reapply, .dead, .skip(.dead)),
+    Row(.reapply, delayed, .skip(.delayed)), Row(.reapply, .dead, .skip(.dead)),
     Row(retryReapply, nil, .run(attempt: 2)), Row(retryReapply, done, .reapply(attempt: 2, digest: 7)),
-    Row(retryReapply, parked, .run(attempt: 2)), Row(retryReapply, .dead, .skip(.dead)),
+    Row(retryReapply, delayed, .run(attempt: 2)), Row(retryReapply, .dead, .skip(.dead)),
     Row(requeue, nil, .run(attempt: 0)), Row(requeue, done, .skip(.duplicate)),
-    Row(requeue, parked, .skip(.parked)), Row(requeue, .dead, .run(attempt: 0)),
+    Row(requeue, delayed, .skip(.delayed)), Row(requeue, .dead, .run(attempt: 0)),
     Row(requeueReapply, nil, .run(attempt: 0)), Row(requeueReapply, done, .reapply(attempt: 0, digest: 7)),
-    Row(requeueReapply, parked, .skip(.parked)), Row(requeueReapply, .dead, .run(attempt: 0)),
+    Row(requeueReapply, delayed, .skip(.delayed)), Row(requeueReapply, .dead, .run(attempt: 0)),
   ]
 
   @Test(arguments: table)
@@ -53,14 +53,14 @@ import Testing
   /// If the delayed copy should have arrived by now, any other arrival runs, and a copy that arrives later is skipped.
   @Test(arguments: [.live, .replay, .reapply, requeue, requeueReapply] as [Arrival])
   func `an overdue delayed notification runs when it is sent again`(arrival: Arrival) {
-    for tier in [1, nil] {
+    for delayIndex in [1, nil] {
       var ledger = Ledger()
-      let parked = Handled(.parked(attempt: 2, tier: tier), minute: 5)
-      ledger.restore(.handled(.number(1), parked))
-      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 != parked } == .skip(.parked))
-      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 == parked } == .run(attempt: 3))
+      let delayed = Handled(.delayed(attempt: 2, delayIndex: delayIndex), minute: 5)
+      ledger.restore(.handled(.number(1), delayed))
+      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 != delayed } == .skip(.delayed))
+      #expect(ledger.verdict(for: .number(1), arriving: arrival) { $0 == delayed } == .run(attempt: 3))
       // It is delayed again without a failure, so the older copy is skipped.
-      ledger.stage(.handled(.number(1), Handled(.parked(attempt: 3, tier: 0), minute: 600)))
+      ledger.stage(.handled(.number(1), Handled(.delayed(attempt: 3, delayIndex: 0), minute: 600)))
       #expect(ledger.verdict(for: .number(1), arriving: Self.retry) { _ in true } == .skip(.superseded))
       ledger.stage(.handled(.number(1), Handled(Self.done, minute: 601)))
       #expect(ledger.verdict(for: .number(1), arriving: Self.retry) { _ in true } == .skip(.duplicate))

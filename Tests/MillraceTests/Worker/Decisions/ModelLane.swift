@@ -19,7 +19,9 @@ struct ModelLane {
   }
 
   typealias Item = (record: ModelRecord, position: SourcePosition)
-  private enum Waiting: Sendable { case run(ModelRecord, SourcePosition), move(ModelRecord, SourcePosition, tier: Int) }
+  private enum Waiting: Sendable {
+    case run(ModelRecord, SourcePosition), move(ModelRecord, SourcePosition, delayIndex: Int)
+  }
 
   static let limits = KeyedScheduler<Boxed>.Limits(records: 12, bytes: 1_200, handlers: 4, waiting: 1)
   struct Boxed: Sendable {
@@ -30,13 +32,13 @@ struct ModelLane {
   let seed: UInt64
   let isStrict: Bool
   let mode: CommitProtocol.Mode
-  private let schedule = RetrySchedule(delays: ModelLog.tiers, maximumAttempts: 6)
+  private let schedule = RetrySchedule(delays: ModelLog.indices, maximumAttempts: 6)
   private let epoch: LaneEpoch
   private(set) var ledger: Ledger
   private var watermarks: LaneWatermarks
   private var next: [String: Int64]
   private var keys = KeyedScheduler<Boxed>(limits: Self.limits)
-  private var heaps = [DueHeap<Waiting>](repeating: DueHeap(places: 6), count: ModelLog.tiers.count)
+  private var heaps = [DueHeap<Waiting>](repeating: DueHeap(places: 6), count: ModelLog.indices.count)
   private var batch = CommitBatch<ModelWrite>(limit: 5, interval: .zero)
   private var running: [UInt64: Running] = [:]
   private var ran: Set<SourcePosition> = []
@@ -69,12 +71,13 @@ struct ModelLane {
       return
     }
     let position = SourcePosition(topic: source, offset: offset)
-    if source.hasPrefix("retry."), let tier = Int(source.dropFirst(6)) {
-      guard heaps[tier].hasRoom(for: 0) else { return }
-      let step = schedule.step(tier: tier, appended: record.appended, due: record.due ?? record.appended, deadline: nil)
+    if source.hasPrefix("retry."), let delayIndex = Int(source.dropFirst(6)) {
+      guard heaps[delayIndex].hasRoom(for: 0) else { return }
+      let step = schedule.step(
+        delayIndex: delayIndex, appended: record.appended, due: record.due ?? record.appended, deadline: nil)
       switch step {
-      case .run(let due): check(heaps[tier].insert(.run(record, position), due: due))
-      case .move(let due, let to): check(heaps[tier].insert(.move(record, position, tier: to), due: due))
+      case .run(let due): check(heaps[delayIndex].insert(.run(record, position), due: due))
+      case .move(let due, let to): check(heaps[delayIndex].insert(.move(record, position, delayIndex: to), due: due))
       }
     } else {
       guard admit(record, position) else { return }
@@ -92,8 +95,8 @@ struct ModelLane {
 
   /// Moves due records out of their heaps.
   mutating func wake(_ now: Timestamp) {
-    for tier in heaps.indices where keys.hasRoom(for: 100) {
-      switch heaps[tier].popDue(at: now) {
+    for delayIndex in heaps.indices where keys.hasRoom(for: 100) {
+      switch heaps[delayIndex].popDue(at: now) {
       case .run(let record, let position):
         #expect(record.due.map { $0 <= now } == true, "seed \(seed): early")
         check(admit(record, position))
@@ -101,7 +104,7 @@ struct ModelLane {
         guard case .run = ledger.verdict(for: .number(record.id), arriving: record.arrival) else {
           // The record is done, superseded or reapplied. A reapplied record has no ledger entry with its retry delay.
           if case .reapply = ledger.verdict(for: .number(record.id), arriving: record.arrival) {
-            submit(ModelWrite(finishes: position, parked: [(to, record)]))
+            submit(ModelWrite(finishes: position, delayed: [(to, record)]))
           } else {
             submit(ModelWrite(finishes: position))
           }
@@ -110,7 +113,8 @@ struct ModelLane {
         guard case .retry(let attempt, _) = record.arrival else { continue }
         submit(
           ModelWrite(
-            finishes: position, parked: [(to, record)], entries: parking(record, attempt: attempt, tier: to, now)))
+            finishes: position, delayed: [(to, record)],
+            entries: delaying(record, attempt: attempt, delayIndex: to, now)))
       case nil: continue
       }
     }
@@ -131,15 +135,15 @@ struct ModelLane {
       let before = ledger.predecessor(
         of: id, key: .number(Int(record.key)), arriving: record.arrival, behind: record.behind)
     {
-      var parked = record
-      parked.arrival = .retry(attempt: attempt, reapplying: record.isReapplied)
-      parked.behind = before.id
-      parked.due = now + ModelLog.tiers[before.tier]
+      var delayed = record
+      delayed.arrival = .retry(attempt: attempt, reapplying: record.isReapplied)
+      delayed.behind = before.id
+      delayed.due = now + ModelLog.indices[before.delayIndex]
       return decide(
         job.number,
         ModelWrite(
-          finishes: position, parked: [(before.tier, parked)],
-          entries: parking(record, attempt: attempt, tier: before.tier, now)))
+          finishes: position, delayed: [(before.delayIndex, delayed)],
+          entries: delaying(record, attempt: attempt, delayIndex: before.delayIndex, now)))
     }
     check(ran.insert(position).inserted, "seed \(seed): a handler ran twice for \(position) in one epoch")
     #expect(!running.values.contains { $0.record.key == record.key }, "seed \(seed): two records of one key ran")
@@ -166,8 +170,8 @@ struct ModelLane {
     guard !record.isRequeued else { return }
     for earlier in log.topics["live"] ?? [] where earlier.key == record.key && earlier.id < record.id {
       switch ledger[.number(earlier.id)]?.state {
-      case .done, .dead, .parked(_, nil): continue
-      case .parked, nil:
+      case .done, .dead, .delayed(_, nil): continue
+      case .delayed, nil:
         Issue.record("seed \(seed): \(record.id) ran before \(earlier.id), which is not resolved")
       }
     }
@@ -212,15 +216,17 @@ struct ModelLane {
     if chance < 4, case .deadLetter = decision { chance = 4 }
     switch (run.verdict, chance) {
     case (_, 0..<4):
-      guard case .park(let tier, let due) = decision else {
+      guard case .delay(let delayIndex, let due) = decision else {
         Issue.record("seed \(seed): not delayed")
         return
       }
-      var parked = run.record
-      parked.arrival = .retry(attempt: attempt + 1, reapplying: run.record.isReapplied)
-      (parked.due, parked.behind) = (due, nil)
-      write.parked = [(tier, parked)]
-      if case .run = run.verdict { write.entries += parking(run.record, attempt: attempt + 1, tier: tier, now) }
+      var delayed = run.record
+      delayed.arrival = .retry(attempt: attempt + 1, reapplying: run.record.isReapplied)
+      (delayed.due, delayed.behind) = (due, nil)
+      write.delayed = [(delayIndex, delayed)]
+      if case .run = run.verdict {
+        write.entries += delaying(run.record, attempt: attempt + 1, delayIndex: delayIndex, now)
+      }
     case (.run, 4):
       write.dead = [run.record]
       write.entries += resolving(id, key, .dead, now)
@@ -238,10 +244,10 @@ struct ModelLane {
     decide(number, write)
   }
 
-  private func parking(_ record: ModelRecord, attempt: Int, tier: Int, _ now: Timestamp) -> [LedgerEntry] {
-    let handled = Handled(.parked(attempt: attempt, tier: record.isRequeued ? nil : tier), at: now)
+  private func delaying(_ record: ModelRecord, attempt: Int, delayIndex: Int, _ now: Timestamp) -> [LedgerEntry] {
+    let handled = Handled(.delayed(attempt: attempt, delayIndex: record.isRequeued ? nil : delayIndex), at: now)
     return isStrict
-      ? ledger.entries(parking: .number(record.id), key: .number(Int(record.key)), as: handled)
+      ? ledger.entries(delaying: .number(record.id), key: .number(Int(record.key)), as: handled)
       : [.handled(.number(record.id), handled)]
   }
 

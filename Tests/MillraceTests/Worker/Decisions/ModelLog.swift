@@ -39,7 +39,7 @@ struct ModelWrite: Sendable {
   var finishes: SourcePosition?
   var job: UInt64?
   var events: [ModelEvent] = []
-  var parked: [(tier: Int, record: ModelRecord)] = []
+  var delayed: [(delayIndex: Int, record: ModelRecord)] = []
   var dead: [ModelRecord] = []
   var entries: [LedgerEntry] = []
   /// The handler that waits for this intent to be durable before it calls.
@@ -47,7 +47,7 @@ struct ModelWrite: Sendable {
 }
 
 struct ModelLog {
-  static let tiers: [Duration] = [.seconds(10), .seconds(60), .seconds(600)]
+  static let indices: [Duration] = [.seconds(10), .seconds(60), .seconds(600)]
   static let sources = ["live", "replay", "retry.0", "retry.1", "retry.2"]
 
   var topics: [String: [ModelRecord]] = [:]
@@ -84,7 +84,9 @@ struct ModelLog {
     var left = mode == .transactional && steps < .max ? 0 : steps
     for write in writes {
       for event in write.events where spend(&left) { events.append(event) }
-      for (tier, record) in write.parked where spend(&left) { append(record, to: "retry.\(tier)", at: now) }
+      for (delayIndex, record) in write.delayed where spend(&left) {
+        append(record, to: "retry.\(delayIndex)", at: now)
+      }
       for record in write.dead where spend(&left) { dead.append(record) }
     }
     for entry in writes.flatMap(\.entries) where spend(&left) { ledger.append(entry) }

@@ -41,7 +41,7 @@ import Testing
     check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .ignored)
     check(log.fold(command("3")) == .refused(winner: "1"))
     #expect(log.open(lane: 3).isEmpty)
-    #expect(log.standing(of: "dead-letters/3/7")?.outcome == .done)
+    #expect(log.status(of: "dead-letters/3/7")?.outcome == .done)
   }
 
   @Test func `after a failed command the next command for the item wins`() {
@@ -49,7 +49,7 @@ import Testing
     _ = log.fold(command("1"))
     check(log.fold(command("2")) == .refused(winner: "1"))
     check(log.fold(result("1", "dead-letters/3/7", .failed("gone"))) == .finished)
-    #expect(log.standing(of: "dead-letters/3/7")?.failure == "gone" && log.open(lane: 3).isEmpty)
+    #expect(log.status(of: "dead-letters/3/7")?.failure == "gone" && log.open(lane: 3).isEmpty)
     check(log.fold(command("1")) == .ignored)
     check(log.fold(result("2")) == .ignored, "the command was refused before")
     check(log.fold(command("3", action: .discard)) == .accepted)
@@ -110,7 +110,7 @@ import Testing
   @Test func `commands of other workers are ignored`() {
     var log = OperationsLog(worker: "w")
     check(log.fold(command("1", worker: "v")) == .ignored)
-    #expect(log.standing(of: "dead-letters/3/7") == nil)
+    #expect(log.status(of: "dead-letters/3/7") == nil)
   }
 
   @Test func `records parse from their JSON to the same records`() {
@@ -184,6 +184,6 @@ import Testing
       }
     }
     for record in topic.dropFirst(folded) { _ = owner.fold(record) }
-    for (item, winner) in winners { #expect(owner.standing(of: item)?.command.id == winner, "seed \(seed)") }
+    for (item, winner) in winners { #expect(owner.status(of: item)?.command.id == winner, "seed \(seed)") }
   }
 }

@@ -9,17 +9,17 @@ import Testing
     delays: [.seconds(10), .seconds(60), .seconds(600), .seconds(3_600), .seconds(21_600)], maximumAttempts: 12)
 
   @Test(arguments: [(1, 0, 10), (2, 1, 60), (3, 2, 600), (4, 3, 3_600), (5, 4, 21_600), (11, 4, 21_600)])
-  func `without a requested delay the retry delays follow each other`(attempt: Int, tier: Int, seconds: Int64) {
+  func `without a requested delay the retry delays follow each other`(attempt: Int, delayIndex: Int, seconds: Int64) {
     let decision = schedule.decide(.init(attempt: attempt, began: .second(0)), now: .second(1))
-    #expect(decision == .park(tier: tier, due: .second(1 + seconds)))
+    #expect(decision == .delay(delayIndex: delayIndex, due: .second(1 + seconds)))
   }
 
   @Test(arguments: [
     (0, 0, 10), (9, 0, 10), (10, 0, 10), (59, 0, 59), (60, 1, 60), (1_500, 2, 1_500), (90_000, 4, 90_000),
   ])
-  func `a requested delay uses the largest retry delay that fits`(wish: Int64, tier: Int, wait: Int64) {
+  func `a requested delay uses the largest retry delay that fits`(wish: Int64, delayIndex: Int, wait: Int64) {
     let run = RetrySchedule.FailedRun(attempt: 1, began: .second(0), requested: .seconds(wish))
-    #expect(schedule.decide(run, now: .second(0)) == .park(tier: tier, due: .second(wait)))
+    #expect(schedule.decide(run, now: .second(0)) == .delay(delayIndex: delayIndex, due: .second(wait)))
   }
 
   @Test func `the last attempt becomes a dead letter`() {
@@ -29,7 +29,7 @@ import Testing
 
   @Test func `a retry delay that ends after the deadline is not used`() {
     let run = RetrySchedule.FailedRun(attempt: 4, began: .second(0), deadline: .second(700))
-    #expect(schedule.decide(run, now: .second(0)) == .park(tier: 2, due: .second(700)))
+    #expect(schedule.decide(run, now: .second(0)) == .delay(delayIndex: 2, due: .second(700)))
   }
 
   @Test func `a record that would miss its deadline runs once more at once, then becomes a dead letter`() {
@@ -44,9 +44,11 @@ import Testing
   @Test(
     arguments: [
       // Without a deadline: at the expected time, at least after the shortest delay.
-      (107, 95, nil, .park(tier: 0, due: .second(110))), (175, 95, nil, .park(tier: 1, due: .second(175))),
+      (107, 95, nil, .delay(delayIndex: 0, due: .second(110))),
+      (175, 95, nil, .delay(delayIndex: 1, due: .second(175))),
       // A rate-limit slot may be free earlier than expected, so the record returns by its deadline.
-      (175, 95, 140, .park(tier: 0, due: .second(140))), (175, 95, 175, .park(tier: 1, due: .second(175))),
+      (175, 95, 140, .delay(delayIndex: 0, due: .second(140))),
+      (175, 95, 175, .delay(delayIndex: 1, due: .second(175))),
       // No retry delay ends before the deadline: the record waits in the lane once if that helps.
       (107, 95, 108, .runNow), (107, 99, 108, .deadLetter(.deadlineMissed)),
       (109, 95, 108, .deadLetter(.deadlineMissed)),
@@ -62,20 +64,23 @@ import Testing
 
   @Test func `a long wait passes through several retry delays`() {
     #expect(
-      schedule.step(tier: 2, appended: .second(0), due: .second(1_500), deadline: nil)
-        == .move(at: .second(600), tier: 2))
+      schedule.step(delayIndex: 2, appended: .second(0), due: .second(1_500), deadline: nil)
+        == .move(at: .second(600), delayIndex: 2))
     #expect(
-      schedule.step(tier: 2, appended: .second(600), due: .second(1_500), deadline: nil)
-        == .move(at: .second(1_200), tier: 1))
+      schedule.step(delayIndex: 2, appended: .second(600), due: .second(1_500), deadline: nil)
+        == .move(at: .second(1_200), delayIndex: 1))
     #expect(
-      schedule.step(tier: 1, appended: .second(1_200), due: .second(1_260), deadline: nil) == .run(at: .second(1_260)))
+      schedule.step(delayIndex: 1, appended: .second(1_200), due: .second(1_260), deadline: nil)
+        == .run(at: .second(1_260)))
   }
 
   @Test func `a remainder below the shortest delay is rounded up, unless the deadline forbids it`() {
     #expect(
-      schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: nil) == .move(at: .second(60), tier: 0))
+      schedule.step(delayIndex: 1, appended: .second(0), due: .second(63), deadline: nil)
+        == .move(at: .second(60), delayIndex: 0))
     #expect(
-      schedule.step(tier: 1, appended: .second(0), due: .second(63), deadline: .second(69)) == .run(at: .second(60)))
+      schedule.step(delayIndex: 1, appended: .second(0), due: .second(63), deadline: .second(69))
+        == .run(at: .second(60)))
   }
 
   @Test func `invalid retry delays are ignored, and at least one is used`() {
@@ -96,7 +101,7 @@ import Testing
     var now: Int64 = 0
     let run = RetrySchedule.FailedRun(
       attempt: 1, began: .second(0), requested: .seconds(wish), deadline: deadline.map { .second($0) })
-    guard case .park(var tier, let due) = schedule.decide(run, now: .second(0)) else {
+    guard case .delay(var delayIndex, let due) = schedule.decide(run, now: .second(0)) else {
       #expect(deadline.map { $0 < 10 } == true, "seed \(seed)")
       return
     }
@@ -105,7 +110,8 @@ import Testing
       // The append and the wake-up take some time.
       now += Int64.random(in: 0...1, using: &random)
       let appended = Timestamp.second(now)
-      switch schedule.step(tier: tier, appended: appended, due: due, deadline: deadline.map { .second($0) }) {
+      switch schedule.step(delayIndex: delayIndex, appended: appended, due: due, deadline: deadline.map { .second($0) })
+      {
       case .run(let time):
         #expect(time >= appended + .seconds(10), "seed \(seed): before its delay ended")
         let asked = Timestamp.second(max(wish, 10))
@@ -115,10 +121,10 @@ import Testing
         }
         return
       case .move(let time, let next):
-        #expect(time >= appended + schedule.delays[tier], "seed \(seed): moved early")
+        #expect(time >= appended + schedule.delays[delayIndex], "seed \(seed): moved early")
         if let deadline { #expect(time + schedule.delays[next] <= .second(deadline), "seed \(seed)") }
         now = (time.millisecondsSince1970 - Timestamp.second(0).millisecondsSince1970) / 1_000
-        tier = next
+        delayIndex = next
       }
     }
   }

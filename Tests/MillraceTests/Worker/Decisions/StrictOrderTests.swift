@@ -7,9 +7,9 @@ import Testing
   private let key = LedgerKey.number(100)
   private let retry = Arrival.retry(attempt: 0, reapplying: false)
 
-  private func park(_ ledger: inout Ledger, _ number: Int, attempt: Int, tier: Int) {
-    let handled = Handled(.parked(attempt: attempt, tier: tier), minute: 1)
-    for entry in ledger.entries(parking: .number(number), key: key, as: handled) { ledger.stage(entry) }
+  private func delay(_ ledger: inout Ledger, _ number: Int, attempt: Int, delayIndex: Int) {
+    let handled = Handled(.delayed(attempt: attempt, delayIndex: delayIndex), minute: 1)
+    for entry in ledger.entries(delaying: .number(number), key: key, as: handled) { ledger.stage(entry) }
   }
 
   private func resolve(_ ledger: inout Ledger, _ number: Int, as state: Handled.State) {
@@ -20,32 +20,32 @@ import Testing
 
   @Test func `every record waits for the record of its key before it`() {
     var ledger = Ledger()
-    park(&ledger, 1, attempt: 1, tier: 0)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
     #expect(
       ledger.predecessor(of: .number(2), key: key, arriving: .live, behind: nil)
-        == Predecessor(id: .number(1), tier: 0))
-    park(&ledger, 2, attempt: 0, tier: 0)
+        == Predecessor(id: .number(1), delayIndex: 0))
+    delay(&ledger, 2, attempt: 0, delayIndex: 0)
     #expect(
       ledger.predecessor(of: .number(3), key: key, arriving: .live, behind: nil)
-        == Predecessor(id: .number(2), tier: 0))
+        == Predecessor(id: .number(2), delayIndex: 0))
     #expect(ledger.predecessor(of: .number(1), key: key, arriving: retry, behind: nil) == nil)
   }
 
   @Test func `a waiting record follows its predecessor to the next retry delay`() {
     var ledger = Ledger()
-    park(&ledger, 1, attempt: 1, tier: 0)
-    park(&ledger, 2, attempt: 0, tier: 0)
-    park(&ledger, 1, attempt: 2, tier: 1)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
+    delay(&ledger, 2, attempt: 0, delayIndex: 0)
+    delay(&ledger, 1, attempt: 2, delayIndex: 1)
     #expect(
       ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1))
-        == Predecessor(id: .number(1), tier: 1))
+        == Predecessor(id: .number(1), delayIndex: 1))
     #expect(ledger.tail(of: key) == .number(2))
   }
 
   @Test(arguments: [Handled.State.dead, .done(digest: 1)])
   func `a dead letter releases its key like a handled record`(state: Handled.State) {
     var ledger = Ledger()
-    park(&ledger, 1, attempt: 1, tier: 0)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
     resolve(&ledger, 1, as: state)
     #expect(ledger.predecessor(of: .number(2), key: key, arriving: .live, behind: nil) == nil)
     #expect(ledger.tail(of: key) == nil)
@@ -54,19 +54,19 @@ import Testing
   @Test func `a reapplied notification does not wait`() {
     var ledger = Ledger()
     ledger.restore(.handled(.number(9), Handled(.done(digest: 1), minute: 1)))
-    park(&ledger, 1, attempt: 1, tier: 0)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
     #expect(ledger.predecessor(of: .number(9), key: key, arriving: .reapply, behind: nil) == nil)
     #expect(ledger.predecessor(of: .number(8), key: key, arriving: .reapply, behind: nil)?.id == .number(1))
   }
 
   @Test func `a requeued dead letter does not wait, and no record waits for it`() {
     var ledger = Ledger()
-    park(&ledger, 1, attempt: 1, tier: 0)
-    park(&ledger, 2, attempt: 0, tier: 0)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
+    delay(&ledger, 2, attempt: 0, delayIndex: 0)
     resolve(&ledger, 1, as: .dead)
     #expect(ledger.predecessor(of: .number(1), key: key, arriving: .requeue(reapplying: false), behind: nil) == nil)
-    let outside = Handled(.parked(attempt: 1, tier: nil), minute: 1)
-    for entry in ledger.entries(parking: .number(1), key: key, as: outside) { ledger.stage(entry) }
+    let outside = Handled(.delayed(attempt: 1, delayIndex: nil), minute: 1)
+    for entry in ledger.entries(delaying: .number(1), key: key, as: outside) { ledger.stage(entry) }
     #expect(
       ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) == nil,
       "it would wait for a record that came after it")
@@ -75,9 +75,9 @@ import Testing
 
   @Test func `no record waits for a lost copy, and a resent one does not wait for its successors`() {
     var ledger = Ledger()
-    park(&ledger, 1, attempt: 1, tier: 0)
-    park(&ledger, 2, attempt: 0, tier: 0)
-    park(&ledger, 3, attempt: 0, tier: 0)
+    delay(&ledger, 1, attempt: 1, delayIndex: 0)
+    delay(&ledger, 2, attempt: 0, delayIndex: 0)
+    delay(&ledger, 3, attempt: 0, delayIndex: 0)
     for arrival in [.live, .replay, .reapply] as [Arrival] {
       #expect(ledger.predecessor(of: .number(1), key: key, arriving: arrival, behind: nil) == nil, "\(arrival)")
       #expect(ledger.predecessor(of: .number(4), key: key, arriving: arrival, behind: nil)?.id == .number(3))
@@ -87,7 +87,7 @@ import Testing
     #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1))?.id == .number(1))
     #expect(ledger.predecessor(of: .number(2), key: key, arriving: retry, behind: .number(1)) { _ in true } == nil)
     // The record is delayed again at its place, so the end of the chain is unchanged.
-    park(&ledger, 1, attempt: 2, tier: 1)
+    delay(&ledger, 1, attempt: 2, delayIndex: 1)
     #expect(ledger.tail(of: key) == .number(3))
   }
 
@@ -97,7 +97,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var ledger = Ledger()
     var arrived = 0
-    var waiting: [(number: Int, attempt: Int, tier: Int, behind: LedgerKey?)] = []
+    var waiting: [(number: Int, attempt: Int, delayIndex: Int, behind: LedgerKey?)] = []
     var ended: [Int] = []
     for step in 0..<2_000 {
       let number: Int
@@ -109,8 +109,8 @@ import Testing
         arrived += 1
       } else if !waiting.isEmpty {
         // Each retry delay is in order. The next retry delay is random.
-        let tier = waiting.map(\.tier).randomElement(using: &random)
-        guard let index = waiting.firstIndex(where: { $0.tier == tier }) else { continue }
+        let delayIndex = waiting.map(\.delayIndex).randomElement(using: &random)
+        guard let index = waiting.firstIndex(where: { $0.delayIndex == delayIndex }) else { continue }
         let record = waiting.remove(at: index)
         (number, attempt, behind) = (record.number, record.attempt, record.behind)
         arrival = .retry(attempt: attempt, reapplying: false)
@@ -122,12 +122,12 @@ import Testing
         continue
       }
       if let before = ledger.predecessor(of: .number(number), key: key, arriving: arrival, behind: behind) {
-        park(&ledger, number, attempt: attempt, tier: before.tier)
-        waiting.append((number, attempt, before.tier, before.id))
+        delay(&ledger, number, attempt: attempt, delayIndex: before.delayIndex)
+        waiting.append((number, attempt, before.delayIndex, before.id))
       } else if step < 1_500, Int.random(in: 0..<3, using: &random) == 0 {
-        let tier = Int.random(in: 0..<4, using: &random)
-        park(&ledger, number, attempt: attempt + 1, tier: tier)
-        waiting.append((number, attempt + 1, tier, nil))
+        let delayIndex = Int.random(in: 0..<4, using: &random)
+        delay(&ledger, number, attempt: attempt + 1, delayIndex: delayIndex)
+        waiting.append((number, attempt + 1, delayIndex, nil))
       } else {
         resolve(&ledger, number, as: Bool.random(using: &random) ? .dead : .done(digest: 1))
         ended.append(number)

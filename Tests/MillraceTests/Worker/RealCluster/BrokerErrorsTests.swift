@@ -75,11 +75,11 @@ import Testing
     let bodies = Tally.caused.withLock { caused in sent.compactMap { caused[$0.id] } }
     #expect(bodies.count == renewals, "seed \(seed): an effect was not caused")
     #expect(bodies.allSatisfy { $0.count == 1 }, "seed \(seed): an effect was caused with two bodies")
-    let parked = try await cluster.records(in: cluster.topics.retries[0])
-    #expect(!parked.isEmpty)
+    let delayed = try await cluster.records(in: cluster.topics.retries[0])
+    #expect(!delayed.isEmpty)
     // Without transactions a record may be delayed twice. The earlier due time counts.
     var due: [String: Timestamp] = [:]
-    for record in parked {
+    for record in delayed {
       let (id, time) = (try #require(record.text("ce_id")), try #require(DeliveryHistory(record).due))
       due[id] = min(due[id] ?? time, time)
     }

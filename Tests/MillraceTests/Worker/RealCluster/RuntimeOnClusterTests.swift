@@ -52,9 +52,9 @@ import Testing
     let event = try #require(try await cluster.events(for: notifications).first)
     try await worker.leave()
     #expect(event.attempt == 1)
-    let parked = try await cluster.records(in: cluster.topics.retries[0])
-    #expect(parked.map(\.value) == notifications.map(\.bytes))
-    let history = DeliveryHistory(try #require(parked.first))
+    let delayed = try await cluster.records(in: cluster.topics.retries[0])
+    #expect(delayed.map(\.value) == notifications.map(\.bytes))
+    let history = DeliveryHistory(try #require(delayed.first))
     #expect(history.attempt == 1 && history.first.topic == cluster.input)
     let time = try #require(event.record.text("ce_time").flatMap { Timestamp(rfc3339: $0) })
     #expect(time >= (try #require(history.due)))
@@ -64,14 +64,14 @@ import Testing
   func `a record of one megabyte can be delayed or become a dead letter`(_ kind: ClusterKind) async throws {
     let cluster = try await WorkerCluster(kind)
     let worker = try await cluster.start()
-    let (parked, dead) = (
+    let (delayed, dead) = (
       try await cluster.receiveLarge(.didFailToRenew), try await cluster.receiveLarge(.gracePeriodExpired)
     )
-    #expect([parked, dead].allSatisfy { $0.bytes.count > 1_000_000 })
-    #expect(try await cluster.events(for: [parked]).map(\.attempt) == [1])
+    #expect([delayed, dead].allSatisfy { $0.bytes.count > 1_000_000 })
+    #expect(try await cluster.events(for: [delayed]).map(\.attempt) == [1])
     let letters = try await cluster.records(in: cluster.topics.deadLetters) { !$0.isEmpty }
     try await worker.leave()
-    #expect(try await cluster.records(in: cluster.topics.retries[0]).map(\.value) == [parked.bytes])
+    #expect(try await cluster.records(in: cluster.topics.retries[0]).map(\.value) == [delayed.bytes])
     #expect(letters.map(\.value) == [dead.bytes])
   }
 

@@ -17,7 +17,7 @@ import Testing
     let book = Book()
     let hung = FleetProcess.Shared<CheckedContinuation<Void, Never>?>(nil)
     let handler = FleetHandler(book) { item, journal in
-      if item.id == "bad", item.provenance.attempt == 0 {
+      if item.id == "bad", item.history.attempt == 0 {
         _ = try await journal.begin("effect", body: [1])
         await withCheckedContinuation { hung.set($0) }
         // An abandoned handler cannot begin another effect.
@@ -46,9 +46,9 @@ import Testing
     let (hung, next) = (FleetProcess.Shared<Hung?>(nil), FleetProcess.Shared<Hung?>(nil))
     let (isLateOver, wasRefused) = (FleetProcess.Shared(false), FleetProcess.Shared(false))
     let handler = FleetHandler(book) { item, journal in
-      guard case .intended(let intent) = try await journal.begin("effect", body: [UInt8(item.provenance.attempt)])
+      guard case .intended(let intent) = try await journal.begin("effect", body: [UInt8(item.history.attempt)])
       else { return .ignore }
-      if item.provenance.attempt == 0 {
+      if item.history.attempt == 0 {
         await withCheckedContinuation { hung.set($0) }
         // The run timed out long ago, and the next run is calling now.
         if withdraws { await journal.withdraw("effect") }
@@ -102,7 +102,7 @@ import Testing
     let book = Book()
     let handler = FleetHandler(book) { item, journal in
       if item.id == "slow" { try await clock.sleep(until: clock.now.advanced(by: .seconds(4))) }
-      if item.id == "late", item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+      if item.id == "late", item.history.attempt == 0 { throw RetryableFailure("not yet") }
       return try await FleetHandler.answer(item, journal)
     }
     let process = fleet.start("p", handler)
@@ -222,7 +222,7 @@ import Testing
     try fleet.log.append(OperationsRecord.command(command).producerRecord(fleet.topics.operations))
     let fired = await fleet.until { fleet.answered().contains { $0.hasPrefix("timer/killer/") } }
     #expect(fired != nil)
-    #expect(fleet.operations().standing(of: command.item)?.failure == nil)
+    #expect(fleet.operations().status(of: command.item)?.failure == nil)
     #expect(book.runs["killer"] == deaths + 1)
     await last?.crash()
   }
@@ -305,7 +305,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+        if item.history.attempt == 0 { throw RetryableFailure("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     try fleet.put("large", key: "k", padding: 1 << 20)
@@ -325,7 +325,7 @@ import Testing
     try fleet.put("large", key: "k", padding: (4 << 20) - 1_000)
     try fleet.put("next", key: "k")
     #expect(await fleet.until { fleet.answered() == ["next"] && fleet.isRead() } != nil)
-    #expect(fleet.dead().values.map { $0 } == ["too-large-to-park"])
+    #expect(fleet.dead().values.map { $0 } == ["too-large-to-delay"])
     let letter = try #require(fleet.log.records(in: fleet.topics.deadLetters).first)
     #expect(letter.value == nil)
     #expect(DeliveryHistory(letter).first.topic == WorkerFleet.live)

@@ -48,8 +48,8 @@ import Testing
     for (together, record) in zip(LaneItem.batch(records, source: .retry(0)), records) {
       let alone = LaneItem(record, source: .retry(0))
       #expect(together.record == record)
-      #expect(together.envelope == alone.envelope && together.provenance == alone.provenance, "seed \(seed): \(record)")
-      #expect(together.envelope == NotificationEnvelope(record) && together.provenance == DeliveryHistory(record))
+      #expect(together.envelope == alone.envelope && together.history == alone.history, "seed \(seed): \(record)")
+      #expect(together.envelope == NotificationEnvelope(record) && together.history == DeliveryHistory(record))
       #expect(together.ledgerID == alone.ledgerID && together.typeLabel == alone.typeLabel, "seed \(seed): \(record)")
       #expect(together.group == alone.group && together.bytes == alone.bytes && together.attempt == alone.attempt)
     }

@@ -50,11 +50,11 @@ import Testing
     }
     let first = fleet.start("p", handler)
     try fleet.put("lost", key: "k")
-    let tier = fleet.topics.retries[0]
-    #expect(await fleet.until { fleet.log.records(in: tier).count == 1 } != nil)
+    let delayIndex = fleet.topics.retries[0]
+    #expect(await fleet.until { fleet.log.records(in: delayIndex).count == 1 } != nil)
     await first.crash()
     // No process read the retry topic for the length of its retention.
-    try fleet.log.trim(TopicPartition(topic: tier, partition: 0), before: 1)
+    try fleet.log.trim(TopicPartition(topic: delayIndex, partition: 0), before: 1)
     fleet.time.advance(by: .seconds(7 * 86_400))
     isMended.set(true)
     let second = fleet.start("q", handler)
@@ -81,7 +81,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.provenance.attempt == 0 { throw RetryableFailure("not yet") }
+        if item.history.attempt == 0 { throw RetryableFailure("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     // Interrupts each clock reading from the arrival of a record until it is delayed and the lane sleeps.
@@ -89,12 +89,12 @@ import Testing
       let id = "n\(reading)"
       interruption.come(after: reading)
       try fleet.put(id, key: id)
-      let isParked = await fleet.until(step: Self.step) {
+      let isDelayed = await fleet.until(step: Self.step) {
         fleet.log.records(in: fleet.topics.retries[0]).count > reading && interruption.isOver
       }
-      try #require(isParked != nil, "reading \(reading)")
-      let parked = try #require(fleet.log.records(in: fleet.topics.retries[0]).last)
-      let due = Timestamp(millisecondsSince1970: parked.timestamp ?? 0) + delay
+      try #require(isDelayed != nil, "reading \(reading)")
+      let delayed = try #require(fleet.log.records(in: fleet.topics.retries[0]).last)
+      let due = Timestamp(millisecondsSince1970: delayed.timestamp ?? 0) + delay
       let wait = max(.zero, due - fleet.time.clock.wallTime)
       // Small steps, because the machine may be busy. Without the fix the lane would wake 14 s later.
       let passed = await fleet.until(within: wait + .seconds(3), step: .milliseconds(10)) {

@@ -12,7 +12,7 @@ import Testing
   private func decode(_ record: ConsumerRecord, _ fixtures: NotificationFixtures) async throws -> AppStoreNotification {
     let decoder = NotificationDecoder(verifier: fixtures.verifier, identities: fixtures.identities)
     return try await decoder.decode(
-      record, envelope: NotificationEnvelope(record), provenance: DeliveryHistory(record))
+      record, envelope: NotificationEnvelope(record), history: DeliveryHistory(record))
   }
 
   @Test func `the key and the IDs in headers must match the value of a record`() async throws {

@@ -17,11 +17,11 @@ import Testing
 
   @Test(arguments: [
     // The first run, or a requeued dead letter: overdue timers fire at once.
-    (OutcomePlan.Ending.done, UInt32?.none, all), (.parked(tier: 0, reason: "r"), nil, all),
+    (OutcomePlan.Ending.done, UInt32?.none, all), (.delayed(delayIndex: 0, reason: "r"), nil, all),
     (.dead(reason: "r"), nil, all),
     // A later run with the same outcome, another outcome, or no outcome yet.
-    (.done, 7, unfired), (.done, 8, all), (.parked(tier: 0, reason: "r"), 7, unfired),
-    (.parked(tier: 0, reason: "r"), 8, unfired), (.dead(reason: "r"), 8, unfired),
+    (.done, 7, unfired), (.done, 8, all), (.delayed(delayIndex: 0, reason: "r"), 7, unfired),
+    (.delayed(delayIndex: 0, reason: "r"), 8, unfired), (.dead(reason: "r"), 8, unfired),
   ])
   func `in a later run overdue timers count as fired unless the outcome differs`(
     ending: OutcomePlan.Ending, replacing: UInt32?, expected: [Outcome.Timer]

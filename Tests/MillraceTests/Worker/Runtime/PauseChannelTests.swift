@@ -91,9 +91,9 @@ import Testing
     }
     #expect(await fleet.until { runtimes.allSatisfy { isPaused($0) } } != nil)
     for number in 0..<10 { try await put(lane: number.isMultiple(of: 2) ? 0 : 1) }
-    func parked() -> [ConsumerRecord] { fleet.topics.retries.flatMap { fleet.log.records(in: $0) } }
-    #expect(await fleet.until { Set(parked().map { WorkerFleet.header("ce_id", of: $0) }).count == 11 } != nil)
-    #expect(parked().allSatisfy { DeliveryHistory($0).due.map { $0 >= until } ?? false })
+    func delayed() -> [ConsumerRecord] { fleet.topics.retries.flatMap { fleet.log.records(in: $0) } }
+    #expect(await fleet.until { Set(delayed().map { WorkerFleet.header("ce_id", of: $0) }).count == 11 } != nil)
+    #expect(delayed().allSatisfy { DeliveryHistory($0).due.map { $0 >= until } ?? false })
     #expect(apple.calls.withLock { $0.count } == 1)
     #expect(await fleet.until(step: .milliseconds(100)) { fleet.answered().count == 11 } != nil)
     let later = apple.calls.withLock { $0.dropFirst() }

@@ -23,7 +23,7 @@ import Testing
   /// The records that handlers received.
   private final class Seen: Sendable {
     private let items = Mutex<[(written: Timestamp, history: DeliveryHistory)]>([])
-    func add(_ item: LaneItem) { items.withLock { $0.append((item.firstWritten, item.provenance)) } }
+    func add(_ item: LaneItem) { items.withLock { $0.append((item.firstWritten, item.history)) } }
     var all: [(written: Timestamp, history: DeliveryHistory)] { items.withLock { $0 } }
   }
 
@@ -39,9 +39,9 @@ import Testing
       topic: WorkerFleet.live, partition: 0, offset: 5, timestamp: 50_000, key: [1], value: [1],
       headers: [RecordHeader("ce_id", "n1")] + Self.forged)
     let item = LaneItem(record, source: .live)
-    #expect(item.provenance.first == RecordPosition(topic: WorkerFleet.live, partition: 0, offset: 5))
+    #expect(item.history.first == RecordPosition(topic: WorkerFleet.live, partition: 0, offset: 5))
     #expect(item.firstWritten == Timestamp(millisecondsSince1970: 50_000))
-    #expect(item.attempt == 0 && item.deadline == nil && item.awaited == nil && item.provenance.causes.isEmpty)
+    #expect(item.attempt == 0 && item.deadline == nil && item.awaited == nil && item.history.causes.isEmpty)
     #expect(item.replay == nil && item.arrival == .live)
   }
 
@@ -51,9 +51,9 @@ import Testing
       topic: "millrace.mill.replay", partition: 0, offset: 5, timestamp: 50_000, key: [1], value: [1],
       headers: [RecordHeader("ce_id", "n1")] + Self.forged)
     let item = LaneItem(record, source: source)
-    #expect(item.provenance.first == RecordPosition(topic: "elsewhere", partition: 3, offset: 77))
+    #expect(item.history.first == RecordPosition(topic: "elsewhere", partition: 3, offset: 77))
     #expect(item.firstWritten == Timestamp(millisecondsSince1970: 1_000))
-    #expect(item.attempt == 9 && item.provenance.causes == ["forged"] && item.replay?.mode == .reapply)
+    #expect(item.attempt == 9 && item.history.causes == ["forged"] && item.replay?.mode == .reapply)
   }
 
   @Test func `retry, replay and dead-letter topics are a worker's own, other topics are not`() throws {
@@ -99,7 +99,7 @@ import Testing
       action: .replay(ReplayPart(topic: WorkerFleet.live, from: 0, to: 1)), why: "a test", by: "ann",
       at: fleet.clock.wallTime)
     try fleet.log.append(OperationsRecord.command(command).producerRecord(fleet.topics.operations))
-    #expect(await fleet.until { fleet.operations().standing(of: "c")?.outcome == .done } != nil)
+    #expect(await fleet.until { fleet.operations().status(of: "c")?.outcome == .done } != nil)
     await process.crash()
     let copy = try #require(fleet.log.records(in: fleet.topics.replay).first)
     let history = DeliveryHistory(copy)

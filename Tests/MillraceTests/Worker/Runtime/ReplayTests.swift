@@ -23,8 +23,8 @@ import Testing
     try fleet.log.append(OperationsRecord.control(control).producerRecord(fleet.topics.operations))
   }
 
-  private func result(_ fleet: WorkerFleet) -> OperationsLog.Standing? {
-    fleet.operations().standing(of: "c")
+  private func result(_ fleet: WorkerFleet) -> OperationsLog.Status? {
+    fleet.operations().status(of: "c")
   }
 
   /// Returns the original offsets of the records in the replay topic.

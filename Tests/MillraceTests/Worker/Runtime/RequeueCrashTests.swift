@@ -78,7 +78,7 @@ import Testing
 
   private func isDone(_ fleet: WorkerFleet) -> Bool {
     Set(fleet.answered()) == ["n0", "dead", "n1"] && fleet.isRead()
-      && fleet.operations().standing(of: Self.item)?.isOpen == false
+      && fleet.operations().status(of: Self.item)?.isOpen == false
   }
 
   private func check(_ fleet: WorkerFleet, _ book: Book, _ isKilled: Bool, _ moment: Comment) throws {
@@ -86,7 +86,7 @@ import Testing
       if case .result? = OperationsRecord($0) { true } else { false }
     }
     #expect(results.count == 1, moment)
-    #expect(fleet.operations().standing(of: Self.item)?.outcome == .done, moment)
+    #expect(fleet.operations().status(of: Self.item)?.outcome == .done, moment)
     // Without transactions the next process looks for a copy that the last process sent without writing a result.
     #expect(fleet.log.records(in: fleet.topics.replay).count == 1, moment)
     #expect(fleet.log.records(in: fleet.topics.deadLetters).count == 1, moment)

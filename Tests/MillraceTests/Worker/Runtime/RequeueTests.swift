@@ -26,8 +26,8 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, commit: commit) { $0.ordering = .strict }
     let handler = FleetHandler(Book()) { item, journal in
       if item.id.hasPrefix("dead") {
-        guard item.provenance.replay?.mode == .requeue else { throw PermanentFailure("broken", "not yet mended") }
-        if item.provenance.attempt < 2 { throw RetryableFailure("still not") }
+        guard item.history.replay?.mode == .requeue else { throw PermanentFailure("broken", "not yet mended") }
+        if item.history.attempt < 2 { throw RetryableFailure("still not") }
       }
       return try await FleetHandler.answer(item, journal)
     }
@@ -60,7 +60,7 @@ import Testing
   {
     let fleet = try WorkerFleet(lanes: 1, commit: commit)
     let handler = FleetHandler(Book()) { item, journal in
-      guard let replay = item.provenance.replay else { return try await FleetHandler.answer(item, journal) }
+      guard let replay = item.history.replay else { return try await FleetHandler.answer(item, journal) }
       guard replay.mode.isRequeue else { throw PermanentFailure("broken", "worse than before") }
       // The record is delayed in between and must still be reapplied.
       if item.attempt == 0 { throw RetryableFailure("not yet") }
@@ -125,24 +125,24 @@ import Testing
     try command(fleet, "c1", requeue: 0)
     try command(fleet, "c2", requeue: 1)
     #expect(await fleet.until { fleet.answered() == ["n2"] && fleet.isRead() } != nil)
-    func standing() -> OperationsLog.Standing? {
-      fleet.operations().standing(of: OperationCommand.deadLetter(lane: 0, offset: 0))
+    func status() -> OperationsLog.Status? {
+      fleet.operations().status(of: OperationCommand.deadLetter(lane: 0, offset: 0))
     }
-    #expect(await fleet.until { standing()?.failure != nil } != nil)
-    #expect(standing()?.failure?.hasPrefix("the dead letter has no copy, and \(WorkerFleet.live)") == true)
+    #expect(await fleet.until { status()?.failure != nil } != nil)
+    #expect(status()?.failure?.hasPrefix("the dead letter has no copy, and \(WorkerFleet.live)") == true)
     // A failed command does not settle the item, so the next command wins.
     let discard = OperationCommand(
       id: "c3", item: OperationCommand.deadLetter(lane: 0, offset: 0), worker: "mill", lane: 0, action: .discard,
       why: "too late", by: "bob", at: fleet.time.clock.wallTime)
     try fleet.log.append(OperationsRecord.command(discard).producerRecord(fleet.topics.operations))
-    #expect(await fleet.until { standing()?.outcome == .done && standing()?.command.id == "c3" } != nil)
+    #expect(await fleet.until { status()?.outcome == .done && status()?.command.id == "c3" } != nil)
     await process.crash()
   }
 
   @Test func `a requeued record that missed its deadline has no deadline`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, journal in
-      guard item.provenance.replay?.mode == .requeue, item.provenance.attempt > 0 else {
+      guard item.history.replay?.mode == .requeue, item.history.attempt > 0 else {
         throw RetryableFailure("not yet", after: .seconds(60))
       }
       return try await FleetHandler.answer(item, journal)

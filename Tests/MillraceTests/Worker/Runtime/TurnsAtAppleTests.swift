@@ -54,8 +54,8 @@ import Testing
     let process = fleet.start("p", handler(fleet, budget(fleet, perSecond: perSecond)))
     let first = await fleet.until(within: .seconds(60), step: .milliseconds(5)) { fleet.answered().contains("b0") }
     #expect(try #require(first) < .seconds(10))
-    let parked = fleet.topics.retries.map { fleet.log.records(in: $0).count }.reduce(0, +)
-    #expect(parked >= 700, "too few records were delayed: \(parked)")
+    let delayed = fleet.topics.retries.map { fleet.log.records(in: $0).count }.reduce(0, +)
+    #expect(delayed >= 700, "too few records were delayed: \(delayed)")
     #expect(
       fleet.log.records(in: fleet.topics.retries[0]).allSatisfy { DeliveryHistory($0).attempt == 0 }, "counted a wait")
     // The delayed records return while others arrive.

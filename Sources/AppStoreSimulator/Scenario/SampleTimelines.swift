@@ -7,10 +7,10 @@ internal import AppStoreSigning
 
 extension WorldState {
   /// Sends exactly one notification, of this kind, about a customer created for it.
-  mutating func tell(_ kind: SampleKind, in realm: RealmID, at now: Timestamp) throws(WorldError) {
+  mutating func send(_ kind: SampleKind, in realm: RealmID, at now: Timestamp) throws(WorldError) {
     switch (kind.type, kind.subtype) {
     case (.test, _): requestTest(in: realm, at: now)
-    case (.externalPurchaseToken, let subtype): try tellOfToken(subtype, in: realm, at: now)
+    case (.externalPurchaseToken, let subtype): try sendToken(subtype, in: realm, at: now)
     case (.rescindConsent, _): try rescindConsent(addCustomer(to: realm, at: now - .seconds(86_400)), at: now)
     case (.renewalExtension, .summary?):
       summarizeExtension(
@@ -19,7 +19,7 @@ extension WorldState {
     case (.oneTimeCharge, _):
       try purchase(oneTimeProduct(in: realm).productId, by: addCustomer(to: realm, at: now), at: now)
     case (.refund, _), (.refundDeclined, _), (.refundReversed, _), (.consumptionRequest, _), (.revoke, _):
-      try tellOfRefund(kind.type, in: realm, at: now)
+      try sendRefund(kind.type, in: realm, at: now)
     case (.subscribed, let subtype):
       let product = try subscriptionProduct(in: realm)
       let customer = try addCustomer(to: realm, at: now - .seconds(3_600))
@@ -32,13 +32,13 @@ extension WorldState {
         try quietly { state throws(WorldError) in try state.lapse(lapsed, customer, now) }
       }
       try purchase(product.productId, by: customer, at: now)
-    case (.offerRedeemed, let subtype): try tellOfOffer(subtype, in: realm, at: now)
-    case (.didChangeRenewalPref, let subtype): try tellOfPlan(subtype, in: realm, at: now)
-    default: try tellOfSubscription(kind, in: realm, at: now)
+    case (.offerRedeemed, let subtype): try sendOffer(subtype, in: realm, at: now)
+    case (.didChangeRenewalPref, let subtype): try sendPlan(subtype, in: realm, at: now)
+    default: try sendSubscription(kind, in: realm, at: now)
     }
   }
 
-  private mutating func tellOfSubscription(
+  private mutating func sendSubscription(
     _ kind: SampleKind, in realm: RealmID, at now: Timestamp
   ) throws(WorldError) {
     let needsGrace = kind == SampleKind(.didFailToRenew, .gracePeriod) || kind.type == .gracePeriodExpired
@@ -96,7 +96,7 @@ extension WorldState {
     }
   }
 
-  private mutating func tellOfRefund(
+  private mutating func sendRefund(
     _ type: NotificationTypeV2, in realm: RealmID, at now: Timestamp
   ) throws(WorldError) {
     let product = try subscriptionProduct(in: realm)
@@ -119,7 +119,7 @@ extension WorldState {
     }
   }
 
-  private mutating func tellOfToken(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
+  private mutating func sendToken(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
     guard subtype != .created else {
       createExternalPurchaseToken(in: realm, at: now)
       return
@@ -130,7 +130,7 @@ extension WorldState {
     try remindOfExternalPurchaseToken(id, in: realm, isUnreported: subtype == .unreported, at: now)
   }
 
-  private mutating func tellOfPlan(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
+  private mutating func sendPlan(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
     let (high, low) = try levels(in: realm)
     let original = try quietly { state throws(WorldError) in
       let customer = try state.addCustomer(to: realm, at: now - .seconds(86_400))
@@ -142,7 +142,7 @@ extension WorldState {
     try changePlan(original, to: subtype == .downgrade ? low.productId : high.productId, at: now)
   }
 
-  private mutating func tellOfOffer(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
+  private mutating func sendOffer(_ subtype: Subtype?, in realm: RealmID, at now: Timestamp) throws(WorldError) {
     let isNew = subtype == .initialBuy || subtype == .resubscribe
     let change = subtype == .upgrade || subtype == .downgrade ? try levels(in: realm) : nil
     let product =

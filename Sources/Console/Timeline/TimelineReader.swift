@@ -1,4 +1,4 @@
-// Reads a story from Kafka backwards, in steps, and only from the partitions that the key maps to.
+// Reads a timeline from Kafka backwards, in steps, and only from the partitions that the key maps to.
 
 internal import AppStore
 internal import KafkaClient
@@ -13,23 +13,23 @@ enum TimelineUpdates: Sendable {
   case progress(scanned: Int64, left: Int64)
 }
 
-/// Reads the story of one key.
+/// Reads the timeline of one key.
 struct TimelineReader: Sendable {
   let log: any RecordLog
-  let teller: TimelineBuilder
+  let builder: TimelineBuilder
 
   static let timeout = Duration.seconds(15)
-  /// The largest number of entries in one story. A subscription has a few in a month.
+  /// The largest number of entries in one timeline. A subscription has a few in a month.
   static let limit = 1_000
 
-  /// Reads the story and passes it to `tell`, the newest entry first. `tell` may suspend to apply backpressure.
+  /// Reads the timeline and passes it to `send`, the newest entry first. `send` may suspend to apply backpressure.
   ///
-  /// - Returns: Whether the story is complete; false if it is longer than ``limit``.
-  /// - Throws: `KafkaError`, errors from `tell`, `CancellationError`.
-  func tell(since: Timestamp, _ tell: (TimelineUpdates) async throws -> Void) async throws -> Bool {
-    let sources = teller.sources
+  /// - Returns: Whether the timeline is complete; false if it is longer than ``limit``.
+  /// - Throws: `KafkaError`, errors from `send`, `CancellationError`.
+  func follow(since: Timestamp, _ send: (TimelineUpdates) async throws -> Void) async throws -> Bool {
+    let sources = builder.sources
     var merge = TimelineMerge(try await ranges(of: sources.keys.sorted(), since: since), since: since)
-    var (told, scanned) = (0, Int64(0))
+    var (sent, scanned) = (0, Int64(0))
     var calls = CallOutcomes()
     while true {
       try Task.checkCancellation()
@@ -37,12 +37,12 @@ struct TimelineReader: Sendable {
         let (entries, oldest) = try await read(step, sources[step.partition.topic])
         merge.take(step, entries, oldest: oldest)
         scanned += Int64(step.offsets.count)
-        try await tell(.progress(scanned: scanned, left: merge.unread))
+        try await send(.progress(scanned: scanned, left: merge.unread))
       } else if var entry = merge.next() {
-        guard told < Self.limit else { return false }
-        told += 1
+        guard sent < Self.limit else { return false }
+        sent += 1
         calls.complete(&entry)
-        try await tell(.entry(entry))
+        try await send(.entry(entry))
       } else {
         return true
       }
@@ -53,7 +53,7 @@ struct TimelineReader: Sendable {
   private func ranges(
     of names: [String], since: Timestamp
   ) async throws -> [TopicPartition: Range<Int64>] {
-    let key = Array(teller.subject.utf8)
+    let key = Array(builder.subject.utf8)
     let counts = try await log.partitionCounts(of: names, timeout: Self.timeout)
     let partitions = counts.map { topic, count in
       TopicPartition(topic: topic, partition: Murmur2.partition(of: key, among: count))
@@ -77,7 +77,7 @@ struct TimelineReader: Sendable {
     try await log.scan(
       step.partition, from: .offset(step.offsets.lowerBound), to: .offset(step.offsets.upperBound), upTo: 200
     ) { page in
-      let entries = page.compactMap { teller.entry($0, of: source) }
+      let entries = page.compactMap { builder.entry($0, of: source) }
       let first = page.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }
       found.withLock { found in
         found.oldest = found.oldest ?? first

@@ -78,14 +78,14 @@ import Testing
     for topic in try Deployment.catalog().topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
   }
 
-  private func story(
+  private func timeline(
     since: Timestamp = Deployment.now - .seconds(86_400), showsPayloads: Bool = false
   ) async throws -> (entries: [TimelineEntry], scanned: Int64) {
     var entries: [TimelineEntry] = []
     var scanned: Int64 = 0
     let reader = TimelineReader(
-      log: log, teller: TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads))
-    let isWhole = try await reader.tell(since: since) { news in
+      log: log, builder: TimelineBuilder(topics: topics, subject: key, showsPayloads: showsPayloads))
+    let isWhole = try await reader.follow(since: since) { news in
       switch news {
       case .entry(let entry): entries.append(entry)
       case .progress(let count, _): scanned = count
@@ -97,20 +97,20 @@ import Testing
 
   private func append(_ records: [ProducerRecord]) throws { for record in records { try log.append(record) } }
 
-  @Test func `a story has the notifications, events, delays and dead letters of its purchase only`() async throws {
+  @Test func `a timeline has the notifications, events, delays and dead letters of its purchase only`() async throws {
     func at(_ second: Int64) -> Timestamp { Deployment.now - .seconds(1_000 - second) }
     try append([
       Written.notification("n1", key: key, type: "SUBSCRIBED", family: "subscriptions", at: at(1)),
       Written.notification("n2", key: key, at: at(2)),
-      Written.parked("n2", key: key, tier: "1m", due: at(60), at: at(3)),
+      Written.delayed("n2", key: key, row: "1m", due: at(60), at: at(3)),
       Written.event("entitlement.revoked", worker: "refunds", key: key, about: "n2", at: at(4)),
       Written.deadLetter("n3", key: key, at: at(5)),
       Written.notification("n4", key: key, at: at(-100_000)),
       Written.notification("n5", key: "2000000000000000", at: at(6)),
     ])
     for number in 0..<300 { try log.append(Written.notification("x\(number)", key: "\(number)", at: at(7))) }
-    let (entries, scanned) = try await story()
-    #expect(entries.map(\.kind) == [.dead, .event, .parked, .notification, .notification])
+    let (entries, scanned) = try await timeline()
+    #expect(entries.map(\.kind) == [.dead, .event, .delayed, .notification, .notification])
     #expect(entries.map(\.title) == ["handler-error", "entitlement.revoked", "REFUND", "REFUND", "SUBSCRIBED"])
     #expect(entries.allSatisfy { $0.payload == nil })
     // Only the key's lane of each topic was scanned.
@@ -119,8 +119,8 @@ import Testing
 
   @Test func `payloads are shown only to users who may see them`() async throws {
     try append([Written.event("entitlement.revoked", worker: "refunds", key: key, about: "n", at: Deployment.now)])
-    #expect(try await story().entries.first?.payload == nil)
-    #expect(try await story(showsPayloads: true).entries.first?.payload?.contains("a@b.c") == true)
+    #expect(try await timeline().entries.first?.payload == nil)
+    #expect(try await timeline(showsPayloads: true).entries.first?.payload?.contains("a@b.c") == true)
   }
 
   @Test func `each call shows its later state, including a withdrawal`() async throws {
@@ -133,7 +133,7 @@ import Testing
       try log.append(
         Written.call(call.name, code: call.code, worker: "renewal-extensions", key: key, at: at(Int64(second))))
     }
-    let entries = try await story(showsPayloads: true).entries
+    let entries = try await timeline(showsPayloads: true).entries
     #expect(entries.allSatisfy { $0.kind == .call && $0.title == "extend" })
     func facts(_ name: String) -> [String?] {
       entries.reversed().map { entry in entry.facts.first { $0.name == name }?.value }
@@ -152,10 +152,10 @@ import Testing
           timestamp: Deployment.now.millisecondsSince1970 + Int64(number)))
     }
     struct Gone: Error {}
-    let reader = TimelineReader(log: log, teller: TimelineBuilder(topics: topics, subject: key, showsPayloads: false))
+    let reader = TimelineReader(log: log, builder: TimelineBuilder(topics: topics, subject: key, showsPayloads: false))
     var scanned: Int64 = 0
     await #expect(throws: Gone.self) {
-      _ = try await reader.tell(since: Deployment.now - .seconds(60)) { news in
+      _ = try await reader.follow(since: Deployment.now - .seconds(60)) { news in
         if case .progress(let count, _) = news { scanned = count }
         if case .entry = news { throw Gone() }
       }
@@ -164,7 +164,7 @@ import Testing
 
     let (begun, begin) = AsyncStream<Void>.makeStream()
     let telling = Task {
-      try await reader.tell(since: Deployment.now - .seconds(60)) { _ in
+      try await reader.follow(since: Deployment.now - .seconds(60)) { _ in
         begin.yield()
         try await time.clock.sleep(for: .seconds(3_600))
       }

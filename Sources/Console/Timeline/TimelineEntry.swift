@@ -1,17 +1,17 @@
-// Converts records to the entries of a subscription's story. Pure.
+// Converts records to the entries of a subscription's timeline. Pure.
 
 internal import AppStore
 internal import KafkaClient
 internal import Millrace
 internal import Operations
 
-/// One entry of a story, made from one record.
+/// One entry of a timeline, made from one record.
 struct TimelineEntry: Sendable, Hashable {
   enum Kind: String, Sendable, Hashable, CaseIterable {
     case notification
     case event
     case call
-    case parked
+    case delayed
     case dead
   }
 
@@ -51,14 +51,14 @@ struct TimelineEntry: Sendable, Hashable {
   }
 }
 
-/// Selects the records of one subscription and converts them to story entries.
+/// Selects the records of one subscription and converts them to timeline entries.
 struct TimelineBuilder: Sendable {
   let topics: ConsoleTopics
   /// The key of the subscription's records, usually its `originalTransactionId`.
   let subject: String
   let showsPayloads: Bool
 
-  /// The kinds of topics that hold records of stories.
+  /// The kinds of topics that hold records of timelines.
   enum Source: Sendable, Hashable {
     case notifications(family: String)
     case events(worker: String)
@@ -92,7 +92,7 @@ struct TimelineBuilder: Sendable {
     switch source {
     case .notifications(let family): return notification(record, family)
     case .events(let worker): return event(record, worker)
-    case .retry(let worker): return parked(record, worker)
+    case .retry(let worker): return delayed(record, worker)
     case .deadLetters(let worker): return dead(record, worker)
     case .ledger: return nil
     }
@@ -121,9 +121,9 @@ struct TimelineBuilder: Sendable {
     return entry
   }
 
-  private func parked(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry {
+  private func delayed(_ record: ConsumerRecord, _ worker: String) -> TimelineEntry {
     let history = DeliveryHistory(record)
-    var entry = entry(record, .parked, NotificationEnvelope(record.headers).typeAndSubtype, worker)
+    var entry = entry(record, .delayed, NotificationEnvelope(record.headers).typeAndSubtype, worker)
     entry.say("attempts", "\(history.attempt)")
     entry.say("due", history.due.map(Words.moment))
     entry.say("because", history.causes.last)

@@ -6,7 +6,7 @@ import AppStoreSimulator
 import Operations
 
 /// The counts of a run.
-struct Story: Sendable {
+struct RehearsalTable: Sendable {
   /// Notifications by type and subtype.
   private var came: [String: Int] = [:]
   private var twins = 0
@@ -45,20 +45,21 @@ struct Story: Sendable {
         TextCell(outcome.map { "\($0)" } ?? ""),
       ])
     }
-    func told(_ name: String) -> Int { events[name] ?? 0 }
+    func published(_ name: String) -> Int { events[name] ?? 0 }
     row("RENEWAL_EXTENDED", came["RENEWAL_EXTENDED"] ?? 0, "extended, once each", nil)
     row(
       "RENEWAL_EXTENSION/FAILURE", came["RENEWAL_EXTENSION/FAILURE"] ?? 0, "retried and extended",
-      told("extension.applied"), .green)
+      published("extension.applied"), .green)
     for (reason, count) in refused.sorted(by: { $0.key < $1.key }) {
       row("", 0, "refused by Apple: \(reason)", count, .yellow)
     }
-    if told("extension.unclear") > 0 { row("", 0, "result unknown", told("extension.unclear"), .red) }
-    row("REFUND", came["REFUND"] ?? 0, "entitlement revoked", told("entitlement.revoked"), .yellow)
+    if published("extension.unclear") > 0 { row("", 0, "result unknown", published("extension.unclear"), .red) }
+    row("REFUND", came["REFUND"] ?? 0, "entitlement revoked", published("entitlement.revoked"), .yellow)
     row("REVOKE", came["REVOKE"] ?? 0, "the same, for family sharing", nil)
     row(
-      "REFUND_REVERSED", came["REFUND_REVERSED"] ?? 0, "entitlement reinstated", told("entitlement.reinstated"), .green)
-    row("REFUND_DECLINED", came["REFUND_DECLINED"] ?? 0, "request declined", told("refund.declined"))
+      "REFUND_REVERSED", came["REFUND_REVERSED"] ?? 0, "entitlement reinstated", published("entitlement.reinstated"),
+      .green)
+    row("REFUND_DECLINED", came["REFUND_DECLINED"] ?? 0, "request declined", published("refund.declined"))
     row("version 1, unsigned", twins, "confirmed with Apple, one event each", nil)
     if let answered {
       row("CONSUMPTION_REQUEST", came["CONSUMPTION_REQUEST"] ?? 0, "answered", answered, .green)

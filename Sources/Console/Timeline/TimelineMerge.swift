@@ -1,4 +1,4 @@
-// Merges partitions that are read backwards into one story, newest entry first. A value without I/O: it decides which
+// Merges partitions that are read backwards into one timeline, newest entry first. A value without I/O: it decides which
 // range to read next and which entries are already in order.
 
 internal import AppStore
