@@ -89,7 +89,7 @@ enum LedgerEntry: Sendable, Hashable {
   /// Notifications that were done in one commit; see ``LedgerPage``.
   case page(LedgerPage.ID, LedgerPage?)
   /// The instance that last took over the lane. It says nothing about notifications. Its record ends the restore, because
-  /// all records of earlier owners are in front of it.
+  /// all records of earlier owners precede it.
   case owner(String?)
 
   /// The subject of an entry, which becomes the key of its record.

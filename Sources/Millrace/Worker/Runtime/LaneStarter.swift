@@ -1,6 +1,5 @@
 // Starts lanes. It fetches the stable committed offsets, then writes a record to the ledger, and then reads the ledger to
-// that record. The order matters: the records of an outcome that is committed after the offsets were fetched are in front
-// of the record.
+// that record. The order matters: the records of an outcome that is committed after the offsets were fetched precede it.
 
 internal import AppStore
 internal import MillraceTime
@@ -81,10 +80,10 @@ struct LaneStarter: Sendable {
         patience: parts.policy.recordsInFlight * sources.count), parts: parts)
   }
 
-  /// Appends the name of this instance to the ledger and returns the record's offset. All records of earlier owners have
-  /// lower offsets.
+  /// Appends the name of this instance to the ledger and returns the record's offset. With transactions, all records of
+  /// earlier owners have lower offsets.
   ///
-  /// The high watermark is no such end. A broker that was suspended answers a request that waited for it from its old
+  /// The high watermark would not do. A broker that was suspended answers a request that waited for it from its old
   /// state, before it learns that it is no longer the leader. A record is acknowledged by the leader only.
   private func markEnd(ofLedger lane: Int32) async throws(KafkaError) -> Int64 {
     let record = LedgerRecord(.owner(instance))

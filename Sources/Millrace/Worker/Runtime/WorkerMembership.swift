@@ -74,6 +74,7 @@ struct WorkerMembership: Sendable {
         followers.addTask { await ending.onFailure(of: commands.follow) }
         followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
         followers.addTask { await prepare(writer.client) }
+        if parts.commit == .transactional { followers.addTask { await prepare(plainWriter) } }
         followers.addTask { await ending.onFailure { try await takeOver(writer) } }
         await serve(reader, committer, supervisor)
         followers.cancelAll()

@@ -8,8 +8,8 @@ public import AppStore
   internal import Foundation
 #endif
 
-/// The encoding of a value that the ledger stores: JSON with members sorted by name, so that equal values have equal
-/// bytes.
+/// The encoding of a value that the ledger stores: JSON with members sorted by name. Dates are numbers, so they lose
+/// nothing.
 enum StoredValue {
   static func bytes(_ value: some Encodable) throws -> [UInt8] {
     let encoder = JSONEncoder()
@@ -18,7 +18,7 @@ enum StoredValue {
   }
 
   /// - Parameter place: What the bytes belong to, for the error.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the bytes are no such value.
+  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the bytes do not decode.
   static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], of place: String) throws -> Value {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
@@ -26,8 +26,8 @@ enum StoredValue {
       throw PermanentFailure(
         "stored-value",
         """
-        \(place) has \(bytes.count) bytes that are no \(type): \(error). An earlier version of the worker has stored \
-        them; make the type read them, then requeue the notification
+        \(place) has \(bytes.count) bytes that do not decode as \(type): \(error). Another version of the worker \
+        stored them; make the type read them
         """)
     }
   }
@@ -51,14 +51,29 @@ extension HandlerContext {
     _ name: String, sending value: Value, perform: (Value, EffectIntent) async throws -> Result
   ) async throws -> Result {
     let result = try await once(name, body: try StoredValue.bytes(value)) { intent in
-      let value = try StoredValue.value(Value.self, from: intent.body, of: "the intent of the effect \(name)")
-      return try StoredValue.bytes(try await perform(value, intent))
+      let value: Value
+      do {
+        value = try StoredValue.value(Value.self, from: intent.body, of: "the intent of the effect \(name)")
+      } catch {
+        throw NothingWasDone(error)
+      }
+      let result = try await perform(value, intent)
+      do {
+        return try StoredValue.bytes(result)
+      } catch {
+        // The effect is done. Record that, so that its result does not cause a second attempt.
+        try await journal.end(name, result: [])
+        throw PermanentFailure("effect-result", "\(name) was done, but JSON cannot represent its result: \(error)")
+      }
+    }
+    guard !result.isEmpty else {
+      throw PermanentFailure("effect-result", "\(name) was done, but its result could not be kept")
     }
     return try StoredValue.value(Result.self, from: result, of: "the result of the effect \(name)")
   }
 
   /// Returns the value that an earlier outcome stored under this name, or nil if there is none. See ``state(_:)``.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the state is no such value; `CancellationError` if the
+  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the state does not decode; `CancellationError` if the
   ///   worker no longer owns the lane.
   public func state<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
     guard let bytes = try await state(name) else { return nil }
@@ -67,18 +82,23 @@ extension HandlerContext {
 }
 
 extension Outcome.Results {
-  /// Returns results with a state. The value is stored as JSON.
+  /// Returns results with a state. The value is stored as JSON; nil removes the state.
   /// - Throws: `EncodingError` for a value that JSON cannot represent.
-  public static func keeping(_ name: String, encoding value: some Encodable, row: OutputRecord? = nil) throws -> Self {
+  public static func keeping<Value: Encodable>(
+    _ name: String, encoding value: Value?, row: OutputRecord? = nil
+  ) throws -> Self {
     try Self().keeping(name, encoding: value, row: row)
   }
 
-  /// Returns a copy that also stores a state. The value is stored as JSON, at most 64 KiB with the name.
+  /// Returns a copy that also stores a state. The value is stored as JSON, at most 64 KiB with the name; nil removes the
+  /// state.
   /// - Parameter row: A record with the same content for other readers. List its topic in
   ///   ``NotificationWorker/tables``.
   /// - Throws: `EncodingError` for a value that JSON cannot represent.
-  public func keeping(_ name: String, encoding value: some Encodable, row: OutputRecord? = nil) throws -> Self {
-    keeping(name, try StoredValue.bytes(value), row: row)
+  public func keeping<Value: Encodable>(
+    _ name: String, encoding value: Value?, row: OutputRecord? = nil
+  ) throws -> Self {
+    keeping(name, try value.map { try StoredValue.bytes($0) }, row: row)
   }
 }
 
@@ -92,7 +112,8 @@ extension Outcome {
 
 extension FiredTimer {
   /// Returns the value that was given when the timer was set.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the payload is no such value.
+  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the payload does not decode; the timer then fires
+  ///   again after the shortest retry delay.
   public func payload<Value: Decodable>(as type: Value.Type) throws -> Value {
     try StoredValue.value(type, from: payload, of: "the payload of the timer \(name)")
   }
@@ -100,7 +121,7 @@ extension FiredTimer {
 
 extension EffectStatus {
   /// Returns the result of an effect that has completed, or nil while its result is unknown.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the result is no such value.
+  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the result does not decode.
   public func result<Value: Decodable>(as type: Value.Type) throws -> Value? {
     guard case .ended(let bytes) = self else { return nil }
     return try StoredValue.value(type, from: bytes, of: "the result of the effect")

@@ -22,7 +22,7 @@ public struct HandlerContext: Sendable {
   // Loggers and clients are created on demand, because most runs need neither.
   private let tools: HandlerTools
   private let cause: HandlerCause
-  private let journal: any EffectRecorder
+  let journal: any EffectRecorder
   private let longestWait: Duration
 
   /// - Parameter longestWait: The longest time that a call to Apple waits for a rate-limit slot.

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// The counters and effects of all lanes of a worker.
 public struct LedgerTally: Sendable, Hashable {
-  /// Counters by name, summed over all lanes; see ``Outcome/counting(_:by:)``.
+  /// Counters by name, summed over all lanes; see ``Outcome/Results/counting(_:by:)``.
   public var counters: [String: Int64] = [:]
   /// Effects by name; see ``HandlerContext/once(_:body:perform:)``.
   public var effects: [String: EffectStatus] = [:]

@@ -36,7 +36,7 @@ public protocol NotificationWorker: Sendable {
   static var families: Set<NotificationFamily> { get }
   /// The topics, other than its events topic, that the worker writes to, without the deployment's prefix.
   ///
-  /// Handlers write to them with ``Outcome/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
+  /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
   /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed.
   static var tables: Set<String> { get }
   /// The default settings, which the configuration can override.
@@ -76,7 +76,7 @@ public protocol NotificationWorker: Sendable {
   /// Processes a timer that an outcome set.
   ///
   /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
-  /// handler throws or returns any decision except ``Outcome/Decision/done``, the timer fires again after the shortest
+  /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the shortest
   /// retry delay.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }

@@ -4,11 +4,10 @@ public import AppStore
 
 /// The result of a handler: a decision, and the timers and records to write with it.
 ///
-/// A handled notification also has ``Results``. A notification that is retried or dead-lettered has none, so they are
-/// part of that decision and cannot be lost.
+/// ``Results`` are part of the decision `done`, so no other decision can lose them.
 public struct Outcome: Sendable {
   /// The decision about the notification.
-  public enum Decision: Sendable {
+  public enum Decision: Sendable, Hashable {
     /// The notification is handled. Its results are written.
     case done(Results)
     /// The worker retries the notification after this delay, counted from now. It uses the retry topic with the longest
@@ -56,7 +55,7 @@ public struct Outcome: Sendable {
   }
 
   /// What a handled notification leads to.
-  public struct Results: Sendable {
+  public struct Results: Sendable, Hashable {
     /// The events to publish, in order.
     public var events: [EncodedEvent] = []
     /// States to store.
@@ -78,16 +77,17 @@ public struct Outcome: Sendable {
 
   /// The decision about the notification.
   public var decision: Decision
-  /// Timers to set or cancel, whatever the decision is.
+  /// Timers to set or cancel, whatever the decision is. In ``NotificationWorker/timerFired(_:in:)``, only with `done`.
   public var timers: [Timer] = []
-  /// Records to write to other topics, for instance a compacted table, whatever the decision is.
+  /// Records to write to other topics, for instance a compacted table, whatever the decision is. In
+  /// ``NotificationWorker/timerFired(_:in:)``, only with `done`.
   public var records: [OutputRecord] = []
 
   /// Creates an outcome with a decision.
   public init(_ decision: Decision) { self.decision = decision }
 
   /// The results of a handled notification; nil for another decision.
-  package var results: Results? {
+  public var results: Results? {
     guard case .done(let results) = decision else { return nil }
     return results
   }
