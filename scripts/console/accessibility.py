@@ -113,8 +113,10 @@ def focus_problems(page, title, most=400):
     reached = page.evaluate("new Set(focused.map(([e]) => e)).size")
     if reached < min(wanted, most):
         found.append(f"the Tab key reaches {reached} of {wanted} controls")
+    # The page updates itself. An element that an update has replaced meanwhile has no position.
+    page.evaluate("window.ordered = focused.map(([e]) => e).filter((e) => e.isConnected)")
     if not page.evaluate(
-            "focused.every(([e], i) => i === 0 || focused[i - 1][0].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)"):
+            "ordered.every((e, i) => i === 0 || ordered[i - 1].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING)"):
         found.append("the Tab key does not follow the page order")
     unseen = page.evaluate("focused.filter(([e, seen]) => !seen).map(([e]) => e.outerHTML.slice(0, 60))")
     if unseen:
