@@ -278,8 +278,8 @@ import Testing
   @Test(arguments: [409, 204])
   func `consent withdrawn after an attempt with an unknown result prevents the next attempt`(status: Int) async throws {
     let stage = try ConsumptionStage()
-    stage.fault(.answerLost, for: .seconds(5))
     try await stage.running { workers in
+      stage.fault(.answerLost, for: .seconds(5))
       _ = try asked(stage)
       try await stage.calm(workers)
       #expect(stage.calls == 1)
@@ -299,8 +299,8 @@ import Testing
 
   @Test func `while the team cannot confirm the consent, nothing is sent again`() async throws {
     let stage = try ConsumptionStage()
-    stage.fault(.answerLost, for: .seconds(5))
     try await stage.running { workers in
+      stage.fault(.answerLost, for: .seconds(5))
       _ = try asked(stage)
       try await stage.calm(workers)
       stage.team.answers { _ in .status(503) }
@@ -315,8 +315,8 @@ import Testing
 
   @Test func `an answer that waits for a slot is not stored, so a withdrawn consent counts`() async throws {
     let stage = try ConsumptionStage()
-    stage.fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), for: .seconds(10))
     try await stage.running { workers in
+      stage.fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), for: .seconds(10))
       // The first request gets the 429, and the second waits for the pause that it causes.
       _ = try asked(stage)
       try await stage.calm(workers)
@@ -387,8 +387,8 @@ import Testing
 
   @Test func `a rate limit that ends after the deadline is reported at once`() async throws {
     let stage = try ConsumptionStage()
-    stage.fault(.tooManyRequests(.milliseconds(from: .seconds(13 * 3_600))), for: .seconds(60))
     try await stage.running { workers in
+      stage.fault(.tooManyRequests(.milliseconds(from: .seconds(13 * 3_600))), for: .seconds(60))
       _ = try asked(stage)
       try await stage.pass(.seconds(60), step: .seconds(30), workers)
     }
@@ -487,8 +487,8 @@ import Testing
 
   @Test func `an answer with a lost response is not sent after the end, and its result is unknown`() async throws {
     let stage = try ConsumptionStage()
-    stage.fault(.answerLost, for: .seconds(10))
     try await stage.running { workers in
+      stage.fault(.answerLost, for: .seconds(10))
       _ = try asked(stage)
       try await stage.calm(workers)
     }

@@ -170,6 +170,8 @@ extension ConsumptionStage {
       + apple.calls(to: "PUT /inApps/v1/transactions/consumption")
   }
 
+  /// Injects a fault for `length` of the test's time, which also passes until the workers have their lanes. A short
+  /// fault therefore begins inside ``running(_:logger:metrics:_:)``.
   func fault(_ effect: FaultEffect, from: Duration = .zero, for length: Duration, share: Double = 1) {
     services.inject(
       Fault(
