@@ -67,7 +67,7 @@ let package = Package(
     .library(name: "AppStoreServerAPI", targets: ["AppStoreServerAPI"]),
     .library(name: "AppStoreSimulator", targets: ["AppStoreSimulator"]),
     .library(name: "MillraceTime", targets: ["MillraceTime"]),
-    .library(name: "Millrace", targets: ["Millrace"]),
+    .library(name: "MillraceWorker", targets: ["MillraceWorker"]),
     .library(name: "MillraceTesting", targets: ["MillraceTesting"]),
     // For the benchmarks, which list dead letters and plan replays.
     .library(name: "Operations", targets: ["Operations"]),
@@ -113,58 +113,80 @@ let package = Package(
     library(
       "AppStoreServerAPI",
       [
-        "AppStore", "AppStoreSignature", "MillraceTime", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1, nioPosix,
-        tracing,
+        "AppStore", "AppStoreSignature", "MillraceTime", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1,
+        nioPosix, tracing,
       ]),
     library(
       "AppStoreSimulator",
       [
-        "AppStore", "AppStoreSigning", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, hummingbirdCore,
-        jwtKit, lifecycle, logging, nioCore, nioHTTP1, yams,
+        "AppStore", "AppStoreSigning", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird,
+        hummingbirdCore, jwtKit, lifecycle, logging, nioCore, nioHTTP1, yams,
       ]),
     library(
-      "Millrace",
+      "MillraceCore",
       [
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", argumentParser,
-        asyncHTTPClient,
-        coreMetrics, crypto,
-        httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1, swiftASN1, tracing, unixSignals, yams,
+        asyncHTTPClient, coreMetrics, httpTypes, hummingbird, lifecycle, logging, metrics, nioCore, nioHTTP1,
+        swiftASN1, unixSignals, yams,
+      ]),
+    library(
+      "MillraceRecords",
+      [
+        "MillraceCore", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", crypto,
+        logging, metrics, lifecycle, tracing,
+      ]),
+    library(
+      "MillraceWorker",
+      [
+        "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+        "MillraceTime", argumentParser, coreMetrics, crypto, lifecycle, logging, metrics, nioCore, tracing,
+        unixSignals,
       ]),
     library(
       "MillraceTesting",
       [
-        "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "MillraceTime",
-        coreMetrics, logging,
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "MillraceTime", coreMetrics, logging,
       ]),
     library(
       "Ingress",
       [
-        "Millrace", "MillraceTime", "KafkaClient", "AppStore", "AppStoreSignature", argumentParser, httpTypes,
-        hummingbird,
-        hummingbirdCore, hummingbirdTLS,
-        lifecycle, logging, metrics, nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
+        "MillraceCore", "MillraceRecords", "MillraceTime", "KafkaClient", "AppStore", "AppStoreSignature",
+        argumentParser, httpTypes, hummingbird, hummingbirdCore, hummingbirdTLS, lifecycle, logging, metrics,
+        nioCertificateReloading, nioCore, nioHTTP1, nioHTTPTypes, nioSSL,
       ]),
-    library("Consumption", ["Millrace", "AppStore", "AppStoreServerAPI", "MillraceTime", crypto, logging]),
-    library("Forward", ["Millrace", "AppStore", "AppStoreServerAPI", "MillraceTime"]),
     library(
-      "Refunds", ["Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "MillraceTime"]),
+      "Consumption",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI", "MillraceTime", crypto,
+        logging,
+      ]),
+    library(
+      "Forward", ["MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI", "MillraceTime"]),
+    library(
+      "Refunds",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "MillraceTime",
+      ]),
     library(
       "RenewalExtensions",
-      ["Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime", crypto, logging]),
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "MillraceTime", crypto, logging,
+      ]),
     library(
       "Operations",
       [
-        "Millrace", "RenewalExtensions", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
-        "MillraceTime",
-        coreMetrics, crypto,
-        lifecycle, logging, metrics,
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "RenewalExtensions", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", coreMetrics, crypto, lifecycle, logging, metrics,
       ]),
     library(
       "Console",
       [
-        "Operations", "RenewalExtensions", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime",
-        argumentParser, crypto, httpTypes, hummingbird, hummingbirdCore, lifecycle, logging, metrics, nioCore,
+        "Operations", "RenewalExtensions", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient",
+        "AppStore", "AppStoreServerAPI", "MillraceTime", argumentParser, crypto, httpTypes, hummingbird,
+        hummingbirdCore, lifecycle, logging, metrics, nioCore,
       ],
       resources: [
         .embedInCode("Resources/console.css"), .embedInCode("Resources/console.js"),
@@ -173,11 +195,11 @@ let package = Package(
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Console", "Consumption", "Forward", "Ingress", "Refunds", "RenewalExtensions", "Millrace",
-        "KafkaClient", "AppStore",
-        "AppStoreServerAPI", "MillraceTime", argumentParser, lifecycle, logging, unixSignals,
+        "Operations", "Console", "Consumption", "Forward", "Ingress", "Refunds", "RenewalExtensions", "MillraceCore",
+        "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime",
+        argumentParser, lifecycle, logging, unixSignals,
       ]),
-    command("millrace-renewal-extensions", ["RenewalExtensions", "Millrace"]),
+    command("millrace-renewal-extensions", ["RenewalExtensions", "MillraceWorker"]),
     command(
       "appstore-simulator",
       [
@@ -186,33 +208,40 @@ let package = Package(
       ]),
     command("millrace-ingress", ["Ingress", argumentParser]),
     command("millrace-console", ["Console", argumentParser]),
-    command("millrace-consumption", ["Consumption", "Millrace"]),
-    command("millrace-forward", ["Forward", "Millrace"]),
-    command("millrace-refunds", ["Refunds", "Millrace"]),
+    command("millrace-consumption", ["Consumption", "MillraceWorker"]),
+    command("millrace-forward", ["Forward", "MillraceWorker"]),
+    command("millrace-refunds", ["Refunds", "MillraceWorker"]),
     // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
-    library("Processes", ["KafkaClient", "Millrace", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
-    command("millrace-demo", ["AppStoreSigning", "AppStore", "KafkaClient", "Millrace", "Processes", argumentParser]),
-    command("millrace-crash-worker", ["AppStore", "Millrace", asyncHTTPClient, nioCore, nioHTTP1]),
+    library("Processes", ["KafkaClient", "MillraceRecords", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
+    command(
+      "millrace-demo",
+      [
+        "AppStoreSigning", "AppStore", "KafkaClient", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "Processes", argumentParser,
+      ]),
+    command(
+      "millrace-crash-worker",
+      ["AppStore", "MillraceCore", "MillraceRecords", "MillraceWorker", asyncHTTPClient, nioCore, nioHTTP1]),
     command(
       "millrace-crash",
       [
-        "AppStoreSigning", "AppStore", "KafkaClient", "Millrace", "MillraceTesting", "Operations", "Processes",
-        argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
+        "AppStoreSigning", "AppStore", "KafkaClient", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting", "Operations", "Processes", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird,
+        lifecycle, logging, nioCore, nioHTTP1,
       ]),
-    command("millrace-rehearse-refunds", ["Refunds", "Millrace"]),
+    command("millrace-rehearse-refunds", ["Refunds", "MillraceWorker"]),
     command(
       "millrace-rehearse",
       [
-        "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", "KafkaClient", "Millrace", "Operations",
-        "Processes",
-        argumentParser, logging,
+        "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", "KafkaClient", "MillraceCore",
+        "MillraceRecords", "MillraceWorker", "Operations", "Processes", argumentParser, logging,
       ]),
     testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
       "TestSupport", folder: "Support",
       [
         "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
-        "Millrace", crypto,
+        "MillraceRecords", crypto,
       ]),
     tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
     tests("Rehearse", ["millrace-rehearse", "AppStore"]),
@@ -237,72 +266,64 @@ let package = Package(
     tests(
       "MillraceTesting",
       [
-        "MillraceTesting", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
-        "AppStoreSigning",
-        "MillraceTime", "SharedCluster", logging,
+        "MillraceTesting", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime", "SharedCluster", logging,
       ]),
     tests(
       "Millrace",
       [
-        "SharedCluster", "Millrace", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
-        "MillraceTime",
-        "KafkaClient",
-        "MillraceTesting", asyncHTTPClient, coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics,
-        nioCore, nioHTTP1, tracing,
+        "SharedCluster", "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "AppStoreSigning", "MillraceTime", "KafkaClient", "MillraceTesting", asyncHTTPClient,
+        coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics, nioCore, nioHTTP1, tracing,
       ]),
     tests(
       "Ingress",
       [
-        "SharedCluster", "Ingress", "Operations", "Millrace", "KafkaClient", "AppStore", "AppStoreSigning",
-        "MillraceTime",
-        "millrace-ingress",
-        asyncHTTPClient,
-        crypto,
-        lifecycle, logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
+        "SharedCluster", "Ingress", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient",
+        "AppStore", "AppStoreSigning", "MillraceTime", "millrace-ingress", asyncHTTPClient, crypto, lifecycle,
+        logging, nioCertificateReloading, nioCore, nioHTTP1, nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "Consumption",
       [
-        "Consumption", "millrace-consumption", "TestSupport", "Millrace", "MillraceTesting", "KafkaClient", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics,
-        crypto,
-        inMemoryTracing, logging, tracing,
+        "Consumption", "millrace-consumption", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "AppStoreSimulator", "MillraceTime", coreMetrics, crypto, inMemoryTracing, logging, tracing,
       ]),
     tests(
       "Forward",
       [
-        "Forward", "millrace-forward", "Millrace", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
-        "AppStoreSigning", "MillraceTime", lifecycle, logging, nioCore, nioPosix,
+        "Forward", "millrace-forward", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSigning", "MillraceTime", lifecycle, logging,
+        nioCore, nioPosix,
       ]),
     tests(
       "Refunds",
       [
-        "Refunds", "TestSupport", "Millrace", "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI",
-        "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics, logging,
+        "Refunds", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
+        "MillraceTime", coreMetrics, logging,
       ]),
     tests(
       "Operations",
       [
-        "SharedCluster", "Operations", "Millrace", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
-        "AppStoreSigning",
-        "AppStoreSimulator", "MillraceTime", "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto,
-        lifecycle,
-        logging, metrics,
+        "SharedCluster", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
+        "MillraceCLI", "MillraceTesting", "TestSupport", coreMetrics, crypto, lifecycle, logging, metrics,
       ]),
     tests(
       "Console",
       [
-        "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "Millrace",
-        "MillraceTesting", "KafkaClient",
-        "AppStore", "MillraceTime", asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore,
-        nioHTTP1,
+        "Console", "millrace-console", "AppStoreSigning", "Operations", "RenewalExtensions", "MillraceCore",
+        "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient", "AppStore", "MillraceTime",
+        asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ]),
     tests(
       "RenewalExtensions",
       [
-        "RenewalExtensions", "TestSupport", "Operations", "Millrace", "MillraceTesting", "KafkaClient", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime", coreMetrics,
-        logging,
+        "RenewalExtensions", "TestSupport", "Operations", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting", "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning",
+        "AppStoreSimulator", "MillraceTime", coreMetrics, logging,
       ]),
   ]
 )

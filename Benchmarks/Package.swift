@@ -29,7 +29,7 @@ let package = Package(
         .product(name: "AppStoreSimulator", package: "millrace"),
         .product(name: "KafkaClient", package: "millrace"),
         .product(name: "MillraceTime", package: "millrace"),
-        .product(name: "Millrace", package: "millrace"),
+        .product(name: "MillraceWorker", package: "millrace"),
         .product(name: "MillraceTesting", package: "millrace"),
         .product(name: "Operations", package: "millrace"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -7,7 +7,8 @@ internal import Foundation
 internal import KafkaClient
 internal import Logging
 internal import Metrics
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 
 /// The command line of `millrace-console`.
 package struct ConsoleCommand: AsyncParsableCommand {

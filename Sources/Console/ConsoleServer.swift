@@ -7,7 +7,8 @@ internal import Hummingbird
 internal import HummingbirdCore
 package import KafkaClient
 package import Logging
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 internal import NIOCore
 internal import ServiceLifecycle
 

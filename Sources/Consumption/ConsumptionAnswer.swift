@@ -2,7 +2,7 @@
 // for either endpoint.
 
 package import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// A provider's answer. `topics/schemas/consumption-answer.schema.json` describes its JSON.
 package struct ConsumptionAnswer: AppStoreObject {

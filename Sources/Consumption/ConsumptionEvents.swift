@@ -2,7 +2,7 @@
 // are their schemas.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// The request, as every event of the worker describes it.
 package struct AskedPurchase: Encodable, Sendable, Hashable {

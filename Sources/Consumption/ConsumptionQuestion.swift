@@ -2,7 +2,7 @@
 // need for an answer.
 
 package import AppStore
-package import Millrace
+package import MillraceWorker
 
 /// A CONSUMPTION_REQUEST from either version of App Store Server Notifications.
 ///

@@ -5,7 +5,9 @@ package import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import Logging
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
+package import MillraceWorker
 
 /// The worker behind `millrace-consumption`.
 package struct ConsumptionWorker: NotificationWorker {

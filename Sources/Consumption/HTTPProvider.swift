@@ -3,7 +3,7 @@
 package import AppStore
 package import AppStoreServerAPI
 package import MillraceTime
-internal import Millrace
+internal import MillraceCore
 
 /// Posts the question and reads the answer. See `docs/consumption.md`.
 package struct HTTPProvider: ConsumptionProvider {

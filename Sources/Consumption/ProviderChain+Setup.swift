@@ -2,7 +2,8 @@
 
 internal import AppStoreServerAPI
 internal import Logging
-internal import Millrace
+internal import MillraceCore
+internal import MillraceWorker
 
 extension ProviderChain {
   /// Creates the configured providers, in order.

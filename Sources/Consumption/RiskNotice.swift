@@ -1,7 +1,7 @@
 // The warning that an answer may come too late. It is a timer in the ledger, so it survives restarts.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// The content of the warning, stored with the timer.
 struct RiskNotice: Sendable {

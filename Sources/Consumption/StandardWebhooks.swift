@@ -3,7 +3,7 @@
 
 internal import AppStore
 internal import Crypto
-internal import Millrace
+internal import MillraceCore
 
 /// Signs posts to a team's own system.
 struct WebhookSignature: Sendable {

@@ -1,6 +1,6 @@
 // Answers that the team has written to a compacted topic in advance, by transaction or by customer.
 
-package import Millrace
+package import MillraceWorker
 
 /// Looks up answers in `appstore.consumption-answers`, first by transaction, then by customer.
 package struct TopicProvider: ConsumptionProvider {

@@ -4,7 +4,9 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
+package import MillraceWorker
 
 /// The worker behind `millrace-forward`: one for each receiver of `forward` in the configuration.
 package struct Forwarder: NotificationWorker {

@@ -1,7 +1,7 @@
 // Limits the bytes of request bodies that the ingress holds. A limit on the number of requests alone would not bound
 // its memory.
 
-internal import Millrace
+internal import MillraceCore
 internal import Synchronization
 
 /// Counts the bytes reserved for bodies, from their first byte to the response, up to a limit.

@@ -2,7 +2,8 @@
 
 internal import AppStore
 internal import AppStoreSignature
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
 
 extension IngressServer {
   static let certificateEndName = "millrace_ingress_certificate_end_seconds"

@@ -4,7 +4,7 @@
 internal import AppStore
 internal import HTTPTypes
 internal import HummingbirdCore
-internal import Millrace
+internal import MillraceCore
 
 /// Validates heads. The same check refuses a request early and decides whether to send `100 Continue`.
 struct HeadCheck: Sendable {

@@ -6,7 +6,8 @@ internal import MillraceTime
 internal import KafkaClient
 internal import Logging
 internal import Metrics
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 
 /// The command line of `millrace-ingress`.
 package struct IngressCommand: AsyncParsableCommand {

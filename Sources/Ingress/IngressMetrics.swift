@@ -4,7 +4,8 @@ internal import HTTPTypes
 internal import AppStore
 internal import AppStoreSignature
 internal import Metrics
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 
 /// The ingress's metrics; `docs/ingress.md` explains each.
 struct IngressMetrics: Sendable {

@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import AppStore
 internal import Hummingbird
 internal import Logging
-internal import Millrace
+internal import MillraceRecords
 internal import NIOCore
 
 /// Handles requests and counts refusals by reason.

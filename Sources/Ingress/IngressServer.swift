@@ -8,7 +8,8 @@ package import AppStoreSignature
 package import KafkaClient
 package import Logging
 package import Metrics
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 internal import NIOCore
 internal import ServiceLifecycle
 

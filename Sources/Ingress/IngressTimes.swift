@@ -2,7 +2,7 @@
 // real time, even if `clock` is compressed, because Kafka and HTTP clients use real time.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceCore
 
 /// The time limits for the parts of a request. Their sum never exceeds `ingress.deadline`.
 struct IngressTimes: Sendable, Hashable {

@@ -4,7 +4,7 @@ internal import MillraceTime
 internal import AppStore
 internal import KafkaClient
 internal import Logging
-internal import Millrace
+internal import MillraceRecords
 
 /// The part of the Kafka producer that the ingress uses.
 protocol RecordSink: Sendable {

@@ -5,7 +5,7 @@
 internal import MillraceTime
 internal import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// The outcome of keeping a copy.

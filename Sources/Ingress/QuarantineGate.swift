@@ -1,7 +1,7 @@
 // Decides which refused bodies to copy: each at most once an hour, and a limited number per minute. A value: time is a
 // parameter.
 
-internal import Millrace
+internal import MillraceRecords
 
 /// Decides about copies separately for each partition of the quarantine, so that neither can use up the other's
 /// allowance or memory.

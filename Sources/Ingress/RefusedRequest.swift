@@ -1,6 +1,6 @@
 // The reasons for which the ingress refuses requests, with their responses.
 
-internal import Millrace
+internal import MillraceRecords
 
 /// A request that was not answered 200.
 struct RefusedRequest: Error, Sendable, Hashable {

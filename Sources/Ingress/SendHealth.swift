@@ -1,6 +1,6 @@
 // Tracks whether writes to Kafka succeed. /readyz fails while they do not.
 
-internal import Millrace
+internal import MillraceCore
 internal import Synchronization
 
 /// The times of the last successful and the last failed write.

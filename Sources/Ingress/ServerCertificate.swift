@@ -1,7 +1,7 @@
 // TLS for the endpoint. Reloads the certificate when its file changes, because a process can outlive its certificate.
 
 internal import Logging
-internal import Millrace
+internal import MillraceCore
 internal import NIOCertificateReloading
 internal import NIOSSL
 

@@ -1,7 +1,7 @@
 // Reads the content of topics at one point in time.
 
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
 internal import Synchronization
 
 extension RecordLog {

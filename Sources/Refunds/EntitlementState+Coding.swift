@@ -2,7 +2,7 @@
 // only be added.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 extension EntitlementState {
   /// Returns the name of a transaction's state in the ledger.

@@ -2,7 +2,7 @@
 // transaction, not the subscription to which it may belong.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 enum RefundEvent: String, Sendable, CaseIterable {
   case revoked = "entitlement.revoked"

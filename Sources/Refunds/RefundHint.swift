@@ -2,7 +2,7 @@
 // Apple about.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// A transaction that is refunded according to a version 1 notification.
 struct RefundHint: Sendable, Hashable {

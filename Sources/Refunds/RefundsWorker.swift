@@ -3,7 +3,8 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-package import Millrace
+package import MillraceRecords
+package import MillraceWorker
 
 /// Publishes events for refunds, their reversals and the end of family sharing, and maintains a table of the present
 /// state.

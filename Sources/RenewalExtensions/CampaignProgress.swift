@@ -1,6 +1,6 @@
 // The progress of a campaign, from the counters and effects in the worker's ledger.
 
-package import Millrace
+package import MillraceWorker
 
 /// Counts of a campaign's subscriptions.
 package struct CampaignProgress: Sendable, Hashable {

@@ -4,7 +4,7 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 
 /// A cache of campaign statuses that makes one call at a time for each campaign.
 actor CampaignStatuses {

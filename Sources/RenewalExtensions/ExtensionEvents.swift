@@ -1,7 +1,7 @@
 // The worker's events. Each has a JSON Schema in topics/schemas. Times are in RFC 3339.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// The common members of events, encoded next to an event's own members.
 struct EventFacts: Encodable, Sendable, Hashable {

@@ -4,7 +4,7 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 
 /// The retry of one failure.
 struct ExtensionRetry {

@@ -2,7 +2,7 @@
 // request.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 enum OwnExtension {
   /// Whether a RENEWAL_EXTENDED notification results from the worker's retry.

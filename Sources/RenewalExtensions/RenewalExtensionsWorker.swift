@@ -5,7 +5,9 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import Logging
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
+package import MillraceWorker
 
 /// Retries the failures of mass extensions one subscription at a time, with the days and the reason of the campaign.
 package struct RenewalExtensionsWorker: NotificationWorker {

@@ -1,6 +1,6 @@
 import Crypto
 import HTTPTypes
-import Millrace
+import MillraceCore
 import Synchronization
 import Testing
 

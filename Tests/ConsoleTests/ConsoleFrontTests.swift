@@ -2,7 +2,8 @@ import AppStore
 import AsyncHTTPClient
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import NIOCore
 import NIOHTTP1

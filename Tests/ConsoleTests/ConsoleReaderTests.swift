@@ -2,7 +2,7 @@ import AppStore
 import MillraceTime
 import KafkaClient
 import Logging
-import Millrace
+import MillraceWorker
 import Operations
 import Testing
 

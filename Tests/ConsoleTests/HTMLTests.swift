@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Foundation
 import Operations
 import Testing

@@ -1,6 +1,7 @@
 import AppStore
 import KafkaClient
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import Operations
 import Testing
 

@@ -2,7 +2,7 @@ import AppStore
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import AppStore
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Consumption

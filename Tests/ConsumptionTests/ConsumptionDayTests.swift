@@ -16,7 +16,7 @@ import Testing
 
 @testable import AppStoreSimulator
 @testable import Consumption
-@testable import Millrace
+@testable import MillraceWorker
 
 private let dayRequests = ProcessInfo.processInfo.environment["MILLRACE_CONSUMPTION_DAY"].flatMap { Int($0) } ?? 0
 

@@ -1,6 +1,6 @@
 import AppStore
 import AppStoreSigning
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Consumption

@@ -12,7 +12,9 @@ import TestSupport
 import Testing
 
 @testable import Consumption
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct ConsumptionWorkerTests {
   private static let hour = Duration.seconds(3_600)

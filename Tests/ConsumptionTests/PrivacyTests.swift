@@ -12,7 +12,8 @@ import Tracing
 
 @testable import AppStoreSimulator
 @testable import Consumption
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite(.timeLimit(.minutes(15))) struct PrivacyTests {
   /// Collects every log line of a run, at every level.

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreServerAPI
 import MillraceTime
-import Millrace
+import MillraceCore
 import Synchronization
 import Testing
 

@@ -5,11 +5,13 @@ import AppStoreServerAPI
 import AppStoreSigning
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import MillraceTesting
 import Testing
 
 @testable import Forward
+import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct ForwarderTests {
   /// Runs a forwarder to the receiver at `url` in a harness.

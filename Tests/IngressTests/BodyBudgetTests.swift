@@ -1,5 +1,5 @@
 import AppStoreSigning
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Ingress

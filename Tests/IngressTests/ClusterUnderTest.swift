@@ -2,7 +2,7 @@
 // suites can run in parallel and repeatedly.
 
 import KafkaClient
-import Millrace
+import MillraceRecords
 import SharedCluster
 
 /// The value of `KAFKA_BOOTSTRAP_SERVERS`, nil if it is not set or empty.

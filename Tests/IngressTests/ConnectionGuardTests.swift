@@ -4,7 +4,7 @@
 import AppStore
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Ingress

@@ -5,7 +5,8 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
+import MillraceRecords
 import NIOHTTP1
 import Testing
 

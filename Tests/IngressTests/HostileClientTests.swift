@@ -5,11 +5,12 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceRecords
 import NIOHTTP1
 import Testing
 
 @testable import Ingress
+import MillraceCore
 
 @Suite(.serialized, .timeLimit(.minutes(10))) struct HostileClientTests {
   static let mutations = 10_000

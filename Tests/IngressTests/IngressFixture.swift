@@ -8,7 +8,8 @@ import AsyncHTTPClient
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
+import MillraceRecords
 import NIOCore
 import NIOHTTP1
 import ServiceLifecycle

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreSigning
 import Crypto
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Ingress

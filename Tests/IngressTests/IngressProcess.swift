@@ -2,7 +2,7 @@
 
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceWorker
 import Synchronization
 import Testing
 

@@ -3,11 +3,12 @@ import AppStoreSignature
 import AppStoreSigning
 import KafkaClient
 import Logging
-import Millrace
+import MillraceRecords
 import NIOHTTP1
 import Testing
 
 @testable import Ingress
+import MillraceCore
 
 @Suite(.timeLimit(.minutes(15))) struct IngressServerTests {
   @Test func `every type and subtype is stored unchanged, with its key, in its topic`()

@@ -1,4 +1,4 @@
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Ingress

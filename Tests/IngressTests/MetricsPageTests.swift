@@ -5,7 +5,8 @@ import Foundation
 import Testing
 
 @testable import Ingress
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceWorker
 @testable import Operations
 
 @Suite struct MetricsPageTests {

@@ -5,7 +5,8 @@ import AppStore
 import AppStoreSigning
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Synchronization
 import Testing
 

@@ -3,7 +3,7 @@
 import AppStore
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceWorker
 
 /// Mutates valid notifications, in the same way for the same seed. A mutation changes signed or secret bytes, or breaks
 /// the JSON around them, so no result is valid.

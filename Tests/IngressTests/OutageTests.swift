@@ -6,7 +6,7 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceWorker
 import NIOHTTP1
 import Testing
 

@@ -1,5 +1,5 @@
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import Ingress

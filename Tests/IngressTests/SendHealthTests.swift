@@ -1,4 +1,4 @@
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Ingress

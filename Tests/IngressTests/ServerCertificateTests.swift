@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
 import NIOCertificateReloading
 import NIOCore
 import NIOHTTP1

@@ -5,11 +5,12 @@ import AppStoreSigning
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceRecords
 import NIOHTTP1
 import Testing
 
 @testable import Ingress
+import MillraceCore
 
 @Suite(.serialized, .timeLimit(.minutes(15))) struct ShutdownTests {
   @Test func `SIGTERM under load loses nothing that was answered with 200, and the exit status is 0`() async throws {

@@ -4,10 +4,11 @@ import AppStore
 import AppStoreSigning
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Operations
+import MillraceRecords
 
 @Suite("The millrace command line", .timeLimit(.minutes(15)))
 struct CommandLineTests {

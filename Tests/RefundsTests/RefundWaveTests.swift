@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceRecords
 @testable import Refunds
 
 @Suite(.timeLimit(.minutes(15))) struct RefundWaveTests {

@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceWorker
 @testable import Refunds
 
 @Suite(.timeLimit(.minutes(15))) struct RefundsWorkerTests {

@@ -3,7 +3,7 @@
 import AppStore
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import TestSupport
 import Testing

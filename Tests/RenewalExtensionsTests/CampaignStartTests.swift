@@ -1,6 +1,6 @@
 import AppStore
 import MillraceTesting
-import Millrace
+import MillraceRecords
 import KafkaClient
 import MillraceTime
 import TestSupport
@@ -9,6 +9,7 @@ import Testing
 @testable import AppStoreSimulator
 @testable import Operations
 @testable import RenewalExtensions
+import MillraceCore
 
 @Suite(.timeLimit(.minutes(15))) struct CampaignStartTests {
   private static let massExtend: Set<AppStoreSimulator.APIEndpoint> = [.massExtendRenewalDate]

@@ -1,6 +1,6 @@
 import AppStore
 import Foundation
-import Millrace
+import MillraceWorker
 import TestSupport
 import Testing
 

@@ -13,7 +13,7 @@ import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceWorker
 @testable import Operations
 @testable import RenewalExtensions
 

@@ -4,7 +4,7 @@ import AppStore
 import MillraceTesting
 import KafkaClient
 import MillraceTime
-import Millrace
+import MillraceWorker
 import TestSupport
 import Testing
 

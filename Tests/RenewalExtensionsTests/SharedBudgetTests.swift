@@ -3,7 +3,7 @@
 import AppStore
 import AppStoreServerAPI
 import MillraceTime
-import Millrace
+import MillraceCore
 import MillraceTesting
 import Testing
 

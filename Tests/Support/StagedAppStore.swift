@@ -6,7 +6,7 @@ package import AppStoreSigning
 package import AppStoreSimulator
 package import MillraceTime
 internal import Crypto
-package import Millrace
+package import MillraceRecords
 
 /// A simulated App Store with one app in it.
 package struct StagedAppStore: Sendable {
@@ -55,12 +55,12 @@ package struct StagedAppStore: Sendable {
   /// Returns the record that the ingress writes for a notification. Does not verify signatures; the worker does that.
   package static func received(
     _ jws: [UInt8], router: NotificationRouter
-  ) throws -> Millrace.NotificationRecord {
+  ) throws -> MillraceRecords.NotificationRecord {
     let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
     let transaction = try payload.data?.signedTransactionInfo.map {
       JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
     }
-    return Millrace.NotificationRecord.v2(
+    return MillraceRecords.NotificationRecord.v2(
       jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
       traceParent: nil, router: router)
   }

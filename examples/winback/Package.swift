@@ -8,7 +8,7 @@ let package = Package(
     .package(name: "millrace", path: "../..")
   ],
   targets: [
-    .executableTarget(name: "Winback", dependencies: [.product(name: "Millrace", package: "millrace")]),
+    .executableTarget(name: "Winback", dependencies: [.product(name: "MillraceWorker", package: "millrace")]),
     .testTarget(
       name: "WinbackTests",
       dependencies: ["Winback", .product(name: "MillraceTesting", package: "millrace")]),

@@ -4,7 +4,7 @@ import AppStore
 import ArgumentParser
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceWorker
 @_spi(Measurement) import MillraceTesting
 
 /// The topics of one run, on the cluster of `KAFKA_BOOTSTRAP_SERVERS`.

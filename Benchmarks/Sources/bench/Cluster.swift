@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceWorker
 
 struct Cluster: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,7 +5,7 @@ import CConsumeLoop
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceWorker
 @_spi(Measurement) import MillraceTesting
 import Synchronization
 

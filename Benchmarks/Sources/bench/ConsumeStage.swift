@@ -3,7 +3,7 @@ import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 
 struct ConsumeStage {

@@ -1,6 +1,6 @@
 // The workers that `bench consume` runs.
 import AppStore
-import Millrace
+import MillraceWorker
 import Synchronization
 
 /// Does nothing and counts its calls.

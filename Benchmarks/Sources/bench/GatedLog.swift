@@ -1,7 +1,7 @@
 // A log whose readers get no records while a gate is closed, so a round can be prepared before it runs. Prefetching
 // continues meanwhile, as in a C program that does not poll.
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 import Synchronization
 

@@ -4,7 +4,7 @@ import ArgumentParser
 import MillraceTime
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 import Operations
 

@@ -4,7 +4,7 @@ import ArgumentParser
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceWorker
 @_spi(Measurement) import MillraceTesting
 
 struct Restore: AsyncParsableCommand {

@@ -4,7 +4,7 @@ import AppStoreServerAPI
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceWorker
 @_spi(Measurement) import MillraceTesting
 import Synchronization
 

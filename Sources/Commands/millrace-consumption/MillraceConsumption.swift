@@ -1,5 +1,5 @@
 internal import Consumption
-internal import Millrace
+internal import MillraceWorker
 
 @main enum MillraceConsumption {
   static func main() async { await ConsumptionWorker.main() }

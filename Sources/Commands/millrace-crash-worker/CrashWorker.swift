@@ -3,7 +3,9 @@
 
 import AppStore
 import AsyncHTTPClient
-import Millrace
+import MillraceCore
+import MillraceRecords
+import MillraceWorker
 import NIOCore
 import NIOHTTP1
 

@@ -4,10 +4,11 @@ import AppStore
 import AppStoreSigning
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Operations
 import Processes
+import MillraceCore
 
 #if canImport(Glibc)
   import Glibc

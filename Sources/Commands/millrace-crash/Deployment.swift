@@ -5,7 +5,8 @@ import AppStore
 import AppStoreSigning
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import MillraceTesting
 import Processes
 

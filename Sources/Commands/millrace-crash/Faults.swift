@@ -2,7 +2,7 @@
 // restarted. Every post that is answered 200 must be in Kafka and be handled once.
 
 import Foundation
-import Millrace
+import MillraceWorker
 import Processes
 
 #if canImport(Glibc)

@@ -3,7 +3,7 @@
 import AppStore
 import Crypto
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Processes
 
 /// The guarantees that a scenario checks.

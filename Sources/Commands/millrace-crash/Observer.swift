@@ -2,7 +2,7 @@
 
 import AppStore
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Processes
 import Synchronization
 

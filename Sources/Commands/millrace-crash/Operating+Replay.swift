@@ -3,7 +3,7 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Processes
 
 extension Operating {

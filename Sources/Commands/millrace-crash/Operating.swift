@@ -4,7 +4,7 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Processes
 
 extension CrashTest {

@@ -1,7 +1,7 @@
 // Posts to an ingress at a fixed rate, regardless of the answers, and counts the answers by fault.
 
 import AsyncHTTPClient
-import Millrace
+import MillraceCore
 import MillraceTesting
 import NIOCore
 import NIOHTTP1

@@ -3,7 +3,7 @@
 
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 import Processes
 import Synchronization

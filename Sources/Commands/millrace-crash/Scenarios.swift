@@ -4,7 +4,7 @@
 import AppStoreSigning
 import ArgumentParser
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Processes
 
 #if canImport(Glibc)

@@ -1,8 +1,9 @@
 // Last step: compares every topic with the simulator's files and the journal.
 import ArgumentParser
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Processes
+import MillraceCore
 
 struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 // Third step, after the simulator: posts forgeries. The ingress must refuse each with the right status.
 import AppStoreSigning
 import ArgumentParser
-import Millrace
+import MillraceWorker
 import Processes
 
 struct Forge: AsyncParsableCommand {

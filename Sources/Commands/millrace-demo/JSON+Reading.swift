@@ -6,7 +6,7 @@ extension JSONObject {
     if case .string(let text)? = self[name] { text } else { nil }
   }
 
-  func number(_ name: String) -> Int? {
+  func count(_ name: String) -> Int? {
     if case .integer(let number)? = self[name] { Int(number) } else { nil }
   }
 
@@ -14,7 +14,7 @@ extension JSONObject {
   func counts(_ name: String) -> [String: Int]? {
     guard case .object(let object)? = self[name] else { return nil }
     return Dictionary(
-      object.members.compactMap { member in object.number(member.key).map { (member.key, $0) } },
+      object.members.compactMap { member in object.count(member.key).map { (member.key, $0) } },
       uniquingKeysWith: { $1 })
   }
 }

@@ -66,8 +66,8 @@ extension JournalEntry {
   init(line: String) throws {
     let object = try JSONObject(parsing: Array(line.utf8))
     guard let group = object.text("group").flatMap(Group.init), let label = object.text("label"),
-      let destination = object.text("destination").flatMap(Destination.init), let status = object.number("status"),
-      let expectedStatus = object.number("expectedStatus"),
+      let destination = object.text("destination").flatMap(Destination.init), let status = object.count("status"),
+      let expectedStatus = object.count("expectedStatus"),
       let value = object.text("value").flatMap({ Base64.decodeStandard(Array($0.utf8)) })
     else { throw RunError("the journal has a line that this program did not write") }
     self.init(

@@ -1,6 +1,6 @@
 // Reads the simulator's file of delivery attempts and derives the expected result of each attempt.
 import AppStore
-import Millrace
+import MillraceWorker
 import Processes
 
 enum SentNotifications {
@@ -18,8 +18,8 @@ enum SentNotifications {
     let isV1 = type.hasPrefix("V1 ")
     var entry =
       try isV1 ? version1(type, body: body, secret: secret) : version2(type, body: body)
-    entry.status = attempt.number("status") ?? 0
-    entry.isFirst = attempt.number("attempt") == 1 && attempt["duplicate"] == .bool(false)
+    entry.status = attempt.count("status") ?? 0
+    entry.isFirst = attempt.count("attempt") == 1 && attempt["duplicate"] == .bool(false)
     return entry
   }
 

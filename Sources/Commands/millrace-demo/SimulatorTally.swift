@@ -2,7 +2,7 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Processes
 
 struct SimulatorTally {
@@ -16,7 +16,7 @@ struct SimulatorTally {
   /// Parses the output of `appstore-simulator run --report`.
   init(report: JSONObject) throws {
     guard case .object(let notifications)? = report["notifications"],
-      let acknowledged = notifications.number("acknowledged"), let abandoned = notifications.number("abandoned"),
+      let acknowledged = notifications.count("acknowledged"), let abandoned = notifications.count("abandoned"),
       let sent = notifications.counts("sentByType"), let answers = notifications.counts("answers")
     else { throw RunError("the simulator's report has no counts of sent notifications") }
     self.acknowledged = acknowledged

@@ -1,6 +1,6 @@
 // Judges a demonstration: compares the posted bodies with the records in Kafka, without I/O.
 import KafkaClient
-import Millrace
+import MillraceRecords
 
 struct Verdict {
   /// One row of the summary.

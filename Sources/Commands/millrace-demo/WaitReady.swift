@@ -1,6 +1,6 @@
 // Waits until the ingress's readiness probe succeeds.
 import ArgumentParser
-import Millrace
+import MillraceWorker
 import Processes
 
 struct WaitReady: AsyncParsableCommand {

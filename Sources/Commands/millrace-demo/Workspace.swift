@@ -2,7 +2,7 @@
 import AppStore
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceCore
 
 struct Workspace {
   let directory: String

@@ -1,7 +1,7 @@
 // Runs the forward worker as a process.
 
 internal import Forward
-internal import Millrace
+internal import MillraceWorker
 
 @main
 enum MillraceForward {

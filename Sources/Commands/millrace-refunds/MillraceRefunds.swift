@@ -1,6 +1,6 @@
 // Runs the refunds worker as a process.
 
-internal import Millrace
+internal import MillraceWorker
 internal import Refunds
 
 @main

@@ -1,7 +1,7 @@
 // Another release of the refunds worker, for the replay in a rehearsal: it names partial refunds differently and is
 // otherwise the same.
 
-import Millrace
+import MillraceWorker
 import Refunds
 
 @main struct RehearseRefunds: NotificationWorker {

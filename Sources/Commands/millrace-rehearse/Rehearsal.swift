@@ -6,7 +6,7 @@ import AppStoreSigning
 import AppStoreSimulator
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Operations
 import Processes
 

@@ -8,7 +8,8 @@ import MillraceTime
 import Foundation
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 import Processes
 import Synchronization

@@ -4,7 +4,7 @@
 import AppStore
 import AppStoreSimulator
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Operations
 import Processes
 

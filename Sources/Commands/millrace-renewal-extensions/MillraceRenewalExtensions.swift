@@ -1,6 +1,6 @@
 // Runs the renewal-extensions worker as a process.
 
-import Millrace
+import MillraceWorker
 import RenewalExtensions
 
 @main

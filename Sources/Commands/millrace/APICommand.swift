@@ -3,7 +3,7 @@
 import AppStoreServerAPI
 internal import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceWorker
 import Operations
 
 struct APICommand: AsyncParsableCommand {

@@ -3,8 +3,9 @@
 import ArgumentParser
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Operations
+import MillraceCore
 
 struct AuditCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

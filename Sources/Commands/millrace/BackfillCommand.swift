@@ -5,7 +5,8 @@ import AppStoreServerAPI
 import ArgumentParser
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 
 struct BackfillCommand: AsyncParsableCommand {

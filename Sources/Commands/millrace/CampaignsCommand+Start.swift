@@ -3,7 +3,7 @@
 import AppStoreServerAPI
 import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceCore
 import Operations
 import RenewalExtensions
 

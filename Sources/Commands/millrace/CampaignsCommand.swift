@@ -5,7 +5,7 @@ import AppStoreServerAPI
 import ArgumentParser
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
 import Operations
 import RenewalExtensions
 

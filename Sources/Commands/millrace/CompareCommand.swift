@@ -3,7 +3,8 @@
 import AppStore
 import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 
 struct CompareCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 // `millrace config`
 
 import ArgumentParser
-import Millrace
+import MillraceCore
 import Operations
 
 struct ConfigCommand: AsyncParsableCommand {

@@ -3,7 +3,8 @@
 import ArgumentParser
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 
 struct DeadLettersCommand: AsyncParsableCommand {

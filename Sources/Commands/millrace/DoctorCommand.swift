@@ -2,7 +2,7 @@
 
 internal import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceCore
 import Operations
 
 struct DoctorCommand: AsyncParsableCommand {

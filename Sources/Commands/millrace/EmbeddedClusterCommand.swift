@@ -1,8 +1,9 @@
 // `millrace embedded-cluster`
 
 import ArgumentParser
-import Millrace
+import MillraceRecords
 import Operations
+import MillraceCore
 
 struct EmbeddedClusterCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

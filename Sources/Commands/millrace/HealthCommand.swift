@@ -2,7 +2,7 @@
 
 import AppStoreServerAPI
 import ArgumentParser
-import Millrace
+import MillraceWorker
 import Operations
 
 struct HealthCommand: AsyncParsableCommand {

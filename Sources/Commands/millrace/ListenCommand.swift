@@ -1,8 +1,9 @@
 // `millrace listen`
 
 internal import ArgumentParser
-import Millrace
+import MillraceRecords
 import Operations
+internal import MillraceCore
 
 extension Listener.Start: ExpressibleByArgument {}
 

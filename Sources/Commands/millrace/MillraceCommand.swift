@@ -1,7 +1,7 @@
 // The list of commands. The module Operations implements them.
 
 import ArgumentParser
-import Millrace
+import MillraceCore
 
 struct MillraceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

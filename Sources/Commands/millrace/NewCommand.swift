@@ -1,7 +1,7 @@
 // `millrace new consumer`
 
 import ArgumentParser
-import Millrace
+import MillraceCore
 import Operations
 
 struct NewCommand: AsyncParsableCommand {

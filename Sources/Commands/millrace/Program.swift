@@ -6,7 +6,7 @@ import Console
 import Consumption
 import Forward
 import Ingress
-import Millrace
+import MillraceWorker
 import Refunds
 import RenewalExtensions
 

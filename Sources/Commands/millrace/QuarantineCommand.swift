@@ -3,8 +3,9 @@
 import MillraceTime
 import ArgumentParser
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Operations
+import MillraceCore
 
 struct QuarantineCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

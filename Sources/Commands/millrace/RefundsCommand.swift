@@ -4,7 +4,8 @@ import AppStore
 import AppStoreServerAPI
 import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 import Refunds
 

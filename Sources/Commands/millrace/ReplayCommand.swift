@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceWorker
 import Operations
 
 struct ReplayCommand: AsyncParsableCommand {

@@ -3,7 +3,7 @@
 import AppStore
 import ArgumentParser
 import MillraceTime
-import Millrace
+import MillraceRecords
 import Operations
 
 struct SelectionOptions: ParsableArguments {

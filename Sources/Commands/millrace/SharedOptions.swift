@@ -1,7 +1,7 @@
 // The options and the exit path of every command.
 
 import ArgumentParser
-import Millrace
+import MillraceCore
 import Operations
 import Synchronization
 

@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Operations
 
 struct TopicsCommand: AsyncParsableCommand {

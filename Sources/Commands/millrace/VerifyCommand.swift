@@ -2,7 +2,7 @@
 
 import MillraceTime
 internal import ArgumentParser
-import Millrace
+import MillraceWorker
 import Operations
 
 extension SignedDataKind: ExpressibleByArgument {}

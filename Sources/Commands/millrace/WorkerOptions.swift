@@ -3,7 +3,7 @@
 import ArgumentParser
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Operations
 
 struct WorkerOptions: ParsableArguments {

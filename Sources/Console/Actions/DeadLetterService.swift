@@ -4,7 +4,8 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
+internal import MillraceWorker
 internal import Operations
 internal import Synchronization
 

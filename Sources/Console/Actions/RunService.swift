@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import MillraceTime
-internal import Millrace
+internal import MillraceRecords
 internal import Operations
 
 /// Pauses, resumes and stops runs, and records each action in the audit trail.

@@ -4,7 +4,7 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// Collects the state of topics and consumer groups from the cluster.
 struct ClusterSurvey: Sendable {

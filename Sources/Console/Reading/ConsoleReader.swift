@@ -5,7 +5,8 @@ internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
 internal import Logging
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 internal import Operations
 internal import RenewalExtensions
 internal import ServiceLifecycle

@@ -1,7 +1,7 @@
 // Reads one record at a given position.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// Reads a single record.

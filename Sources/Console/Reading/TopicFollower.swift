@@ -2,7 +2,7 @@
 
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// Follows a fixed set of partitions.
 struct TopicFollower: Sendable {

@@ -1,7 +1,8 @@
 // Classifies topics by the kind of records that the console reads from them. Pure.
 
 internal import MillraceTime
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 internal import Operations
 internal import RenewalExtensions
 

@@ -2,7 +2,8 @@
 
 internal import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
+internal import MillraceWorker
 internal import Operations
 
 #if canImport(Glibc)

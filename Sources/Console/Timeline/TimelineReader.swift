@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// A report from ``TimelineReader`` to its caller.

@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceWorker
 internal import Operations
 
 struct DeadLetterListView: Sendable {

@@ -1,6 +1,6 @@
 // The common layout of all pages.
 
-internal import Millrace
+internal import MillraceCore
 
 /// The visitor and the options that affect every page.
 struct PageContext: Sendable {

@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 internal import Operations
 internal import RenewalExtensions
 

@@ -1,7 +1,7 @@
 // The sections of the first page about operators' work: dead letters, campaigns, deadlines, runs and the audit trail.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceRecords
 internal import Operations
 internal import RenewalExtensions
 

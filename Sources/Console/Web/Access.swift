@@ -2,7 +2,7 @@
 
 internal import Crypto
 internal import HTTPTypes
-internal import Millrace
+internal import MillraceCore
 
 /// The user who sent a request.
 struct Visitor: Sendable, Hashable {

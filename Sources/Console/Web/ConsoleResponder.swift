@@ -7,7 +7,8 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import KafkaClient
 internal import Logging
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 internal import NIOCore
 internal import Operations
 internal import ServiceLifecycle

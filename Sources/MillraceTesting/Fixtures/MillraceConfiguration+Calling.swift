@@ -1,7 +1,7 @@
 // The configuration of one production app that calls a simulator, for this project's own tests.
 
 internal import AppStore
-package import Millrace
+package import MillraceCore
 
 extension MillraceConfiguration {
   /// Returns a configuration of one app that calls these URLs.

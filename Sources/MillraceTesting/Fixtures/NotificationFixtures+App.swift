@@ -2,7 +2,7 @@
 
 package import AppStoreServerAPI
 internal import AppStoreSigning
-public import Millrace
+public import MillraceCore
 
 extension NotificationFixtures {
   /// Returns the app's entry in a configuration.

@@ -5,7 +5,8 @@ public import AppStore
 public import AppStoreSignature
 public import AppStoreSigning
 public import KafkaClient
-public import Millrace
+internal import MillraceCore
+public import MillraceRecords
 
 /// Creates signed notifications of one app, and the records that the ingress would write for them.
 ///

@@ -8,7 +8,9 @@ public import MillraceTime
 public import CoreMetrics
 public import KafkaClient
 internal import Logging
-public import Millrace
+public import MillraceCore
+public import MillraceRecords
+public import MillraceWorker
 
 /// Runs a worker as its process would, without Kafka and without waiting.
 ///

@@ -1,7 +1,7 @@
 // A log that wraps another one, for tests and benchmarks that change one of its operations.
 
 public import KafkaClient
-public import Millrace
+public import MillraceRecords
 
 /// A log that forwards every call to the log that it wraps. A conforming type overrides the calls that it changes.
 public protocol ForwardingLog: RecordLog {

@@ -1,7 +1,7 @@
 // The log's state of each reader, and how the group's decisions reach the reader.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// The state of a group member's client.
 struct ReaderState: Sendable {

@@ -2,7 +2,7 @@
 // and has no clock; time is a parameter.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// A process in the test. Pausing and crashing affect all its clients.
 struct ProcessID: Sendable, Hashable {

@@ -1,7 +1,7 @@
 // Replays records to a worker, with the same result as `millrace replay`.
 
 public import KafkaClient
-public import Millrace
+public import MillraceRecords
 
 extension InMemoryLog {
   /// Sends all records of a worker's input topics to its replay topic, in order.

@@ -2,7 +2,7 @@
 
 public import MillraceTime
 public import KafkaClient
-public import Millrace
+public import MillraceRecords
 
 /// A log in memory that keeps Kafka's promises: partitions and offsets, groups and generations, transactions, isolation
 /// and fencing.

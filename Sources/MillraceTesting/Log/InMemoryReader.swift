@@ -1,7 +1,7 @@
 // A group member on the in-memory log.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 final class InMemoryReader: LogReader {
   private let host: BrokerHost

@@ -1,7 +1,7 @@
 // A transactional producer on the in-memory log.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 final class InMemoryTransactionalWriter: TransactionalLogWriter {

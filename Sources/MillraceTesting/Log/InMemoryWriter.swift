@@ -1,7 +1,7 @@
 // Writers on the in-memory log.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// Counts calls in progress, so that a client ends only when the last call has its result.

@@ -8,7 +8,9 @@ public import AppStoreSignature
 public import MillraceTime
 internal import KafkaClient
 public import Logging
-public import Millrace
+public import MillraceCore
+public import MillraceRecords
+public import MillraceWorker
 
 /// The runtime of one worker, for measurements.
 @_spi(Measurement) public struct MeasuredWorker: Sendable {

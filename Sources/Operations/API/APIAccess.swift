@@ -5,7 +5,7 @@ package import AppStoreServerAPI
 internal import AppStoreSignature
 package import MillraceTime
 internal import Logging
-package import Millrace
+package import MillraceCore
 
 /// Creates App Store Server API clients from the configuration.
 package enum APIAccess {

@@ -1,7 +1,7 @@
 // Selects the app of an API call: the one that `--app` names, or the only configured one.
 
 package import AppStore
-package import Millrace
+package import MillraceCore
 
 /// A configured app with App Store Server API credentials.
 package struct APIApp: Sendable, Hashable {

@@ -2,7 +2,7 @@
 
 package import AppStore
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 
 /// The flags of `millrace api history`.
 package struct HistoryFilter: Sendable, Hashable {

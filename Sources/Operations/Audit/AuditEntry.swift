@@ -1,7 +1,7 @@
 // The audit trail for people and scripts: one entry per run, folded from its records. Pure.
 
 package import AppStore
-package import Millrace
+package import MillraceRecords
 
 /// An operator's action and its result so far.
 package struct AuditEntry: Sendable, Hashable {

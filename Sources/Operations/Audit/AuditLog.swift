@@ -2,7 +2,8 @@
 
 package import AppStore
 internal import KafkaClient
-package import Millrace
+package import MillraceRecords
+package import MillraceWorker
 
 /// The audit trail of a deployment.
 package struct AuditLog: Sendable {

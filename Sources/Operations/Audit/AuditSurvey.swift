@@ -1,7 +1,7 @@
 // The audit trail combined with the latest activity of each run, as `millrace audit` shows it. Pure.
 
 package import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// All actions of operators and their current status.
 package struct AuditSurvey: Sendable {

@@ -3,7 +3,8 @@
 
 package import AppStore
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
+package import MillraceWorker
 
 /// The latest activity of each run.
 package struct RunHeartbeat: Sendable, Hashable {

@@ -2,7 +2,8 @@
 
 package import AppStore
 internal import KafkaClient
-package import Millrace
+package import MillraceRecords
+internal import MillraceWorker
 
 /// The backfill runs of a deployment.
 package struct BackfillLog: Sendable {

@@ -4,7 +4,9 @@ internal import AppStoreServerAPI
 package import MillraceTime
 internal import KafkaClient
 internal import Logging
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
+internal import MillraceWorker
 
 extension BackfillOperation {
   /// Runs `work` with an operation and closes its connections afterwards.
@@ -34,7 +36,7 @@ extension BackfillOperation {
     let admission = try NotificationAdmission(
       configuration, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
     let channel = PauseChannel(
-      topic: log.prefix + PauseChannel.topic, log: log.log, pauses: pauses, budget: budget, logger: logger
+      topic: log.prefix + WorkerTopics.controlTopic, log: log.log, pauses: pauses, budget: budget, logger: logger
     ) { record, problem in
       logger.warning(
         "skipped an unreadable record",
@@ -50,7 +52,9 @@ extension BackfillOperation {
   /// The topics that a backfill reads and writes.
   static func topics(of catalog: TopicCatalog) -> [TopicDefinition] {
     catalog.notificationTopics
-      + [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic].compactMap { catalog.topic(named: $0) }
+      + [BackfillRecord.topic, QuarantineRecord.topic, WorkerTopics.controlTopic].compactMap {
+        catalog.topic(named: $0)
+      }
   }
 }
 
@@ -59,7 +63,7 @@ extension BackfillOperation.Parts {
   /// - Returns: The name of the quarantine topic in Kafka.
   func requireTopics() async throws -> String {
     try await log.require(
-      [BackfillRecord.topic, QuarantineRecord.topic, PauseChannel.topic, AuditRecord.topic]
+      [BackfillRecord.topic, QuarantineRecord.topic, WorkerTopics.controlTopic, AuditRecord.topic]
         + catalog.notificationTopics.map(\.name))
     return log.prefix + QuarantineRecord.topic
   }

@@ -5,7 +5,8 @@ internal import AppStore
 package import AppStoreServerAPI
 package import MillraceTime
 internal import KafkaClient
-package import Millrace
+package import MillraceRecords
+internal import MillraceWorker
 
 /// Fills gaps from Apple's notification history.
 package struct BackfillOperation: Sendable {

@@ -1,7 +1,7 @@
 // The shared state of a run's tasks: the next slice, the progress of each, and the operator's request.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// The progress of a run.
 actor BackfillProgress {

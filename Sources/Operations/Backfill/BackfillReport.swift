@@ -2,7 +2,7 @@
 
 package import AppStore
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 
 /// An event in a run.
 package enum BackfillReport: Sendable, Hashable {

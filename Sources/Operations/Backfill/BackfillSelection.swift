@@ -1,7 +1,7 @@
 // The notifications that a run fetches from Apple's history: conversion from flags, to requests, and to and from JSON.
 
 package import AppStore
-package import Millrace
+package import MillraceCore
 
 /// One app in one environment. Apple keeps one history for each.
 package struct BackfillTarget: Sendable, Hashable, CustomStringConvertible {

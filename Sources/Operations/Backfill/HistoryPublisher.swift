@@ -5,7 +5,8 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
+internal import MillraceWorker
 
 /// Writes the items of histories to Kafka.
 struct HistoryPublisher: Sendable {

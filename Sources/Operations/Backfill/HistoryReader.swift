@@ -4,7 +4,7 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
-internal import Millrace
+internal import MillraceWorker
 
 /// The reaction to a failed request for a page. A table over Apple's errors, so it can be read and tested as one.
 enum HistoryRemedy: Sendable, Hashable {

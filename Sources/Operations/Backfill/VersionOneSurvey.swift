@@ -4,7 +4,8 @@
 package import AppStore
 internal import MillraceTime
 internal import KafkaClient
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 
 /// The version 1 notifications of one app and environment in a time range.
 package struct VersionOneReport: Sendable, Hashable {

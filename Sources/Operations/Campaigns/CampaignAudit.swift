@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import MillraceTime
-internal import Millrace
+internal import MillraceRecords
 internal import RenewalExtensions
 
 /// Writes the audit records of one operator's action.

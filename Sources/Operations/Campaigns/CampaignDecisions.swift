@@ -2,7 +2,7 @@
 
 internal import AppStore
 package import MillraceTime
-internal import Millrace
+internal import MillraceRecords
 package import RenewalExtensions
 
 /// Assigns failures to campaigns and cancels campaigns.

@@ -1,7 +1,9 @@
 // Reads and writes the topic of campaigns for commands.
 
 package import KafkaClient
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
+internal import MillraceWorker
 package import RenewalExtensions
 
 /// The campaigns of a deployment.

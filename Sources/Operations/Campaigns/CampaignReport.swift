@@ -2,7 +2,7 @@
 
 package import AppStore
 internal import AppStoreServerAPI
-package import Millrace
+package import MillraceCore
 package import RenewalExtensions
 
 /// A campaign and its progress.

@@ -4,7 +4,8 @@
 package import AppStoreServerAPI
 internal import AppStore
 package import MillraceTime
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
 package import RenewalExtensions
 
 /// Starts the campaigns of one app.

@@ -1,7 +1,9 @@
 // Collects the state and the progress of a campaign.
 
 internal import KafkaClient
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
+internal import MillraceWorker
 package import RenewalExtensions
 
 /// Reads campaigns and their progress.

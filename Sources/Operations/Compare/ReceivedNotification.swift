@@ -2,7 +2,7 @@
 
 internal import AppStore
 internal import AppStoreSignature
-internal import Millrace
+internal import MillraceRecords
 
 /// One line of another receiver's log.
 package struct ReceivedNotification: Sendable, Hashable {

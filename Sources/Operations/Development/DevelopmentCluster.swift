@@ -1,7 +1,7 @@
 // A Kafka for development: the embedded cluster with the deployment's topics, in its own process.
 
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
 
 /// Starts embedded clusters.
 package enum DevelopmentCluster {

@@ -4,7 +4,7 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// Checks one app in one environment.

@@ -3,7 +3,8 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
 
 /// Checks the Kafka cluster.
 enum ClusterChecks {
@@ -76,7 +77,7 @@ enum ClusterChecks {
   static func probe(
     _ log: any RecordLog, prefix: String, clock: MillraceClock, limit: Duration
   ) async -> DoctorFinding {
-    let topic = prefix + PauseChannel.topic
+    let topic = prefix + WorkerTopics.controlTopic
     let started = clock.now
     do {
       let text = Array("probe/\(clock.wallTime.millisecondsSince1970)".utf8)

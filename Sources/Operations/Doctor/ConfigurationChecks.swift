@@ -4,7 +4,9 @@ internal import AppStore
 internal import AppStoreServerAPI
 internal import AppStoreSignature
 internal import MillraceTime
-internal import Millrace
+internal import MillraceCore
+internal import MillraceRecords
+internal import MillraceWorker
 
 /// Checks a configuration and the files it names.
 enum ConfigurationChecks {

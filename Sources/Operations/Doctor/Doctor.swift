@@ -5,7 +5,8 @@ internal import AppStore
 internal import AppStoreServerAPI
 package import MillraceTime
 internal import KafkaClient
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
 
 /// Checks a deployment.
 package struct Doctor: Sendable {

@@ -3,7 +3,7 @@
 
 package import AppStore
 package import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// The displayable fields of a record.
 package struct RecordView: Sendable, Hashable {

@@ -2,7 +2,7 @@
 
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceWorker
 
 /// Reads a topic from its oldest record to the record that was newest when reading began.
 struct SnapshotReader: Sendable {

@@ -1,6 +1,6 @@
 // Selects the topics of a listener: the named ones, else all notification topics of the catalog. Pure.
 
-package import Millrace
+package import MillraceRecords
 
 /// The topics that `millrace listen` reads.
 package struct TopicSelection: Sendable, Hashable {

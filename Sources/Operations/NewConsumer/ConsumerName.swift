@@ -1,6 +1,6 @@
 // The spellings of a consumer's name.
 
-internal import Millrace
+internal import MillraceCore
 
 /// A consumer's name and its derived forms.
 package struct ConsumerName: Sendable, Hashable {
@@ -12,7 +12,7 @@ package struct ConsumerName: Sendable, Hashable {
   /// Validates a name.
   /// - Throws: ``OperationError`` that describes valid names.
   package init(_ name: String) throws(OperationError) {
-    guard WorkerTopics.isName(name), !name.hasSuffix("-"), !name.contains("--") else {
+    guard WorkerSettings.isName(name), !name.hasSuffix("-"), !name.contains("--") else {
       throw OperationError(
         .usage, "`\(name)` is not a valid consumer name",
         remedy: "use 1 to 40 lower-case letters, digits and single hyphens, starting with a letter, such as win-back")

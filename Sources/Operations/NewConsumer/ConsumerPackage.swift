@@ -63,7 +63,7 @@ package struct ConsumerPackage: Sendable, Hashable {
         \(dependency.line)
       ],
       targets: [
-        .executableTarget(name: "\(name.type)", dependencies: [.product(name: "Millrace", package: "millrace")]),
+        .executableTarget(name: "\(name.type)", dependencies: [.product(name: "MillraceWorker", package: "millrace")]),
         .testTarget(
           name: "\(name.type)Tests",
           dependencies: ["\(name.type)", .product(name: "MillraceTesting", package: "millrace")]),
@@ -76,7 +76,7 @@ package struct ConsumerPackage: Sendable, Hashable {
   private static func source(_ name: ConsumerName) -> String {
     """
     import AppStore
-    import Millrace
+    import MillraceWorker
 
     /// Publishes an event for each subscriber who cancelled, for example to send a win-back offer.
     @main

@@ -2,7 +2,7 @@
 
 package import AppStore
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
 
 /// A refused body, as `millrace quarantine list` shows it.
 package struct QuarantineEntry: Sendable, Hashable {

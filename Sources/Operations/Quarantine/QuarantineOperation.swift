@@ -4,7 +4,8 @@
 internal import AppStore
 package import MillraceTime
 package import KafkaClient
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 
 /// Reads and resubmits the quarantine of a deployment.
 package struct QuarantineOperation: Sendable {

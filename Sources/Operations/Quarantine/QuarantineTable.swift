@@ -1,7 +1,7 @@
 // The quarantine for people and scripts. Pure.
 
 internal import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// Formats an inventory.
 package enum QuarantineTable {

@@ -2,7 +2,8 @@
 
 package import MillraceTime
 internal import AppStore
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 
 /// Decides which quarantined bodies the current configuration admits.
 package struct Readmission: Sendable {

@@ -2,7 +2,7 @@
 
 package import AppStore
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
 
 /// The result of resubmitting one body.
 package struct ResubmissionOutcome: Sendable, Hashable, Reportable {

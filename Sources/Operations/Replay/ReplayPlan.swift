@@ -3,7 +3,7 @@
 internal import AppStore
 internal import MillraceTime
 package import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// The records that a run reads.
 public struct ReplayPlan: Sendable, Hashable {

@@ -1,7 +1,7 @@
 // The request of `millrace replay`. Pure.
 
 internal import AppStore
-public import Millrace
+public import MillraceRecords
 
 /// The records to send again and their target.
 public struct ReplayRequest: Sendable, Hashable {

@@ -2,7 +2,8 @@
 
 package import AppStore
 package import KafkaClient
-package import Millrace
+package import MillraceRecords
+internal import MillraceWorker
 
 /// A replay with all its parts.
 package struct ReplayRun: Sendable, Hashable {

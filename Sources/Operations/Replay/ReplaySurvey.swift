@@ -3,7 +3,7 @@
 package import AppStore
 internal import MillraceTime
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 internal import Synchronization
 
 /// The number and kinds of the records that a plan selects.

@@ -1,6 +1,7 @@
 // The requests that an operator can make of any run.
 
-internal import Millrace
+internal import MillraceRecords
+internal import MillraceWorker
 
 /// An operator's request to the process that carries out a run.
 package enum RunVerb: String, Sendable, Hashable, CaseIterable {

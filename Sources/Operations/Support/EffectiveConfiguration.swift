@@ -1,7 +1,7 @@
 // Loads the configuration of a command: the file from --config or MILLRACE_CONFIG, overridden by environment variables.
 
 package import KafkaClient
-package import Millrace
+package import MillraceCore
 
 /// Finds and reads the configuration of a command.
 package enum EffectiveConfiguration {

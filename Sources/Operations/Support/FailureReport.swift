@@ -3,7 +3,7 @@
 internal import AppStore
 internal import AppStoreServerAPI
 internal import KafkaClient
-internal import Millrace
+internal import MillraceCore
 
 /// The exit status of a command, from `sysexits.h` if it has a matching number.
 package enum CommandStatus: Int32, Sendable, Hashable, CaseIterable {

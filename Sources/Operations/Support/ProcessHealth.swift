@@ -1,7 +1,7 @@
 // Implements `millrace health`: checks the process in the same container, where neither a shell nor curl is available.
 
 package import AppStoreServerAPI
-package import Millrace
+package import MillraceCore
 
 /// Queries the admin port of a process on this machine.
 package struct ProcessHealth: Sendable {

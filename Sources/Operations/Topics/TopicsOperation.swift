@@ -1,7 +1,8 @@
 // Implements `millrace topics`: compares a cluster with the topic files and applies the agreed changes step by step.
 
 package import KafkaClient
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 
 /// Compares a cluster with the topic files and changes it.
 package struct TopicsOperation: Sendable {

@@ -2,7 +2,8 @@
 
 internal import AppStore
 package import KafkaClient
-package import Millrace
+package import MillraceCore
+package import MillraceRecords
 
 /// The difference between the declared topics and a cluster's topics.
 package struct TopicsSurvey: Sendable, Hashable {

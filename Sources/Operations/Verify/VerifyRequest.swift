@@ -3,7 +3,7 @@
 package import MillraceTime
 package import AppStore
 package import AppStoreSignature
-package import Millrace
+package import MillraceCore
 
 /// A verification request.
 package struct VerifyRequest: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // Reads the input of a command from FILE or `-`.
 
-internal import Millrace
+internal import MillraceCore
 
 /// Reads the input of a command.
 package enum VerifySource {

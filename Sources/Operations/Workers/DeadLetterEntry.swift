@@ -2,7 +2,7 @@
 
 package import AppStore
 package import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// A record that a worker gave up on.
 public struct DeadLetterEntry: Sendable, Hashable {

@@ -3,7 +3,7 @@
 
 package import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// The number of dead letters in each group.
 public struct DeadLetterGroups: Sendable, Hashable {

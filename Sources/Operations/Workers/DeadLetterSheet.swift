@@ -3,7 +3,7 @@
 
 package import AppStore
 internal import KafkaClient
-internal import Millrace
+internal import MillraceRecords
 
 /// The details of one dead letter.
 package struct DeadLetterSheet: Sendable, Hashable {

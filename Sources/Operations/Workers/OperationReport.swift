@@ -1,7 +1,7 @@
 // The progress and result of commands, for people and scripts. Pure.
 
 package import AppStore
-internal import Millrace
+internal import MillraceWorker
 
 /// A step of one command.
 package struct OperationReport: Sendable, Hashable, Reportable {

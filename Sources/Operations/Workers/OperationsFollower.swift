@@ -3,7 +3,7 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
-package import Millrace
+package import MillraceWorker
 
 /// Reports the results of commands as they are read.
 actor OperationsFollower {

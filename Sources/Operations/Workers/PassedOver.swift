@@ -2,7 +2,7 @@
 // readers report how many there are.
 
 internal import KafkaClient
-internal import Millrace
+internal import MillraceWorker
 
 /// The unreadable records of `millrace.operations`.
 package struct PassedOver: Sendable, Hashable {

@@ -3,7 +3,8 @@
 internal import AppStore
 internal import MillraceTime
 internal import KafkaClient
-public import Millrace
+public import MillraceRecords
+internal import MillraceWorker
 internal import Synchronization
 
 extension WorkerOperations {

@@ -5,7 +5,8 @@ internal import AppStore
 package import AppStoreServerAPI
 package import MillraceTime
 internal import KafkaClient
-package import Millrace
+internal import MillraceCore
+package import MillraceRecords
 
 /// Reads *Get Refund History* for customers.
 ///

@@ -4,7 +4,7 @@ package import AppStore
 internal import AppStoreSignature
 package import MillraceTime
 internal import KafkaClient
-package import Millrace
+package import MillraceRecords
 
 /// A customer of an app, identified by any of their transactions.
 package struct RefundCustomer: Sendable, Hashable {

@@ -3,7 +3,8 @@
 import AppStore
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 
 @testable import Console
 

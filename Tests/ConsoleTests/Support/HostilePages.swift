@@ -3,7 +3,8 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import Operations
 
 @testable import Console

@@ -16,7 +16,9 @@ import Testing
 
 @testable import AppStoreSimulator
 @testable import Consumption
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 struct ConsumptionStage: Sendable {
   static let bundleId = "com.example.app"
@@ -133,7 +135,7 @@ extension ConsumptionStage {
   }
 
   func v1(_ body: [UInt8]) throws -> ProducerRecord {
-    Millrace.NotificationRecord.v1(
+    MillraceRecords.NotificationRecord.v1(
       value: body, body: try ResponseBodyV1(parsing: body), bundleId: Self.bundleId, receivedAt: now, origin: .post,
       traceParent: nil, router: router
     ).producerRecord

@@ -2,7 +2,7 @@
 // wait for an expected state and do not count assignments.
 
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Synchronization
 import Testing
 

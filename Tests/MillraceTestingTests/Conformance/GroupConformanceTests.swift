@@ -1,7 +1,7 @@
 // Tests the behaviour of consumer groups on every log: revocations, offsets and generations.
 
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct GroupConformanceTests {

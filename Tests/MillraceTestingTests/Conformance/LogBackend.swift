@@ -4,7 +4,7 @@
 import MillraceTime
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import SharedCluster
 import Synchronization

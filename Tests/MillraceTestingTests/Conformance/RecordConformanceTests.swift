@@ -1,7 +1,7 @@
 // Tests the behaviour of records on every log: order, bytes, partitions, watermarks and scans.
 
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Synchronization
 import Testing
 

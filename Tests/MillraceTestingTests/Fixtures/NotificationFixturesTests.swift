@@ -2,7 +2,7 @@ import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Testing
 

@@ -1,7 +1,8 @@
 // Tests effects, states and timers whose content is a Codable value.
 
 import AppStore
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import MillraceTime
 import Synchronization

@@ -2,7 +2,8 @@
 
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceWorker
 import MillraceTesting
 import Testing
 

@@ -5,7 +5,9 @@ import AppStoreServerAPI
 import MillraceTime
 import KafkaClient
 import Logging
-import Millrace
+import MillraceCore
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import Testing
 

@@ -4,10 +4,11 @@ import AppStore
 import AppStoreServerAPI
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Synchronization
 import Testing
+import MillraceCore
 
 @Suite(.timeLimit(.minutes(15))) struct HandlerContextTests {
   /// A server that answers every call with success. The first call can have another result.

@@ -1,7 +1,9 @@
 import AppStore
 import AppStoreServerAPI
 import MillraceTime
-import Millrace
+import MillraceCore
+import MillraceRecords
+import MillraceWorker
 import Synchronization
 
 /// Publishes voluntary cancellations. Other notification types select other outcomes.

@@ -1,6 +1,7 @@
 import AppStore
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import MillraceTesting
 import Synchronization
 import Testing

@@ -3,7 +3,9 @@
 import AppStore
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import Synchronization
 import Testing

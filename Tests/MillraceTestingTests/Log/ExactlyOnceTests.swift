@@ -4,7 +4,7 @@
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Synchronization
 import Testing

@@ -2,7 +2,7 @@
 
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Testing
 

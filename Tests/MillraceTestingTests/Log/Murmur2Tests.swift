@@ -1,4 +1,4 @@
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import MillraceTesting

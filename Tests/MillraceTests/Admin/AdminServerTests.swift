@@ -7,7 +7,7 @@ import NIOHTTP1
 import ServiceLifecycle
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct AdminServerTests {
   /// Runs a server on a free port while `body` sends requests.

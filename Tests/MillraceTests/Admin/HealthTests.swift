@@ -1,7 +1,7 @@
 import AppStore
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct HealthTests {
   @Test func `A report is healthy if every check is healthy`() {

@@ -1,7 +1,7 @@
 import MillraceTime
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct HeartbeatTests {
   @Test func `A process is alive while its heartbeat is recent`() {

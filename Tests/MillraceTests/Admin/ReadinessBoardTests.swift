@@ -2,7 +2,7 @@ import MillraceTime
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ReadinessBoardTests {
   /// Counts the runs of a check and blocks gated runs.

@@ -4,7 +4,8 @@ import AppStoreSigning
 import Foundation
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct NotificationAdmissionTests {
   private static let date = Timestamp(millisecondsSince1970: 1_767_225_600_000)

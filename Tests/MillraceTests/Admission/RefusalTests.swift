@@ -1,7 +1,8 @@
 import AppStoreSignature
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceCore
 
 @Suite struct RefusalTests {
   private static let table: [(VerificationError, Refusal.Reason, Refusal.Response, isKept: Bool)] = [

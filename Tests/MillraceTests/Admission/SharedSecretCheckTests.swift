@@ -2,7 +2,8 @@ import AppStore
 import Foundation
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct SharedSecretCheckTests {
   /// Two apps with their own secrets, the first in rotation. With `primary`, both also have the team's primary secret.

@@ -2,7 +2,7 @@ import AppStoreServerAPI
 import AppStoreSigning
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct APISharesTests {
   private func configuration(_ workers: [(name: String, calls: [APIEndpoint]?, weight: Double?)])

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ByteSizeTextTests {
   @Test(arguments: [("0", 0), ("17", 17), ("17B", 17), ("256KiB", 262_144), ("2MiB", 2_097_152), ("1GiB", 1 << 30)])

@@ -1,7 +1,7 @@
 import AppStore
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ConfigurationLoaderTests {
   /// The complete example of the design.

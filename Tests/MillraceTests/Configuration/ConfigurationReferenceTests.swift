@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ConfigurationReferenceTests {
   @Test func `The committed page equals the rendered list of keys`() throws {

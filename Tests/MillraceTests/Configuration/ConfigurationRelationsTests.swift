@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ConfigurationRelationsTests {
   private static let broken: [(text: String, hint: String)] = [

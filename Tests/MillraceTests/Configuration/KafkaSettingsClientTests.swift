@@ -1,7 +1,7 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct KafkaSettingsClientTests {
   @Test func `The client gets the values of property files`() throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct SecretFileTests {
   @Test(arguments: [("s3cret", "s3cret"), ("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), ("a\n\n", "a\n")])

@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceWorker
 
 @Suite struct StaticMembershipTests {
   private func configuration(_ text: String, _ environment: [String: String] = [:]) throws -> MillraceConfiguration {

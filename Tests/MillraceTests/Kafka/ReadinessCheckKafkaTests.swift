@@ -1,7 +1,8 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite(.timeLimit(.minutes(15))) struct ReadinessCheckKafkaTests {
   private let declared = [

@@ -1,7 +1,7 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ExitStatusTests {
   private struct Other: Error {}
@@ -12,17 +12,17 @@ import Testing
       (.membership, 76),
     ] as [(MillraceError.Area, Int32)])
   func `The area of an error determines the exit status`(area: MillraceError.Area, status: Int32) {
-    #expect(Millrace.ExitStatus(MillraceError(area, "w", remedy: "r")).rawValue == status)
+    #expect(MillraceCore.ExitStatus(MillraceError(area, "w", remedy: "r")).rawValue == status)
   }
 
   @Test func `Any other error is a software error`() {
-    #expect(Millrace.ExitStatus(Other()) == .software)
+    #expect(MillraceCore.ExitStatus(Other()) == .software)
   }
 
   @Test func `Unreachable brokers have the status for an unavailable service`() {
     var error = KafkaError(code: .timedOut, operation: "read", reason: "no answer", isRetriable: true)
-    #expect(Millrace.ExitStatus(error) == .software)
+    #expect(MillraceCore.ExitStatus(error) == .software)
     error.problems = [BrokerProblem(broker: "k:1", kind: .connection, words: "Connection refused")]
-    #expect(Millrace.ExitStatus(error) == .unavailable)
+    #expect(MillraceCore.ExitStatus(error) == .unavailable)
   }
 }

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ProcessRunnerTests {
   private struct Failure: Error {}

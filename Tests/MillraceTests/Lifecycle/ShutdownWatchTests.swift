@@ -3,7 +3,7 @@ import Logging
 import ServiceLifecycle
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ShutdownWatchTests {
   private struct Started: Service {
@@ -17,7 +17,7 @@ import Testing
   @Test func `A stopping process reports draining and is forced to exit after the limit`() async throws {
     let manual = ManualClock()
     let board = ReadinessBoard([], clock: manual.clock, timeout: .seconds(1), maxAge: .zero)
-    let (exits, exited) = AsyncStream.makeStream(of: Millrace.ExitStatus.self)
+    let (exits, exited) = AsyncStream.makeStream(of: MillraceCore.ExitStatus.self)
     let (starts, started) = AsyncStream.makeStream(of: Void.self)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let watch = ShutdownWatch(

@@ -3,7 +3,7 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct ReaderConfigurationTests {
   private func properties(

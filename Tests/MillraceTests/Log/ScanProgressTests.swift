@@ -1,7 +1,7 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct ScanProgressTests {
   private func page(_ offsets: Int64..., end: Int64? = nil) -> PartitionPage {

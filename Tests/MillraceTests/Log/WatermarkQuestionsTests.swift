@@ -2,7 +2,7 @@ import KafkaClient
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite(.timeLimit(.minutes(15))) struct WatermarkQuestionsTests {
   /// A cluster that answers each query when the test allows it, and records the queries.

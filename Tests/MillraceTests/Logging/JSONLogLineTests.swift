@@ -2,7 +2,7 @@ import AppStore
 import Logging
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct JSONLogLineTests {
   private static let now = Timestamp(millisecondsSince1970: 1_769_860_800_000)

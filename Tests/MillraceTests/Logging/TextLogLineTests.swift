@@ -3,7 +3,7 @@ import AppStore
 import Logging
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct TextLogLineTests {
   @Test func `A line is readable and contains no control characters`() {

@@ -10,7 +10,9 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 /// A worker on the in-memory log, and the events that fill its metrics.
 final class MetricsFixture {

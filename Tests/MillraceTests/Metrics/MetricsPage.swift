@@ -2,7 +2,7 @@
 
 import Foundation
 
-@testable import Millrace
+@testable import MillraceCore
 
 /// A row of the page.
 struct PromisedMetric: Sendable, Hashable {

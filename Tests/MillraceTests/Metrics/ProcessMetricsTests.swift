@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct ProcessMetricsTests {
   private static let stat =

@@ -1,7 +1,7 @@
 import CoreMetrics
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct PrometheusRegistryTests {
   private static func lines(_ registry: PrometheusRegistry, _ name: String) -> [String] {

@@ -4,7 +4,8 @@
 import AppStore
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct WorkerMetricsPageTests {
   /// Sections of the page with metrics of other processes.

@@ -3,7 +3,7 @@ import AppStoreSigning
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct NotificationEnvelopeTests {
   private static let headers = CloudEvent(

@@ -2,7 +2,7 @@ import AppStore
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct NotificationRecordTests {
   private static let jws = Array("header.payload.signature".utf8)

@@ -1,7 +1,7 @@
 import AppStore
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct OrderingKeyTests {
   private static func key(

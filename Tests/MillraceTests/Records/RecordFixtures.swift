@@ -3,7 +3,7 @@
 import AppStore
 import KafkaClient
 
-@testable import Millrace
+@testable import MillraceRecords
 
 enum RecordFixtures {
   static let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -6,7 +6,7 @@ import Foundation
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct RecordSelectionTests {
   private static func record(

@@ -5,7 +5,8 @@ import MillraceTime
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct RecordTimeTests {
   private static let real = Timestamp(millisecondsSince1970: 1_795_000_000_000)

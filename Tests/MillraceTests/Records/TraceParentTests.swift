@@ -1,7 +1,7 @@
 import AppStoreSigning
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct TraceParentTests {
   private static let valid = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -4,7 +4,7 @@ import Hummingbird
 import NIOCore
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
 
 @Suite struct HTTPOCSPTransportTests {
   /// Runs a responder on a free port while `body` sends requests.

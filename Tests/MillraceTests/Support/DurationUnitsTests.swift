@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceWorker
 
 @Suite struct DurationUnitsTests {
   @Test func `Whole milliseconds saturate at the ends of the range`() {

@@ -1,6 +1,6 @@
 // Collects the lines that are written to a log sink.
 
-import Millrace
+@testable import MillraceCore
 import Synchronization
 
 final class Lines: Sendable {

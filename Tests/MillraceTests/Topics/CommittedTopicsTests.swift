@@ -4,7 +4,8 @@ import AppStore
 import Foundation
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct CommittedTopicsTests {
   private static func catalog() throws(MillraceError) -> TopicCatalog {

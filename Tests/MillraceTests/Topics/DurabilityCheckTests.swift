@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct DurabilityCheckTests {
   private static let strong = [

@@ -1,7 +1,7 @@
 import KafkaClient
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
 
 @Suite struct ReplicaHealthTests {
   private static let declared = [TopicDefinition(name: "a"), TopicDefinition(name: "b")]

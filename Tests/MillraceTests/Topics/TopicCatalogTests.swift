@@ -1,7 +1,8 @@
 import AppStore
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct TopicCatalogTests {
   private static let sink = """

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceCore
 
 @Suite struct TopicPlanTableTests {
   @Test func `A plan is an aligned table with a summary`() {

@@ -1,7 +1,8 @@
 import AppStoreSigning
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 
 @Suite struct TopicPlanTests {
   private static let settings = ["min.insync.replicas": "2", "unclean.leader.election.enable": "false"]

@@ -2,7 +2,7 @@ import AppStore
 import AppStoreServerAPI
 import MillraceTime
 import Foundation
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Operations

@@ -7,7 +7,7 @@ import AppStoreSigning
 import MillraceTime
 import Crypto
 import Foundation
-import Millrace
+import MillraceCore
 import Synchronization
 
 @testable import Operations

@@ -4,7 +4,7 @@ import AppStore
 import MillraceTime
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Testing
 

@@ -3,7 +3,8 @@
 import AppStore
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import Testing
 

@@ -6,7 +6,7 @@ import AppStoreServerAPI
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Synchronization
 import Testing
 

@@ -11,8 +11,9 @@ import Synchronization
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceCore
 @testable import Operations
+@testable import MillraceRecords
 
 @Suite("millrace backfill --follow", .timeLimit(.minutes(15)))
 struct BackfillFollowerTests {

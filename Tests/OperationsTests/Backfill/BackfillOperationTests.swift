@@ -5,7 +5,7 @@ import AppStoreServerAPI
 import AppStoreSigning
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Synchronization
 import Testing

@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreSigning
 import MillraceTime
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Operations

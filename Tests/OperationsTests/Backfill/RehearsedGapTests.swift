@@ -8,7 +8,8 @@ import KafkaClient
 import MillraceTesting
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceWorker
 @testable import Operations
 
 @Suite("A rehearsed gap", .timeLimit(.minutes(15)))

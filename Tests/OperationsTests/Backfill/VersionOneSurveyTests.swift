@@ -1,11 +1,12 @@
 import AppStore
 import AppStoreSigning
 import MillraceTime
-import Millrace
+import MillraceRecords
 import MillraceTesting
 import Testing
 
 @testable import Operations
+import MillraceCore
 
 @Suite("Gaps in version 1")
 struct VersionOneSurveyTests {

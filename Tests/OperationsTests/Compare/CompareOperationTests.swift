@@ -1,10 +1,11 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Operations
+import MillraceRecords
 
 @Suite(.timeLimit(.minutes(15))) struct CompareOperationTests {
   @Test func `the notifications of a receiver are compared with those in the topics`() async throws {

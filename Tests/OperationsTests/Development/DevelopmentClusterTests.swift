@@ -1,5 +1,5 @@
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Operations

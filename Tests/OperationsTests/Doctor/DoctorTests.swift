@@ -6,7 +6,8 @@ import AppStoreSigning
 import MillraceTime
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import MillraceTesting
 import Testing
 

@@ -1,6 +1,6 @@
 import AppStore
 import KafkaClient
-import Millrace
+import MillraceWorker
 import Synchronization
 import Testing
 

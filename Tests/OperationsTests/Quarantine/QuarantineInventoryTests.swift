@@ -1,7 +1,7 @@
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import Operations

@@ -2,7 +2,8 @@ import MillraceTime
 import AppStore
 import AppStoreSigning
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import Testing
 
 @testable import Operations

@@ -2,10 +2,11 @@ import MillraceTime
 import AppStore
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import Operations
+import MillraceCore
 
 @Suite("Verifying a quarantined body again")
 struct ReadmissionTests {

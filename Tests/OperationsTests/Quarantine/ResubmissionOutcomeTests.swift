@@ -1,5 +1,5 @@
 import AppStore
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import KafkaClient

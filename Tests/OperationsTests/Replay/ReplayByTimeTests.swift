@@ -5,11 +5,12 @@ import AppStore
 import MillraceTime
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import SharedCluster
 import Testing
 
 @testable import Operations
+import MillraceCore
 
 @Suite(
   .enabled(if: RealCluster.isNamed, "needs a Kafka cluster in KAFKA_BOOTSTRAP_SERVERS"), .timeLimit(.minutes(15)))

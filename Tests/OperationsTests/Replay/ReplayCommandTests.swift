@@ -4,7 +4,7 @@
 import AppStore
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import Operations

@@ -1,5 +1,5 @@
 import KafkaClient
-import Millrace
+import MillraceCore
 import Operations
 import Testing
 

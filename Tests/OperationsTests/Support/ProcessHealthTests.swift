@@ -1,5 +1,5 @@
 import AppStoreServerAPI
-import Millrace
+import MillraceCore
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 // An embedded cluster for one test. Its topics exist before any client requests them.
 
 import KafkaClient
-import Millrace
+import MillraceRecords
 
 @testable import Operations
 

@@ -1,10 +1,11 @@
 import Foundation
 import KafkaClient
-import Millrace
+import MillraceRecords
 import SharedCluster
 import Testing
 
 @testable import Operations
+import MillraceCore
 
 @Suite("Topics of an embedded cluster", .timeLimit(.minutes(15)))
 struct EmbeddedTopicsTests {

@@ -1,9 +1,10 @@
 import AppStore
 import KafkaClient
-import Millrace
+import MillraceRecords
 import Testing
 
 @testable import Operations
+import MillraceCore
 
 @Suite("Comparing declared topics with a cluster")
 struct TopicsSurveyTests {

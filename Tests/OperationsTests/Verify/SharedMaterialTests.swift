@@ -2,7 +2,7 @@
 
 import MillraceTime
 import AppStore
-import Millrace
+import MillraceWorker
 import Testing
 
 @testable import Operations

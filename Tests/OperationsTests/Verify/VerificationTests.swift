@@ -3,7 +3,7 @@ import AppStore
 import AppStoreSignature
 import AppStoreSigning
 import Foundation
-import Millrace
+import MillraceCore
 import Testing
 
 @testable import Operations

@@ -3,7 +3,7 @@
 import AppStore
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceWorker
 import MillraceTesting
 import Synchronization
 import Testing

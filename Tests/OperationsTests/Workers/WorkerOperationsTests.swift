@@ -4,7 +4,8 @@
 import AppStore
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceRecords
+import MillraceWorker
 import MillraceTesting
 import Synchronization
 import Testing

@@ -2,7 +2,8 @@ import AppStore
 import AppStoreServerAPI
 import MillraceTime
 import KafkaClient
-import Millrace
+import MillraceCore
+import MillraceRecords
 import MillraceTesting
 import Synchronization
 import TestSupport

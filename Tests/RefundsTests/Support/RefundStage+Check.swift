@@ -3,7 +3,7 @@
 import AppStoreServerAPI
 import AppStoreSignature
 import MillraceTime
-import Millrace
+import MillraceWorker
 import TestSupport
 import Testing
 

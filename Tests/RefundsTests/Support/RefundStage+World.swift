@@ -9,7 +9,7 @@ import MillraceTesting
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceRecords
 @testable import Refunds
 
 extension RefundStage {
@@ -55,7 +55,7 @@ extension RefundStage {
       throw Unexpected()
     }
     let transaction = JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array(token.utf8)).payload)
-    return Millrace.NotificationRecord.v2(
+    return MillraceRecords.NotificationRecord.v2(
       jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
       traceParent: nil, router: try Self.router()
     ).producerRecord
@@ -68,7 +68,7 @@ extension RefundStage {
 
   /// A version 1 body as the ingress's record.
   func v1(body bytes: [UInt8]) throws -> ProducerRecord {
-    Millrace.NotificationRecord.v1(
+    MillraceRecords.NotificationRecord.v1(
       value: bytes, body: try ResponseBodyV1(parsing: bytes), bundleId: Self.bundleId, receivedAt: clock.wallTime,
       origin: .post, traceParent: nil, router: try Self.router()
     ).producerRecord

@@ -15,7 +15,9 @@ import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 @testable import Refunds
 
 struct RefundStage: Sendable {

@@ -14,7 +14,9 @@ import MillraceTesting
 import TestSupport
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 @testable import Operations
 @testable import RenewalExtensions
 

@@ -7,7 +7,8 @@ internal import AppStoreSignature
 internal import MillraceTime
 internal import KafkaClient
 package import Logging
-package import Millrace
+package import MillraceCore
+internal import MillraceWorker
 internal import ServiceLifecycle
 internal import Synchronization
 

@@ -4,7 +4,7 @@
 internal import AppStore
 package import CoreMetrics
 internal import Metrics
-internal import Millrace
+internal import MillraceWorker
 
 /// The metrics of `--follow`. Label values come from the configured apps, Apple's types and a fixed set of words.
 package struct FollowMetrics: Sendable {

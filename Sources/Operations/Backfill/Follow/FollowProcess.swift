@@ -6,7 +6,9 @@ internal import CoreMetrics
 internal import KafkaClient
 internal import Logging
 internal import Metrics
-package import Millrace
+package import MillraceCore
+internal import MillraceRecords
+internal import MillraceWorker
 
 /// Starts and runs a follower.
 package enum FollowProcess {

@@ -7,7 +7,8 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct BrokerErrorsTests {
   /// API keys of Kafka's protocol.

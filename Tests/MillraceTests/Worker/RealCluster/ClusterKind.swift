@@ -2,7 +2,7 @@
 // cluster in KAFKA_BOOTSTRAP_SERVERS with transactions.
 
 import KafkaClient
-@testable import Millrace
+@testable import MillraceRecords
 import SharedCluster
 import Testing
 

@@ -5,7 +5,9 @@ import KafkaClient
 import MillraceTesting
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct HandOverOnClusterTests {
   @Test(arguments: ClusterKind.available)

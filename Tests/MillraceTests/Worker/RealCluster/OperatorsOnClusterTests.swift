@@ -6,7 +6,8 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct OperatorsOnClusterTests {
   private static func results(_ cluster: WorkerCluster) async throws -> [OperationResult] {

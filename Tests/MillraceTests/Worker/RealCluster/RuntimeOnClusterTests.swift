@@ -6,7 +6,9 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct RuntimeOnClusterTests {
   /// A leaving process sends no heartbeats. Even on a busy machine its last commit takes less time.

@@ -2,7 +2,9 @@
 
 import AppStore
 import KafkaClient
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 import Synchronization
 
 struct Tally: NotificationWorker {

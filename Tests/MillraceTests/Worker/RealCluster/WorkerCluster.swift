@@ -7,7 +7,9 @@ import AppStoreSigning
 import MillraceTime
 import KafkaClient
 import Logging
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 import MillraceTesting
 import ServiceLifecycle
 import SharedCluster

@@ -1,7 +1,7 @@
 import MillraceTime
 import Testing
 
-@testable import Millrace
+@testable import MillraceWorker
 
 @Suite struct ReplayPaceTests {
   @Test(arguments: [1.0, 7.0, 400.0])

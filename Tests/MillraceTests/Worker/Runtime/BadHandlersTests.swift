@@ -7,7 +7,9 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct BadHandlersTests {
   @Test func `a handler that ignores its cancellation is abandoned, and its effect can run again`()

@@ -5,7 +5,7 @@ import MillraceTime
 import KafkaClient
 import Synchronization
 
-@testable import Millrace
+@testable import MillraceWorker
 
 /// The runs and effects of handlers in all processes. It outlives the processes.
 final class Book: Sendable {

@@ -8,7 +8,8 @@ import MillraceTesting
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct RuntimePromisesTests {
   private static let notifications = 120

@@ -3,7 +3,7 @@
 
 import MillraceTime
 import KafkaClient
-import Millrace
+@testable import MillraceRecords
 import MillraceTesting
 import Synchronization
 

@@ -11,7 +11,9 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
+@testable import MillraceWorker
 
 /// The log, the topics and the policy that the processes of a worker share.
 struct WorkerFleet {

@@ -14,7 +14,8 @@ import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
-@testable import Millrace
+@testable import MillraceCore
+@testable import MillraceRecords
 @testable import Operations
 
 final class BackfillStage: Sendable {

@@ -1,5 +1,5 @@
 import AppStore
-import Millrace
+import MillraceWorker
 
 /// Publishes an event for each subscriber who cancelled, for example to send a win-back offer.
 @main

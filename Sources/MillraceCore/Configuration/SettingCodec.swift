@@ -1,0 +1,165 @@
+// One codec for each kind of value: reads the value of a key and writes it back. The configuration and the topic files
+// share them.
+
+package import AppStore
+internal import MillraceTime
+
+/// An invalid value; describes the expected one for the error that names the key.
+package struct SettingFault: Error {
+  package var expected: String
+
+  package init(_ expected: String) { self.expected = expected }
+}
+
+package struct SettingCodec<Value: Sendable>: Sendable {
+  /// The kind of value, as the reference names it.
+  package var kind: String
+  package var parse: @Sendable (YAMLValue) throws(SettingFault) -> Value
+  /// Returns the value as `--print-config` shows it; secrets are masked.
+  package var render: @Sendable (Value) -> YAMLValue.Content
+
+  package init(
+    kind: String, parse: @escaping @Sendable (YAMLValue) throws(SettingFault) -> Value,
+    render: @escaping @Sendable (Value) -> YAMLValue.Content
+  ) {
+    self.kind = kind
+    self.parse = parse
+    self.render = render
+  }
+}
+
+extension SettingCodec {
+  /// A codec for single values.
+  package static func scalar(
+    _ kind: String, expected: String, parse: @escaping @Sendable (String) -> Value?,
+    render: @escaping @Sendable (Value) -> String
+  ) -> Self {
+    Self(
+      kind: kind,
+      parse: { value throws(SettingFault) in
+        guard case .scalar(let text) = value.content, let parsed = parse(text) else { throw SettingFault(expected) }
+        return parsed
+      },
+      render: { .scalar(render($0)) })
+  }
+
+  /// A codec for lists whose elements `element` reads.
+  package static func list<Element>(of element: SettingCodec<Element>) -> Self where Value == [Element] {
+    Self(
+      kind: "list of \(element.kind)",
+      parse: { value throws(SettingFault) in
+        guard case .list(let values) = value.content else { throw SettingFault("a list of \(element.kind)") }
+        var parsed: [Element] = []
+        for value in values { parsed.append(try element.parse(value)) }
+        return parsed
+      },
+      render: { .list($0.map { YAMLValue(element.render($0)) }) })
+  }
+}
+
+extension SettingCodec where Value == String {
+  package static let text = scalar("text", expected: "text", parse: { $0 }, render: { $0 })
+  package static let nonEmptyText = scalar(
+    "text", expected: "non-empty text", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
+  package static let path = scalar(
+    "path", expected: "the path of a file", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
+  package static let url = scalar(
+    "URL", expected: "a URL that begins with https:// or http://",
+    parse: { text in
+      let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
+      guard let rest, !rest.isEmpty, !rest.hasPrefix("/"), !text.contains(where: \.isWhitespace) else { return nil }
+      return text.hasSuffix("/") ? String(text.dropLast()) : text
+    }, render: URLMask.text)
+}
+
+extension SettingCodec where Value == Bool {
+  package static let boolean = scalar(
+    "boolean", expected: "true or false", parse: { ["true": true, "false": false][$0] }, render: { "\($0)" })
+}
+
+extension SettingCodec where Value: FixedWidthInteger {
+  package static func integer(_ range: ClosedRange<Value>) -> Self {
+    scalar(
+      "integer", expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+      parse: { Value($0).flatMap { range.contains($0) ? $0 : nil } }, render: { "\($0)" })
+  }
+}
+
+extension SettingCodec where Value == Int {
+  package static func size(_ range: ClosedRange<Int>) -> Self {
+    let bounds = "\(ByteSizeText.text(range.lowerBound)) to \(ByteSizeText.text(range.upperBound))"
+    return scalar(
+      "size", expected: "a size from \(bounds), such as 256KiB or 2MiB",
+      parse: { ByteSizeText.parse($0).flatMap { range.contains($0) ? $0 : nil } }, render: ByteSizeText.text)
+  }
+}
+
+extension SettingCodec where Value == Double {
+  /// A codec for numbers above `above` and at most `most`.
+  package static func number(above: Double, most: Double) -> Self {
+    scalar(
+      "number", expected: "a number above \(above) and at most \(most)",
+      parse: { Double($0).flatMap { $0 > above && $0 <= most ? $0 : nil } }, render: { "\($0)" })
+  }
+}
+
+extension SettingCodec where Value == Duration {
+  package static func duration(_ range: ClosedRange<Duration>) -> Self {
+    let bounds = "\(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
+    return scalar(
+      "duration", expected: "a duration from \(bounds), such as 500ms, 10s or 1h",
+      parse: { DurationText.parse($0).flatMap { range.contains($0) ? $0 : nil } }, render: DurationText.text)
+  }
+}
+
+extension SettingCodec where Value == Timestamp {
+  package static let timestamp = scalar(
+    "time", expected: "a time such as 2026-01-31T12:00:00Z", parse: { Timestamp(rfc3339: $0) },
+    render: { $0.rfc3339 })
+}
+
+extension SettingCodec where Value == AppStoreEnvironment {
+  package static let environment = scalar(
+    "Production|Sandbox", expected: "Production or Sandbox",
+    parse: { text in [AppStoreEnvironment.production, .sandbox].first { $0.rawValue == text } },
+    render: { $0.rawValue })
+}
+
+extension SettingCodec where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+  package static var choice: Self {
+    let names = Value.allCases.map(\.rawValue)
+    return scalar(
+      names.joined(separator: "|"), expected: "one of " + names.joined(separator: ", "),
+      parse: { Value(rawValue: $0) }, render: { $0.rawValue })
+  }
+}
+
+extension SettingCodec where Value == [String: String] {
+  /// A codec for a section of names and single values. Values whose name `isSecret` accepts are masked, and so are the
+  /// user information and the query of values that are URLs.
+  package static func textMap(isSecret: @escaping @Sendable (String) -> Bool = { _ in false }) -> Self {
+    Self(
+      kind: "map",
+      parse: { value throws(SettingFault) in
+        guard case .map(let members) = value.content else {
+          throw SettingFault("a section of names and values, such as {name: value}")
+        }
+        var parsed: [String: String] = [:]
+        for member in members {
+          guard case .scalar(let text) = member.value.content else {
+            throw SettingFault("a single value for \(member.key)")
+          }
+          parsed[member.key] = text
+        }
+        return parsed
+      },
+      render: { map in
+        .map(
+          map.sorted { $0.key < $1.key }.map {
+            YAMLValue.Member(
+              key: $0.key, line: 0,
+              value: YAMLValue(.scalar(isSecret($0.key) ? SecretFile.mask : URLMask.text($0.value))))
+          })
+      })
+  }
+}

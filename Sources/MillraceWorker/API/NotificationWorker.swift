@@ -1,0 +1,180 @@
+// The API that a worker implements: a name, families and a handler. The runtime provides the rest.
+
+public import AppStore
+public import AppStoreServerAPI
+public import MillraceTime
+public import KafkaClient
+public import Logging
+public import ServiceLifecycle
+public import MillraceCore
+public import MillraceRecords
+
+/// A worker that processes App Store notifications.
+///
+/// ```swift
+/// @main
+/// struct Winback: NotificationWorker {
+///   static let name = "winback"
+///   static let families: Set<NotificationFamily> = [.subscriptions]
+///
+///   init(_ setup: WorkerSetup) {}
+///
+///   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+///     guard case .expired(.voluntary) = notification.event else { return .ignore }
+///     return try .emit(WinbackOffered(customer: notification.transaction?.appAccountToken))
+///   }
+/// }
+/// ```
+///
+/// With `@main` the type is an executable that accepts `--config`, `--print-config` and `--help`. It serves metrics and
+/// health probes, and shuts down gracefully on SIGTERM. See `docs/writing-a-consumer.md`.
+public protocol NotificationWorker: Sendable {
+  /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
+  /// with a letter.
+  ///
+  /// The name is the worker's identity. A worker that is renamed starts with an empty ledger and no committed offsets.
+  static var name: String { get }
+  /// The notification families that the worker reads.
+  static var families: Set<NotificationFamily> { get }
+  /// The topics, other than its events topic, that the worker writes to, without the deployment's prefix.
+  ///
+  /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
+  /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed.
+  static var tables: Set<String> { get }
+  /// The default settings, which the configuration can override.
+  static var policy: WorkerPolicy { get }
+
+  /// Returns the workers that this type runs as in a deployment.
+  ///
+  /// The default is one worker with the type's ``name``, ``families`` and ``policy``. If there are several identities,
+  /// the process creates one instance for each; ``WorkerSetup/name`` tells an instance which one it is.
+  /// - Throws: An error that prevents the process from starting.
+  static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity]
+
+  /// Sets up what belongs to the process and not to the worker, for instance a tracer (see `docs/tracing.md`). The
+  /// runtime calls it once, before anything else runs.
+  /// - Returns: Services to run alongside the worker. They stop after it.
+  static func bootstrap() throws -> [any Service]
+
+  /// Returns the time after which a notification is no longer worth handling, or nil if there is none.
+  ///
+  /// Ready records run in the order of their deadlines. If a record would miss its deadline on the next retry topic,
+  /// the worker runs it at once or makes it a dead letter. The worker calls this before it verifies the notification,
+  /// so only the headers are available.
+  static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp?
+
+  /// Creates the worker. The runtime calls it once for each process and identity.
+  /// - Throws: An error that prevents the worker from starting. The process prints it and exits.
+  init(_ setup: WorkerSetup) async throws
+
+  /// Processes one notification. The worker runs notifications of one key in order, one at a time, and notifications of
+  /// different keys concurrently.
+  ///
+  /// A handler may run more than once for a notification, for instance after a crash. After an aborted transaction it
+  /// does not run again: the worker writes the same outcome again. Events have the same ids in every run. For actions
+  /// that cannot be undone, use ``HandlerContext/once(_:body:perform:)``.
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome
+
+  /// Processes a timer that an outcome set.
+  ///
+  /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
+  /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the shortest
+  /// retry delay.
+  func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
+}
+
+extension NotificationWorker {
+  /// The default: no additional services.
+  public static func bootstrap() throws -> [any Service] { [] }
+
+  /// The default: no additional topics.
+  public static var tables: Set<String> { [] }
+
+  /// The default policy: free ordering, and retry delays that start at ten seconds.
+  public static var policy: WorkerPolicy { WorkerPolicy() }
+
+  /// The default: no deadline.
+  public static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp? { nil }
+
+  /// The default: ignores the timer.
+  public func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome { .ignore }
+}
+
+/// A timer that is due.
+public struct FiredTimer: Sendable, Hashable {
+  /// The timer's name.
+  public var name: String
+  /// The time for which the timer was set.
+  public var at: Timestamp
+  /// The payload that was given when the timer was set.
+  public var payload: [UInt8]
+  /// The key of the notification that set the timer. Events of the timer have the same key.
+  public var key: String
+}
+
+/// The dependencies that a worker receives when it is created.
+public struct WorkerSetup: Sendable {
+  /// The name of the identity that this instance runs as.
+  public var name: String
+  /// The configuration of the process.
+  public var configuration: MillraceConfiguration
+  /// The clock of the process.
+  public var clock: MillraceClock
+  /// A logger that is labelled with the worker's name.
+  public var logger: Logger
+  /// Sends HTTP requests to other servers. The process closes it. It has no timeout of its own: a handler run is
+  /// limited by ``WorkerPolicy/handlerTimeout``.
+  public var http: any HTTPExchange
+  /// Access to the worker's topics; nil in a setup that a test created.
+  private let log: (any RecordLog)?
+
+  /// Creates a setup for tests.
+  public init(
+    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange
+  ) {
+    self.init(name: name, configuration: configuration, clock: clock, logger: logger, http: http, log: nil)
+  }
+
+  init(
+    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange,
+    log: (any RecordLog)?
+  ) {
+    self.name = name
+    self.http = http
+    self.configuration = configuration
+    self.clock = clock
+    self.logger = logger
+    self.log = log
+  }
+
+  /// Returns an in-memory table of a compacted topic. Every process of the worker reads the whole topic.
+  ///
+  /// - Parameters:
+  ///   - topic: The topic's name without the deployment's prefix.
+  ///   - initial: The content of an empty table.
+  ///   - fold: Applies one record to the table. A record with a nil value removes its key. The same record may be
+  ///     applied again.
+  /// - Throws: ``MillraceError`` in a setup that a test created.
+  public func table<Content: Sendable>(
+    _ topic: String, _ initial: Content, fold: @escaping @Sendable (inout Content, ConsumerRecord) -> Void
+  ) throws(MillraceError) -> TopicTable<Content> {
+    TopicTable(configuration.topics.prefix + topic, in: try log(of: topic), initial, fold: fold)
+  }
+
+  /// Returns an index of a compacted topic of any size. Every process of the worker keeps the position of each key's
+  /// newest record in memory.
+  ///
+  /// - Parameter topic: The topic's name without the deployment's prefix.
+  /// - Throws: ``MillraceError`` in a setup that a test created.
+  public func index(_ topic: String) throws(MillraceError) -> CompactedTopicIndex {
+    CompactedTopicIndex(configuration.topics.prefix + topic, in: try log(of: topic))
+  }
+
+  private func log(of topic: String) throws(MillraceError) -> any RecordLog {
+    guard let log else {
+      throw MillraceError(
+        .topics, "this setup has no record log", at: topic, remedy: "in tests, create the worker with WorkerHarness")
+    }
+    return log
+  }
+}

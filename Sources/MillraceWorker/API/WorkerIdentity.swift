@@ -1,0 +1,49 @@
+// One type can run as several workers. Each has its own consumer group, topics and ledger, so they do not delay each
+// other.
+
+public import MillraceCore
+public import MillraceRecords
+
+/// The identity that a worker type runs as.
+public struct WorkerIdentity: Sendable, Hashable {
+  /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
+  /// with a letter.
+  public var name: String
+  /// The notification families that the worker reads.
+  public var families: Set<NotificationFamily>
+  /// The default settings, which the configuration can override.
+  public var policy: WorkerPolicy
+
+  /// Creates an identity.
+  public init(name: String, families: Set<NotificationFamily>, policy: WorkerPolicy = WorkerPolicy()) {
+    self.name = name
+    self.families = families
+    self.policy = policy
+  }
+}
+
+extension NotificationWorker {
+  /// The default identity.
+  package static var identity: WorkerIdentity { WorkerIdentity(name: name, families: families, policy: policy) }
+
+  /// The default: one worker with the name, the families and the policy of the type.
+  public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
+
+  /// Returns the identities after checking their names.
+  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice; the errors of `identities(in:)`.
+  static func checkedIdentities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
+    let identities = try identities(in: configuration)
+    var seen: Set<String> = []
+    for name in identities.map(\.name) {
+      guard WorkerSettings.isName(name) else {
+        throw MillraceError(
+          .configuration, "the worker name `\(name)` is not valid",
+          remedy: "use 1 to 40 lower-case letters, digits and hyphens, starting with a letter")
+      }
+      guard seen.insert(name).inserted else {
+        throw MillraceError(.configuration, "two workers are named `\(name)`", remedy: "rename one of them")
+      }
+    }
+    return identities
+  }
+}

@@ -1,0 +1,89 @@
+// Executes the steps of a commit and classifies their errors.
+
+internal import KafkaClient
+internal import MillraceRecords
+
+/// The content of one commit.
+struct CommitContent: Sendable {
+  /// Events, delayed records, dead letters and table rows, in order.
+  var records: [ProducerRecord]
+  /// The ledger's records.
+  var ledger: [ProducerRecord]
+  var offsets: [CommittedOffset]
+  /// The group metadata from before the batch was assembled. A member that hands over a lane and stays gets a newer
+  /// generation. With the newer one the broker would accept offsets of a lane that another member owns by now.
+  var group: GroupMetadata?
+}
+
+struct CommitCalls: Sendable {
+  let writer: WorkerWriter
+  let reader: any LogReader
+
+  /// A batch without records needs no transaction: its only write is the offset commit, which the group fences as well.
+  func mode(for content: CommitContent) -> CommitProtocol.Mode {
+    if case .transactional = writer, !(content.records + content.ledger).isEmpty {
+      return .transactional
+    }
+    return .atLeastOnce
+  }
+
+  /// Returns the group metadata that fences the next batch, or nil if the writer is not transactional.
+  func membership() async throws(KafkaError) -> GroupMetadata? {
+    guard case .transactional = writer else { return nil }
+    return try await reader.groupMetadata()
+  }
+
+  func perform(_ step: CommitProtocol.Step, _ content: CommitContent) async throws(KafkaError) {
+    switch (step, writer) {
+    case (.write, .transactional(let writer)):
+      _ = try await writer.send(contentsOf: content.records + content.ledger)
+    case (.write, .plain(let writer)):
+      if !content.records.isEmpty { _ = try await writer.send(contentsOf: content.records) }
+    // A transactional writer gets here only with a batch without records, which has no ledger records either.
+    case (.writeLedger, .plain(let writer)):
+      if !content.ledger.isEmpty { _ = try await writer.send(contentsOf: content.ledger) }
+    case (.commitOffsets, _): try await reader.commit(content.offsets)
+    case (.begin, .transactional(let writer)): try await writer.begin()
+    case (.sendOffsets, .transactional(let writer)):
+      guard let group = content.group else {
+        throw KafkaError(code: .closed, operation: "send offsets to a transaction", reason: "the worker left its group")
+      }
+      try await writer.sendOffsets(content.offsets, group: group, timeout: WorkerWriter.transactionTimeout)
+    case (.commitTransaction, .transactional(let writer)):
+      try await writer.commit(timeout: WorkerWriter.transactionTimeout)
+    case (.abort, .transactional(let writer)): try await writer.abort(timeout: WorkerWriter.transactionTimeout)
+    case (.begin, .plain), (.sendOffsets, .plain), (.commitTransaction, .plain), (.abort, .plain),
+      (.writeLedger, .transactional):
+      break
+    }
+  }
+
+  func trouble(of error: KafkaError, at step: CommitProtocol.Step) -> CommitProtocol.Trouble {
+    if error.isFatal || error.code == .closed { return .fatal }
+    switch step {
+    case .begin, .sendOffsets, .commitTransaction, .abort:
+      switch error.transactionRemedy {
+      case .retry: return .retriable
+      case .abort: return .abortable
+      // The broker refuses offsets of an old generation, and librdkafka reports no remedy for that.
+      case .replace: return step == .sendOffsets ? .abortable : .fatal
+      }
+    // Kafka would refuse the record on every attempt, and later batches would wait behind it for ever.
+    case .write, .writeLedger: return error.isRefusal ? .fatal : .abortable
+    // During a rebalance the group accepts offsets only after this member has rejoined. Rejoining waits until the lanes
+    // are handed over, and the handover waits for this commit, so a retry would deadlock.
+    case .commitOffsets: return error.isRetriable && error.code != .rebalanceInProgress ? .retriable : .abortable
+    }
+  }
+}
+
+extension KafkaError {
+  /// Whether Kafka refuses the record or the writer permanently, so that a retry is useless.
+  var isRefusal: Bool {
+    !isRetriable && Self.refusals.contains(code)
+  }
+
+  private static let refusals: Set<Code> = [
+    .messageTooLarge, .unknownTopicOrPartition, .unknownTopic, .topicAuthorizationFailed, .invalidRecord,
+  ]
+}

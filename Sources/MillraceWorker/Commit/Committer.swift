@@ -1,0 +1,294 @@
+// Commits outcomes to Kafka in batches, together with their offsets. A repeated commit never runs a handler again. A
+// worker has one committer, so one producer writes all of its transactions. ``CommitBatch`` decides which writes belong
+// together, and ``CommitProtocol`` decides the order of the steps.
+
+internal import MillraceTime
+internal import KafkaClient
+internal import Logging
+internal import Synchronization
+internal import MillraceRecords
+
+/// A lane, as seen by the committer.
+protocol CommitLane: Sendable {
+  /// The lane and its ownership epoch.
+  var epoch: LaneEpoch { get }
+  /// Returns the offsets and ledger records to commit with these writes, or nil if the lane was stopped. The call has
+  /// no side effects, so the committer can repeat it.
+  func seal(_ writes: [LaneWrite]) async -> SealedWrites?
+  /// Called after the sealed writes are in Kafka.
+  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) async
+}
+
+/// The offsets and ledger records that a lane adds to its writes.
+struct SealedWrites: Sendable {
+  /// One offset for each source of the lane, even if none has moved, because the group fences offset commits only.
+  var offsets: [CommittedOffset]
+  var ledger: [ProducerRecord]
+  /// The page among the ledger records, if any. The lane applies it to its ledger after the commit.
+  var page: LedgerEntry?
+}
+
+/// Collects writes and commits them, one batch at a time.
+final class Committer: Sendable {
+  private struct State {
+    var batch: CommitBatch<LaneWrite>
+    var lanes: [LaneEpoch: any CommitLane] = [:]
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    var isClosing = false
+    var isOver = false
+    var hasCommittedTransaction = false
+  }
+
+  private let calls: CommitCalls
+  private let clock: MillraceClock
+  private let metrics: WorkerMetrics
+  private let logger: Logger
+  private let state: Mutex<State>
+  private let wakeUp = AsyncSignal()
+
+  init(
+    calls: CommitCalls, clock: MillraceClock, count: Int, interval: Duration, metrics: WorkerMetrics, logger: Logger
+  ) {
+    self.calls = calls
+    self.clock = clock
+    self.metrics = metrics
+    self.logger = logger
+    state = Mutex(State(batch: CommitBatch(limit: count, interval: interval)))
+  }
+
+  /// Accepts writes of a lane from now on.
+  func attach(_ lane: any CommitLane, as epoch: LaneEpoch) {
+    state.withLock { state in
+      state.batch.attach(epoch)
+      state.lanes[epoch] = lane
+    }
+  }
+
+  /// Accepts no more writes of this epoch and drops those that are not committed.
+  func detach(_ epoch: LaneEpoch) {
+    let dropped = state.withLock { state in
+      state.lanes[epoch] = nil
+      return state.batch.detach(epoch)
+    }
+    settle(dropped, .dropped)
+    wakeWaiters()
+  }
+
+  /// Adds writes of a lane, in order. Their receipts are always settled, even if the writes are dropped.
+  func submit(_ writes: [LaneWrite], of lane: LaneEpoch) {
+    let isUrgent = writes.contains { $0.isUrgent }
+    let (isTaken, isNews) = state.withLock { state in
+      let now = clock.now
+      let before = state.batch.readiness(now: now)
+      let isTaken = !state.isOver && state.batch.add(writes, of: lane, isUrgent: isUrgent, now: now)
+      // Wake the committing task only if this write changes when the next batch is due.
+      let after = state.batch.readiness(now: now)
+      return (isTaken, before != after)
+    }
+    guard isTaken else { return settle(writes, .dropped) }
+    if isNews { wakeUp.signal() }
+  }
+
+  /// Waits until all writes that this epoch has submitted so far are committed or dropped.
+  func flush(_ epoch: LaneEpoch) async {
+    while true {
+      let isFlushed = state.withLock { state in
+        state.batch.hurry()
+        return state.isOver || state.batch.isFlushed(epoch)
+      }
+      if isFlushed { return }
+      wakeUp.signal()
+      await withCheckedContinuation { continuation in
+        let isFlushed = state.withLock { state in
+          if state.isOver || state.batch.isFlushed(epoch) { return true }
+          state.waiters.append(continuation)
+          return false
+        }
+        if isFlushed { continuation.resume() }
+      }
+    }
+  }
+
+  /// Whether the committer has ended, so that no more writes can be committed.
+  var isOver: Bool { state.withLock { $0.isOver } }
+  /// Whether at least one transaction was committed.
+  var hasCommittedTransaction: Bool { state.withLock { $0.hasCommittedTransaction } }
+
+  /// Commits the remaining writes, then lets ``run()`` return.
+  func shutDown() {
+    state.withLock { $0.isClosing = true }
+    wakeUp.signal()
+  }
+
+  /// Commits batches until shut down or cancelled.
+  /// - Throws: ``ProducerLoss`` if the lanes have to restart with a new producer; ``KafkaError`` if the process has to
+  ///   restart.
+  func run() async throws {
+    defer { abandon() }
+    while await waitForBatch() {
+      guard let batch = state.withLock({ $0.batch.begin(now: clock.now) }) else { continue }
+      do {
+        try await commit(batch)
+      } catch let error as KafkaError where error.code == .closed {
+        // The worker has left its group, and the next owners of its lanes start from the committed offsets. If a client
+        // was closed for another reason, its own error ends the process.
+        return
+      }
+      wakeWaiters()
+    }
+  }
+
+  // MARK: - One batch
+
+  private struct Part: Sendable {
+    var lane: any CommitLane
+    var writes: [LaneWrite]
+    var sealed: SealedWrites
+  }
+
+  private func commit(_ batch: CommitBatch<LaneWrite>.Batch) async throws {
+    // Read before the lanes seal their writes: if the generation changes in between, the broker refuses the offsets.
+    let group = try await calls.membership()
+    var parts = await seal(batch)
+    guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
+    var content = content(of: parts, group)
+    let mode = calls.mode(for: content)
+    var commit = CommitProtocol(mode)
+    var next = CommitProtocol.Next.step(commit.step, isAgain: false)
+    let start = clock.now
+    var pause = Duration.milliseconds(10)
+    var failure: KafkaError?
+    while true {
+      switch next {
+      case .step(let step, let isAgain):
+        if isAgain {
+          try await clock.sleep(until: clock.now.advanced(by: pause))
+          pause = min(pause * 2, .seconds(1))
+        }
+        // Without transactions nothing fences ledger records of a lane that has another owner by now. An old intent or
+        // state would take effect, because it follows the records of the new owner.
+        if mode == .atLeastOnce, parts.contains(where: { !isAttached($0) }) {
+          parts.removeAll { !isAttached($0) }
+          guard !parts.isEmpty else { return settle(state.withLock { $0.batch.aborted() }, .dropped) }
+          content = self.content(of: parts, group)
+        }
+        do {
+          try await calls.perform(step, content)
+          next = commit.succeeded()
+        } catch {
+          logger.warning("a commit step failed", metadata: ["step": "\(step)", "error": "\(error)"])
+          next = commit.failed(calls.trouble(of: error, at: step))
+          if step != .abort || next == .failed { failure = error }
+        }
+      case .committed, .written:
+        metrics.committed(in: start.duration(to: clock.now))
+        let items = state.withLock { state in
+          if mode == .transactional { state.hasCommittedTransaction = true }
+          return state.batch.committed()
+        }
+        let fate = next == .written ? CommitResult.written : .committed
+        // Concurrently, for the same reason as in `seal`.
+        await withDiscardingTaskGroup { group in
+          for part in parts {
+            group.addTask {
+              await part.lane.committed(part.writes, as: part.sealed)
+              self.settle(part.writes, fate)
+            }
+          }
+        }
+        // Lanes that were stopped before they sealed their writes also have receipts to settle.
+        let sealed = Set(parts.map(\.lane.epoch))
+        settle(items.filter { !sealed.contains($0.lane) }.flatMap(\.writes), .dropped)
+        return
+      case .aborted:
+        metrics.commitFailed()
+        settle(state.withLock { $0.batch.aborted() }, .dropped)
+        // Calls to an unavailable broker can fail at once. Wait, because a tight loop would gain nothing.
+        return try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
+      case .unclear, .failed:
+        metrics.commitFailed()
+        let error = failure ?? KafkaError(code: .closed, operation: "commit", reason: "the commit failed")
+        if mode == .transactional, let loss = ProducerLoss(error, isCommitUnclear: commit.isUnclear) { throw loss }
+        throw error
+      }
+    }
+  }
+
+  private func isAttached(_ part: Part) -> Bool { state.withLock { $0.lanes[part.lane.epoch] != nil } }
+
+  private func content(of parts: [Part], _ group: GroupMetadata?) -> CommitContent {
+    CommitContent(
+      records: parts.flatMap { $0.writes.flatMap(\.records) }.map { $0.timed(by: clock) },
+      ledger: parts.flatMap(\.sealed.ledger),
+      offsets: parts.flatMap(\.sealed.offsets), group: group)
+  }
+
+  private func seal(_ batch: CommitBatch<LaneWrite>.Batch) async -> [Part] {
+    let writes = Dictionary(grouping: batch.items, by: \.lane).mapValues { $0.flatMap(\.writes) }
+    // Concurrently: a lane answers when the executor schedules its actor. Waiting for one lane after another would
+    // multiply that delay by the number of lanes.
+    let sealed = await withTaskGroup(of: (LaneEpoch, Part?).self) { group in
+      for epoch in batch.lanes {
+        group.addTask {
+          let writes = writes[epoch] ?? []
+          guard let lane = self.state.withLock({ $0.lanes[epoch] }), let sealed = await lane.seal(writes) else {
+            return (epoch, nil)
+          }
+          return (epoch, Part(lane: lane, writes: writes, sealed: sealed))
+        }
+      }
+      return await group.reduce(into: [LaneEpoch: Part]()) { $0[$1.0] = $1.1 }
+    }
+    return batch.lanes.compactMap { epoch in
+      guard let part = sealed[epoch] else {
+        // The lane was stopped. Its writes must not be committed now, or when this batch is written again.
+        detach(epoch)
+        return nil
+      }
+      return part
+    }
+  }
+
+  // MARK: - Waiting
+
+  /// Waits for the next batch. Returns false if there will be no more.
+  private func waitForBatch() async -> Bool {
+    while !Task.isCancelled {
+      let (readiness, isClosing) = state.withLock { ($0.batch.readiness(now: clock.now), $0.isClosing) }
+      switch readiness {
+      case .now: return true
+      case .idle:
+        if isClosing { return false }
+        await wakeUp.wait()
+      case .at(let due):
+        if isClosing { return true }
+        await wakeUp.wait(until: due, on: clock)
+      }
+    }
+    return false
+  }
+
+  private func settle(_ writes: [LaneWrite], _ fate: CommitResult) {
+    for write in writes { write.receipt?.settle(fate) }
+  }
+
+  private func wakeWaiters() {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+
+  /// Drops all writes that are not in Kafka and accepts no more.
+  func abandon() {
+    let dropped = state.withLock { state in
+      state.isOver = true
+      let epochs = Array(state.lanes.keys)
+      state.lanes = [:]
+      return epochs.flatMap { state.batch.detach($0) } + state.batch.aborted()
+    }
+    settle(dropped, .dropped)
+    wakeWaiters()
+  }
+}

@@ -1,0 +1,110 @@
+// Runs a worker's handler for one record or timer: decodes and verifies the record, calls the handler, and classifies
+// its failure. It is independent of lanes.
+
+internal import AppStore
+internal import AppStoreServerAPI
+internal import MillraceTime
+internal import KafkaClient
+internal import Logging
+internal import Metrics
+internal import Tracing
+internal import MillraceCore
+
+/// The result of a handler run.
+enum HandlerResult: Sendable {
+  /// The handler returned an outcome.
+  case decided(Outcome)
+  /// The record does not contain a valid notification.
+  case undecodable(UndecodableRecord)
+  /// The handler failed. The reason is a stable code, and the detail is for people.
+  case failed(FailureDisposition, reason: String, detail: String)
+}
+
+/// The interface that lanes use to run handlers.
+protocol LaneHandling: Sendable {
+  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult
+  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult
+}
+
+/// Runs the handlers of a worker.
+struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
+  private let worker: Worker
+  private let name: String
+  private let decoder: any NotificationDecoding
+  private let timeout: Duration
+  private let shortestDelay: Duration
+  private let tools: HandlerTools
+  private let clock: MillraceClock
+  private let metrics: WorkerMetrics
+  /// Nil if tracing is off. Read once, because a process sets up its tracer before it creates its workers.
+  private let tracer: (any Tracer)?
+
+  init(
+    _ worker: Worker, name: String, decoder: any NotificationDecoding, policy: WorkerPolicy, tools: HandlerTools,
+    metrics: WorkerMetrics, tracer: any Tracer = InstrumentationSystem.tracer
+  ) {
+    self.worker = worker
+    self.name = name
+    self.decoder = decoder
+    timeout = policy.handlerTimeout
+    shortestDelay = policy.schedule.shortest
+    self.tools = tools
+    clock = tools.clock
+    self.metrics = metrics
+    self.tracer = tracer is NoOpTracer ? nil : tracer
+  }
+
+  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult {
+    guard let tracer else { return await handle(item, journal) }
+    return await HandlerSpan.run("\(name) handle", item, by: tracer) { await handle(item, journal) }
+  }
+
+  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult {
+    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, journal, wait: RateLimitWaitLimit.usual)
+    return await HandlerSpan.run("\(name) timer", timer, by: tracer ?? NoOpTracer()) {
+      await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
+    }
+  }
+
+  private func handle(_ item: LaneItem, _ journal: any EffectRecorder) async -> HandlerResult {
+    let notification: AppStoreNotification
+    do {
+      notification = try await decoder.decode(item.record, envelope: item.envelope, history: item.history)
+    } catch {
+      return error.isTemporary
+        ? .failed(.retryBySchedule, reason: "verification-unavailable", detail: error.description)
+        : .undecodable(error)
+    }
+    let context = context(
+      .notification(id: notification.id, key: notification.key, trace: notification.traceParent),
+      attempt: item.attempt, isReapplied: item.isReapplied, journal,
+      wait: RateLimitWaitLimit.limit(
+        isReturning: item.due != nil, shortestDelay: shortestDelay,
+        left: item.deadline.map { $0 - clock.wallTime }))
+    return await timed(item.typeLabel) { try await worker.handle(notification, in: context) }
+  }
+
+  private func context(
+    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ journal: any EffectRecorder, wait: Duration
+  ) -> HandlerContext {
+    HandlerContext(
+      cause, tools: tools, deadline: clock.wallTime + timeout, attempt: attempt, isReapplied: isReapplied,
+      journal: journal, longestWait: wait)
+  }
+
+  private func timed(_ type: String, _ body: () async throws -> Outcome) async -> HandlerResult {
+    let start = clock.now
+    defer {
+      // An abandoned run was counted when it timed out.
+      if !Task.isCancelled { metrics.handlerRan(type: type, for: start.duration(to: clock.now)) }
+    }
+    do {
+      return .decided(try await body())
+    } catch {
+      let disposition = FailureDisposition.of(error)
+      let code = (error as? any ClassifiedFailure)?.code ?? "handler-error"
+      let reason = if case .wait = disposition { "waits-for-apple" } else { code }
+      return .failed(disposition, reason: reason, detail: "\(error)")
+    }
+  }
+}

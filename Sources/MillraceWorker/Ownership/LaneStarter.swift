@@ -1,0 +1,173 @@
+// Starts lanes. It fetches the stable committed offsets, then writes a record to the ledger, and then reads the ledger to
+// that record. The order matters: the records of an outcome that is committed after the offsets were fetched precede it.
+
+internal import AppStore
+internal import MillraceTime
+internal import KafkaClient
+internal import Logging
+internal import Synchronization
+internal import MillraceCore
+internal import MillraceRecords
+
+/// Creates the runners of owned lanes.
+struct LaneStarter: Sendable {
+  let reader: any LogReader
+  let parts: LaneParts
+  let notices: LivenessNotices
+  /// Writes to the ledger outside transactions.
+  let writer: any LogWriter
+  /// The name of this instance of the worker.
+  let instance: String
+  /// Opens when this worker's producer has taken over and the open transaction of its predecessor is aborted.
+  let writerIsReady: Latch
+  /// Limits parallel restores. Each has a client that reads ahead, and more restores than processors are not faster.
+  let restores = AsyncSemaphore(8)
+
+  private var log: any RecordLog { parts.log }
+
+  private static let questionTimeout = Duration.seconds(30)
+  /// The time limit of one request for committed offsets; the request is repeated. While the transaction of a killed
+  /// process is open, brokers do not answer it, and commits of other lanes wait behind it.
+  private static let commitQuestionTimeout = Duration.seconds(2)
+  private static let pageSize = 1_000
+
+  /// Restores a lane's ledger and creates its runner. Retries while brokers are unavailable.
+  /// - Parameter kept: The ledger from this process's last ownership of the lane, if any.
+  func start(_ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?) async throws -> LaneRunner {
+    try await writerIsReady.wait()
+    var pause = Duration.milliseconds(100)
+    while true {
+      do {
+        return try await restore(epoch, partitions, kept)
+      } catch let error as KafkaError where error.isRetriable {
+        parts.logger.warning("cannot start a lane; retrying", metadata: ["lane": "\(epoch.lane)", "error": "\(error)"])
+        try await parts.clock.sleep(until: parts.clock.now.advanced(by: pause))
+        pause = min(pause * 2, .seconds(5))
+      }
+    }
+  }
+
+  private func restore(
+    _ epoch: LaneEpoch, _ partitions: [any LogPartition], _ kept: KeptLedger?
+  ) async throws -> LaneRunner {
+    let sources = partitions.map(\.partition)
+    let committed = try await reader.committed(sources, timeout: Self.commitQuestionTimeout)
+    let ranges = try await available(sources, holding: committed)
+    var starts: [String: Int64] = [:]
+    for source in sources {
+      starts[source.topic] = try start(
+        of: source, committed: committed.first { $0.partition == source }?.offset, available: ranges[source])
+    }
+    let began = parts.clock.now
+    let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
+    let restored = Mutex(kept?.ledger ?? Ledger())
+    let (end, survivors) = try await restores.pass {
+      try Task.checkCancellation()
+      let mark = try await markEnd(ofLedger: epoch.lane)
+      let end = try await log.scan(
+        TopicPartition(topic: parts.topics.ledger, partition: epoch.lane),
+        from: kept.map { .offset($0.end) } ?? .earliest, to: .offset(mark + 1), upTo: Self.pageSize
+      ) { records in
+        let entries = try records.map { try LedgerRecord.entry(of: $0) }
+        restored.withLock { ledger in for entry in entries { ledger.restore(entry) } }
+      }
+      return (end, try await notices.survivors(of: Array(marks.values)))
+    }
+    try Task.checkCancellation()
+    parts.metrics.restored(in: began.duration(to: parts.clock.now))
+    return LaneRunner(
+      epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
+      watch: PoisonDetector(
+        metadata: marks, owner: notices.newOwner(), survivors: survivors,
+        patience: parts.policy.recordsInFlight * sources.count), parts: parts)
+  }
+
+  /// Appends the name of this instance to the ledger and returns the record's offset. With transactions, all records of
+  /// earlier owners have lower offsets.
+  ///
+  /// The high watermark would not do. A broker that was suspended answers a request that waited for it from its old
+  /// state, before it learns that it is no longer the leader. A record is acknowledged by the leader only.
+  private func markEnd(ofLedger lane: Int32) async throws(KafkaError) -> Int64 {
+    let record = LedgerRecord(.owner(instance))
+    let sent = ProducerRecord(topic: parts.topics.ledger, partition: lane, key: record.key, value: record.value)
+    return try await writer.send(sent.timed(by: parts.clock)).offset
+  }
+
+  /// Returns the range of each partition. A former leader may not know the committed offsets yet, so the question is
+  /// repeated until the ranges include them, at most five times.
+  private func available(
+    _ partitions: [TopicPartition], holding committed: [CommittedOffset]
+  ) async throws -> [TopicPartition: Range<Int64>] {
+    for _ in 0..<5 {
+      let ranges = try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
+      if committed.allSatisfy({ $0.offset <= ranges[$0.partition]?.upperBound ?? 0 }) { return ranges }
+      try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
+    }
+    return try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
+  }
+
+  private func start(of source: TopicPartition, committed: Int64?, available: Range<Int64>?) throws -> Int64 {
+    // Retry and replay topics hold records that the worker has sent to itself. They are never skipped.
+    let isAtEnd = parts.policy.start == .latest && parts.topics.source(of: source.topic) == .live
+    switch SourceStart(committed: committed, available: available ?? 0..<0, isAtEnd: isAtEnd) {
+    case .at(let offset): return offset
+    case .behind(let lost):
+      // Waiting would not bring the records back, and more would be lost.
+      parts.metrics.lost(lost.count, topic: source.topic)
+      parts.logger.error(
+        """
+        records were deleted before this worker read them; increase `retention.ms`, and fetch the missing \
+        notifications from Apple's history (`millrace backfill`)
+        """,
+        metadata: [
+          "source": "\(source)", "committed": "\(lost.lowerBound)", "oldest": "\(lost.upperBound)",
+          "records-at-most": "\(lost.count)",
+        ])
+      return lost.upperBound
+    case .beyondEnd(let committed, let end):
+      throw MillraceError(
+        .topics, "the group \(parts.topics.group) has committed offset \(committed), and the partition ends at \(end)",
+        at: "\(source)",
+        remedy: """
+          if the topic was recreated, reset the group's offset to the earliest (the ledger keeps handled \
+          notifications from running again)
+          """)
+    }
+  }
+}
+
+/// Checks that all lane topics of a worker have the same number of partitions.
+enum LaneCount {
+  private static let timeout = Duration.seconds(30)
+
+  /// Returns the number of lanes.
+  /// - Throws: ``MillraceError`` if a topic is missing or has a different number of partitions.
+  static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
+    let names = topics.laneTopics + topics.others + topics.tables
+    let counts = try await log.partitionCounts(of: names, timeout: timeout)
+    let problems = problems(topics, counts)
+    guard problems.isEmpty, let lanes = counts[topics.ledger] else { throw MillraceError(.topics, problems) }
+    return lanes
+  }
+
+  static func problems(_ topics: WorkerTopics, _ counts: [String: Int]) -> [MillraceError.Problem] {
+    let names = topics.laneTopics
+    var problems = (names + topics.others).filter { counts[$0] == nil }.map {
+      MillraceError.Problem(
+        "the topic is missing", at: $0,
+        remedy: "name the worker under `workers` with its retry delays and run `millrace topics apply`")
+    }
+    problems += topics.tables.filter { counts[$0] == nil }.map {
+      MillraceError.Problem(
+        "the topic is missing, and the worker \(topics.worker) declares in its `tables` that it writes to it", at: $0,
+        remedy: "add its file to the topics' directory and run `millrace topics apply`")
+    }
+    let lanes = names.compactMap { counts[$0] }.max() ?? 0
+    problems += names.filter { counts[$0] != nil && counts[$0] != lanes }.map {
+      MillraceError.Problem(
+        "the topic has \(counts[$0] ?? 0) partitions, but other topics of the worker have \(lanes)", at: $0,
+        remedy: "run `millrace topics plan`, and give all topics of the worker the same number of partitions")
+    }
+    return problems
+  }
+}

@@ -1,0 +1,226 @@
+// Starts, drains and drops lanes when the group assigns or revokes partitions. ``LaneLifecycle`` decides, and the
+// supervisor executes the decisions and owns the task of every lane.
+
+internal import AppStoreServerAPI
+internal import MillraceTime
+internal import KafkaClient
+internal import Logging
+internal import MillraceRecords
+internal import MillraceCore
+
+/// Starts and stops the lanes of one worker.
+actor LaneSupervisor {
+  private struct Lane {
+    var work: Task<Void, Never>
+    var runner: LaneRunner?
+  }
+
+  private let starter: LaneStarter
+  private let parts: LaneParts
+  private let budget: APIBudget?
+  private let state: WorkerState
+  private let fail: @Sendable (any Error) -> Void
+
+  private var lifecycle: LaneLifecycle
+  private var partitions: [TopicPartition: any LogPartition] = [:]
+  private var lanes: [LaneEpoch: Lane] = [:]
+  private var kept: [Int32: KeptLedger] = [:]
+  private var share: BudgetShare
+
+  init(
+    starter: LaneStarter, lanes: Int, budget: APIBudget?, state: WorkerState,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.starter = starter
+    self.parts = starter.parts
+    self.budget = budget
+    self.state = state
+    self.fail = fail
+    lifecycle = LaneLifecycle(topics: starter.parts.topics.sources)
+    share = BudgetShare(lanes: lanes)
+    budget?.setPart(0)
+  }
+
+  /// Adds assigned partitions and starts the lanes that are now complete.
+  func assigned(_ assigned: [any LogPartition]) async {
+    for partition in assigned { partitions[partition.partition] = partition }
+    await carryOut(lifecycle.assign(assigned.map(\.partition)))
+    parts.metrics.rebalanced("assigned", lanes: lanes.count)
+    report()
+  }
+
+  /// Hands over revoked partitions: waits for running handlers and commits their outcomes.
+  func revoked(_ revocation: Revocation) async {
+    for partition in revocation.partitions { partitions[partition] = nil }
+    // If nothing can be committed, draining is useless.
+    let actions =
+      revocation.isLost || parts.committer.isOver
+      ? lifecycle.lose(revocation.partitions) : lifecycle.revoke(revocation.partitions)
+    await carryOut(actions)
+    parts.metrics.rebalanced(revocation.isLost ? "lost" : "revoked", lanes: lanes.count)
+    report()
+  }
+
+  /// Drops the lanes that are left if the group's events end without a revocation: the process was cancelled, or its
+  /// reader failed.
+  func close() async {
+    await carryOut(lifecycle.lose(partitions.keys))
+    partitions = [:]
+    report()
+  }
+
+  /// Returns the runner of a running lane.
+  func runner(of lane: Int32) -> LaneRunner? {
+    lanes.first { $0.key.lane == lane && lifecycle.phase(of: $0.key) == .running }?.value.runner
+  }
+
+  /// Returns whether the lanes are idle, and how far they have read.
+  func rest() async -> WorkerRest {
+    var rest = WorkerRest()
+    var waits = 0
+    for runner in lanes.values.compactMap(\.runner) {
+      // Ask the lane once: between two calls it could read a record that is then missing from the counts.
+      let lane = await runner.rest
+      rest.isQuiet = rest.isQuiet && lane.isQuiet
+      rest.held += lane.held
+      rest.isStill = rest.isStill && lane.isStill
+      rest.handlers += lane.handlers
+      waits += lane.waits
+      for (topic, offset) in lane.taken {
+        rest.taken[TopicPartition(topic: topic, partition: runner.epoch.lane)] = offset
+      }
+    }
+    if let budget, !budget.isAtRest(callers: waits) { (rest.isQuiet, rest.isStill) = (false, false) }
+    return rest
+  }
+
+  /// Measures the lag of the lanes every ten seconds. The interval is real time, because brokers run in real time.
+  func watchLag() async throws {
+    while true {
+      try await MillraceClock.system.sleep(for: Self.lagInterval)
+      await measureLag()
+    }
+  }
+
+  private static let lagInterval = Duration.seconds(10)
+
+  /// Measures the lag of the running lanes.
+  func measureLag() async {
+    var taken: [TopicPartition: Int64] = [:]
+    for (epoch, lane) in lanes where lifecycle.phase(of: epoch) == .running {
+      guard let progress = await lane.runner?.progress() else { continue }
+      parts.metrics.lag(age: progress.age, lane: epoch.lane)
+      for (topic, offset) in progress.taken { taken[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
+    }
+    do {
+      let ranges = try await parts.log.highWatermarks(of: Array(taken.keys), timeout: Self.lagInterval)
+      for (partition, range) in ranges {
+        // The next owner measures a lane that has left meanwhile.
+        guard let offset = taken[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
+          continue
+        }
+        let next = max(offset, range.lowerBound)
+        parts.metrics.lag(
+          records: max(0, range.upperBound - next), topic: partition.topic, lane: partition.partition)
+      }
+    } catch {
+      parts.logger.warning("could not measure the lag", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func carryOut(_ actions: [LaneLifecycle.Action]) async {
+    var leaving: [(LaneEpoch, isDrop: Bool)] = []
+    for action in actions {
+      switch action {
+      case .start(let epoch): begin(epoch)
+      case .drain(let epoch): leaving.append((epoch, false))
+      case .drop(let epoch): leaving.append((epoch, true))
+      }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for (epoch, isDrop) in leaving { group.addTask { await self.end(epoch, isDrop: isDrop) } }
+    }
+  }
+
+  private func begin(_ epoch: LaneEpoch) {
+    let own = partitions.values.filter { $0.partition.partition == epoch.lane }
+    let now = parts.clock.now
+    kept = kept.filter { $0.value.isFresh(at: now) }
+    let ledger = kept.removeValue(forKey: epoch.lane)
+    let starter = starter
+    let work = Task {
+      do {
+        let runner = try await starter.start(epoch, own, ledger)
+        guard await admit(runner) else { return }
+        try await runner.run()
+      } catch {
+        // The lane was handed over while it started. That caused the error, and the next owner starts the lane.
+        guard !Task.isCancelled, !(error is CancellationError) else { return }
+        fail(error)
+      }
+    }
+    lanes[epoch] = Lane(work: work)
+  }
+
+  private func admit(_ runner: LaneRunner) async -> Bool {
+    guard lifecycle.restored(runner.epoch) else { return false }
+    lanes[runner.epoch]?.runner = runner
+    parts.committer.attach(runner, as: runner.epoch)
+    share.add(runner.epoch.lane)
+    budget?.setPart(share.part)
+    parts.logger.info("lane started", metadata: ["lane": "\(runner.epoch.lane)"])
+    report()
+    return true
+  }
+
+  private func end(_ epoch: LaneEpoch, isDrop: Bool) async {
+    guard let lane = lanes[epoch] else { return }
+    if let runner = lane.runner {
+      if !isDrop { await drain(runner) }
+      parts.committer.detach(epoch)
+      // A kept ledger must contain committed entries only. After a drop, it is not known which ones those are.
+      kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
+      await runner.stop()
+      if await runner.isLeftUnmarked { starter.notices.left(epoch, as: await runner.watch.owner, runner.pool) }
+    }
+    lane.work.cancel()
+    await lane.work.value
+    await parts.commands.forget(epoch)
+    lanes[epoch] = nil
+    parts.metrics.left(lane: epoch.lane, topics: parts.topics.sources)
+    share.remove(epoch.lane)
+    budget?.setPart(share.part)
+    parts.logger.info("lane left", metadata: ["lane": "\(epoch.lane)", "lost": "\(isDrop)"])
+    await carryOut(lifecycle.ended(epoch))
+  }
+
+  private func drain(_ runner: LaneRunner) async {
+    var drain = Drain(limit: parts.policy.drainTimeout)
+    var actions = drain.begin(now: parts.clock.now, handlers: await runner.stopTaking())
+    while !drain.hasLeft, !Task.isCancelled {
+      if actions.contains(.cancelHandlers) { await runner.handBack() }
+      if actions.contains(.commit) {
+        await runner.writeEnd()
+        let isDone = await within(drain) { [committer = parts.committer] in await committer.flush(runner.epoch) }
+        actions = isDone ? drain.committed() : drain.passed(now: parts.clock.now)
+      } else {
+        let isIdle = await within(drain) { await runner.waitUntilIdle() }
+        actions = isIdle ? drain.handlersLeft(0) : drain.passed(now: parts.clock.now)
+      }
+    }
+  }
+
+  /// Runs `work`, at most until the drain's next deadline, and returns whether it has finished.
+  private func within(_ drain: Drain, _ work: @escaping @Sendable () async -> Void) async -> Bool {
+    guard let wakeAt = drain.wakeAt else { return true }
+    do {
+      return try await parts.clock.result(within: parts.clock.now.duration(to: wakeAt), of: work) != nil
+    } catch {
+      return false
+    }
+  }
+
+  private func report() {
+    state.note(owned: lanes.count, isReady: lifecycle.isReady)
+  }
+}

@@ -1,0 +1,244 @@
+// One membership of a worker in its consumer group, from joining to leaving: a reader, a writer, a committer, and the
+// assigned lanes. A worker that has lost its transactional producer creates all of them again.
+//
+// The order matters. The first assignment proves that this process is a member of the group. Only then does its
+// producer take over the transactional id, which fences the previous producer, and only then do lanes start. A process
+// that was replaced while it was suspended therefore notices that before it can disturb its successor.
+
+internal import MillraceTime
+internal import KafkaClient
+internal import Logging
+internal import ServiceLifecycle
+internal import Synchronization
+internal import MillraceCore
+internal import MillraceRecords
+
+struct WorkerMembership: Sendable {
+  let parts: WorkerRuntime.Parts
+  let lanes: Int
+  let notices: LivenessNotices
+  let limits: TimeLimits
+  let state: WorkerState
+  let ending: WorkerEnding
+  /// Whether this is the first membership of the process.
+  let isFirst: Bool
+  /// Opens when the group has sent an assignment.
+  private let joined = Latch()
+  /// Opens when the writer can write.
+  private let ready = Latch()
+
+  init(
+    _ parts: WorkerRuntime.Parts, lanes: Int, notices: LivenessNotices, limits: TimeLimits, state: WorkerState,
+    ending: WorkerEnding, isFirst: Bool
+  ) {
+    self.parts = parts
+    self.lanes = lanes
+    self.notices = notices
+    self.limits = limits
+    self.state = state
+    self.ending = ending
+    self.isFirst = isFirst
+  }
+
+  /// Runs until the worker has left its group.
+  /// - Returns: Whether a transaction was committed.
+  func run() async throws -> Bool {
+    let reader = try parts.log.makeReader(
+      group: parts.topics.group, topics: parts.topics.sources, options: readerOptions)
+    let writer = try makeWriter()
+    let committer = Committer(
+      calls: CommitCalls(writer: writer, reader: reader), clock: parts.clock, count: parts.policy.commitCount,
+      interval: parts.policy.commitInterval, metrics: parts.metrics, logger: parts.logger)
+    let commands = CommandConsumer(
+      worker: parts.name, topic: parts.topics.operations, log: parts.log, metrics: parts.metrics,
+      logger: parts.logger)
+    // A transactional writer writes in transactions only.
+    let plainWriter = parts.commit == .transactional ? try parts.log.makeWriter() : writer.client
+    let starter = LaneStarter(
+      reader: reader, parts: laneParts(commands, committer), notices: notices, writer: plainWriter,
+      instance: parts.instance, writerIsReady: ready)
+    // The supervisor keeps the ledgers of lanes that have left. A later membership does not reuse them.
+    let supervisor = LaneSupervisor(
+      starter: starter, lanes: lanes, budget: parts.budget, state: state, fail: { ending.failed($0) })
+    ending.attach(reader)
+    state.supervisor.withLock { $0 = supervisor }
+    state.reader.withLock { $0 = reader }
+    defer {
+      state.supervisor.withLock { $0 = nil }
+      state.reader.withLock { $0 = nil }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await serve(writer, committer, reader) }
+      if parts.commit == .transactional {
+        group.addTask { await ending.onFailure { try await plainWriter.run() } }
+      }
+      await withTaskGroup(of: Void.self) { followers in
+        followers.addTask { await ending.onFailure(of: commands.follow) }
+        followers.addTask { await ending.onFailure(of: supervisor.watchLag) }
+        followers.addTask { await prepare(writer.client) }
+        if parts.commit == .transactional { followers.addTask { await prepare(plainWriter) } }
+        followers.addTask { await ending.onFailure { try await takeOver(writer) } }
+        await serve(reader, committer, supervisor)
+        followers.cancelAll()
+      }
+      plainWriter.shutDown()
+      writer.client.shutDown()
+    }
+    return committer.hasCommittedTransaction
+  }
+
+  private func laneParts(_ commands: CommandConsumer, _ committer: Committer) -> LaneParts {
+    LaneParts(
+      log: parts.log, commands: commands, policy: parts.policy,
+      isTransactional: parts.commit == .transactional, topics: parts.topics,
+      planner: OutcomePlanner(
+        records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
+      handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,
+      clock: parts.clock, metrics: parts.metrics, logger: parts.logger)
+  }
+
+  private var readerOptions: LogReaderOptions {
+    LogReaderOptions(instance: parts.staticMember, leavesOnShutDown: parts.onStop == .leave)
+  }
+
+  // MARK: - The writer
+
+  private func makeWriter() throws -> WorkerWriter {
+    switch parts.commit {
+    case .transactional:
+      .transactional(
+        try parts.log.makeTransactionalWriter(
+          id: parts.transactionalID, timeout: WorkerWriter.transactionTimeout))
+    case .atLeastOnce: .plain(try parts.log.makeWriter())
+    }
+  }
+
+  /// Runs the writer's client until it is shut down.
+  private func serve(_ writer: WorkerWriter, _ committer: Committer, _ reader: any LogReader) async {
+    do {
+      try await writer.client.run()
+    } catch {
+      committer.abandon()
+      guard !ending.isOver else { return }
+      await ending.onFailure {
+        guard case .transactional = writer, let loss = ProducerLoss(error) else { throw error }
+        try await report(loss, reader)
+      }
+    }
+  }
+
+  /// Looks up the output topics' metadata. Otherwise the first delayed record would wait for it and be a second late.
+  private func prepare(_ client: any LogWriter) async {
+    let topics = parts.topics
+    do {
+      try await client.prepare(
+        topics.retries + [topics.replay, topics.deadLetters, topics.ledger, topics.events], timeout: .seconds(10))
+    } catch {
+      guard !Task.isCancelled else { return }
+      parts.logger.warning("could not look up the output topics in advance", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Fences the previous producer with the transactional id, after this process has joined the group.
+  private func takeOver(_ writer: WorkerWriter) async throws {
+    try await joined.wait()
+    do {
+      try await writer.initialize(writer.client)
+    } catch {
+      try Task.checkCancellation()
+      // An error in a process that has never written needs an operator.
+      if case .transactional = writer, let error = error as? KafkaError, let loss = ProducerLoss(error),
+        !isFirst || loss.reason == .fenced
+      {
+        throw loss
+      }
+      throw error
+    }
+    ready.open()
+  }
+
+  // MARK: - The group
+
+  /// Starts and stops lanes until the worker has left its group. If anything fails meanwhile, the worker leaves.
+  private func serve(_ reader: any LogReader, _ committer: Committer, _ supervisor: LaneSupervisor) async {
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        await ending.onFailure {
+          do { try await committer.run() } catch let loss as ProducerLoss { try await report(loss, reader) }
+        }
+      }
+      group.addTask {
+        // The poll loop ends when the worker has left the group, after it has handed over all lanes.
+        await withGracefulShutdownHandler {
+          await ending.onFailure { try await serve(reader) }
+        } onGracefulShutdown: {
+          reader.shutDown()
+        }
+      }
+      for await event in reader.events {
+        switch event {
+        case .assigned(let partitions):
+          state.joined()
+          joined.open()
+          await supervisor.assigned(partitions)
+        case .revoked(let revocation):
+          await supervisor.revoked(revocation)
+          // After completion the client rejoins, and a static member would take its name from the process that has it.
+          if revocation.isLost { await ending.onFailure { try await confirmName(reader) } }
+          revocation.complete()
+        }
+      }
+      await supervisor.close()
+      committer.shutDown()
+    }
+  }
+
+  private func serve(_ reader: any LogReader) async throws {
+    do {
+      try await reader.run()
+    } catch {
+      guard error.code == .fencedInstance else { throw error }
+      throw MillraceError.nameTaken(parts.staticMember ?? parts.instance, group: parts.topics.group)
+    }
+  }
+
+  /// Throws the loss of the producer, unless another process with this one's name has fenced it.
+  private func report(_ loss: ProducerLoss, _ reader: any LogReader) async throws {
+    try await confirmName(reader)
+    throw loss
+  }
+
+  /// Waits until the group coordinator has confirmed that no other process is the static member of this name. The
+  /// worker has to ask, because librdkafka does not report when a heartbeat was answered.
+  /// - Throws: ``MillraceError`` if another process has the name.
+  private func confirmName(_ reader: any LogReader) async throws {
+    guard let name = parts.staticMember, parts.log.description.capabilities.contains(.staticMembership) else { return }
+    while !Task.isShuttingDownGracefully {
+      do {
+        switch try await reader.instanceHolder(timeout: Self.questionTimeout) {
+        case .thisReader, .nobody: return
+        case .another(let host): throw MillraceError.nameTaken(name, group: parts.topics.group, by: host)
+        }
+      } catch let error as KafkaError where error.isRetriable {
+        parts.logger.warning(
+          "cannot check yet whether another process has this one's name; retrying", metadata: ["error": "\(error)"])
+        try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
+      }
+    }
+  }
+
+  private static let questionTimeout = Duration.seconds(10)
+}
+
+extension MillraceError {
+  /// The error of a process whose static member name another process has taken. This process ends.
+  static func nameTaken(_ name: String, group: String, by host: String? = nil) -> MillraceError {
+    MillraceError(
+      .membership, "another process\(host.map { " at \($0)" } ?? "") has the name \(name) in the group",
+      at: group,
+      remedy: """
+        if it replaced this process, there is nothing to do; otherwise give each process a name of its own \
+        (`kafka.instance`, in Kubernetes the pod's name)
+        """)
+  }
+}

@@ -1,0 +1,198 @@
+// Runs a worker as a process: creates its clients, runtimes, metrics and admin server.
+
+package import AppStoreServerAPI
+package import AppStoreSignature
+package import MillraceTime
+internal import KafkaClient
+package import Logging
+package import CoreMetrics
+package import MillraceCore
+package import MillraceRecords
+
+package enum WorkerProcess {
+  /// Runs a worker until the process is told to shut down.
+  static func run<Worker: NotificationWorker>(
+    _ type: Worker.Type, _ configuration: MillraceConfiguration
+  ) async throws -> ExitStatus {
+    let identities = try Worker.checkedIdentities(in: configuration)
+    let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
+    let clock = MillraceClock(configuration.clock)
+    let logger = configuration.logging.logger(label: Worker.name, clock: clock)
+    let services = try Worker.bootstrap()
+    let registry = makeRegistry()
+    MetricsSystem.bootstrap(registry)
+
+    let catalog = try TopicCatalog.load(
+      configuration.topics,
+      workers: zip(identities, policies).map { .init(name: $0.name, retryDelays: $1.retryDelays) })
+    let embedded = try embeddedCluster(configuration.kafka, catalog)
+    let kafka = try configuration.kafka.client(clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers)
+    let log = try await KafkaLog.connect(
+      configuration.kafka, clientID: Worker.name, bootstrapServers: embedded?.bootstrapServers,
+      timeout: .seconds(30), logger: logger)
+    var connections = AsyncHTTPExchange.Configuration()
+    // Each parallel handler has a connection of its own, because a wait for one would count toward its time limit.
+    connections.connectionsPerHost = max(
+      connections.connectionsPerHost, policies.reduce(0) { $0 + $1.parallelism * configuration.topics.lanes })
+    let exchange = AsyncHTTPExchange(connections)
+    var runtimes: [WorkerRuntime] = []
+    var laneTopics: Set<String> = []
+    do {
+      for (identity, policy) in zip(identities, policies) {
+        laneTopics.formUnion(WorkerTopics(Worker.self, as: identity, configuration, policy).laneTopics)
+        let runtime = try await runtime(
+          type, as: identity, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+        runtimes.append(runtime)
+      }
+    } catch {
+      // Shut down the HTTP client, or its error about open connections would hide this one.
+      try await exchange.shutdown()
+      throw error
+    }
+
+    let heartbeat = heartbeat(
+      of: zip(identities, runtimes).map { (name: $0.name, runtime: $1) }, clock: .system)
+    registry.add(heartbeat.collector)
+    for collector in runtimes.flatMap(\.collectors) { registry.add(collector) }
+    let readiness = ReadinessBoard(
+      [
+        .kafka(
+          KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
+          durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
+      ] + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
+      clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
+    let admin = AdminServer(
+      configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
+    let runner = ProcessRunner(
+      name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
+    let status = await runner.run(services + [admin, heartbeat] + runtimes)
+    try await exchange.shutdown()
+    withExtendedLifetime(embedded) {}
+    return status
+  }
+
+  /// Creates the registry for `/metrics` with all help texts and the process metrics.
+  static func makeRegistry() -> PrometheusRegistry {
+    let registry = PrometheusRegistry()
+    for (name, help) in WorkerMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
+    for collector in ProcessMetrics.collectors { registry.add(collector) }
+    return registry
+  }
+
+  /// Creates the heartbeat for `/livez`, which watches the executor and the poll loop of each consumer group.
+  static func heartbeat(of workers: [(name: String, runtime: WorkerRuntime)], clock: MillraceClock) -> Heartbeat {
+    Heartbeat(
+      clock: clock, pumps: workers.map { worker in (worker.name, { worker.runtime.sinceLastTurn }) })
+  }
+
+  /// Creates the runtime of a worker.
+  /// - Parameter givenDecoder: A decoder for benchmarks, which may omit verification.
+  package static func runtime<Worker: NotificationWorker>(
+    _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
+    _ policy: WorkerPolicy, log: any RecordLog,
+    exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
+    verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
+    credentials: [String: APICredentials] = [:], instance: String? = nil,
+    clock: MillraceClock, logger: Logger
+  ) async throws -> WorkerRuntime {
+    let identity = given ?? Worker.identity
+    let metrics = WorkerMetrics(worker: identity.name, factory: factory)
+    let verifier =
+      try givenVerifier
+      ?? SignedDataVerifier.configured(
+        configuration.trust, clock: clock, revocation: configuration.trust.revocation.checker(clock: clock))
+    let decoder =
+      givenDecoder ?? NotificationDecoder(verifier: verifier, identities: configuration.identities)
+    let (pauses, newPauses) = AsyncStream.makeStream(of: BudgetPause.self, bufferingPolicy: .bufferingNewest(1_000))
+    let shares = APIShares(of: identity.name, in: configuration)
+    if !shares.undeclared.isEmpty {
+      logger.notice(
+        "workers without configured `calls` share the budget of every endpoint that this one calls",
+        metadata: ["workers": "\(shares.undeclared.joined(separator: ", "))"])
+    }
+    let budget = APIBudget(
+      limits: .divided(by: configuration.appStore.limitDivisor), share: configuration.appStore.share,
+      division: { shares.part(at: $0) }, part: 0, clock: clock
+    ) { newPauses.yield($0) }
+    let topics = WorkerTopics(type, as: identity, configuration, policy)
+    // A worker that makes no calls reads no key files, so its process does not need them.
+    var calling = configuration
+    if shares.callsNothing { for index in calling.apps.indices { calling.apps[index].api = .init() } }
+    let clients = try AppStoreClients(
+      calling, credentials: credentials, verifier: verifier, exchange: exchange, budget: budget, clock: clock,
+      logger: logger)
+    let worker = try await Worker(
+      WorkerSetup(
+        name: identity.name, configuration: configuration, clock: clock, logger: logger, http: exchange, log: log))
+    return WorkerRuntime(
+      WorkerRuntime.Parts(
+        name: identity.name, log: log, topics: topics,
+        prefix: configuration.topics.prefix, policy: policy,
+        commit: try configuration.kafka.commit(on: log.description),
+        instance: instance ?? configuration.instance(of: identity.name),
+        staticMember: configuration.staticMember(of: identity.name),
+        onStop: configuration.onStop(of: identity.name),
+        handler: LaneHandler(
+          worker, name: identity.name, decoder: decoder, policy: policy,
+          tools: HandlerTools(
+            clock: clock, clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), logger: logger),
+          metrics: metrics),
+        deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
+        pauses: PauseChannel(
+          topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger
+        ) { metrics.unreadable($0, because: $1, logger) },
+        clock: clock, metrics: metrics, logger: logger))
+  }
+
+  private static func embeddedCluster(_ settings: KafkaSettings, _ catalog: TopicCatalog) throws -> EmbeddedCluster? {
+    guard settings.isEmbedded else { return nil }
+    let cluster = try EmbeddedCluster()
+    try cluster.create(catalog)
+    return cluster
+  }
+}
+
+extension WorkerTopics {
+  /// Creates the topics of a worker from the configuration.
+  package init<Worker: NotificationWorker>(
+    _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
+    _ policy: WorkerPolicy
+  ) {
+    let prefix = configuration.topics.prefix
+    let identity = given ?? Worker.identity
+    self.init(
+      worker: identity.name, inputs: identity.families.map { prefix + $0.topic },
+      tables: Worker.tables.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
+  }
+}
+
+extension MillraceConfiguration {
+  /// The apps whose notifications are accepted.
+  var identities: IdentityPolicy {
+    IdentityPolicy(
+      apps.map {
+        AppIdentity(bundleId: $0.bundleId, appAppleId: $0.appAppleId, environments: Set($0.environments))
+      })
+  }
+
+  /// Returns the name of this instance of a worker: the static member name, or else a random one.
+  func instance(of worker: String) -> String {
+    if let member = staticMember(of: worker) { return member }
+    var generator = SystemRandomNumberGenerator()
+    return String(generator.next(), radix: 36)
+  }
+}
+
+extension KafkaSettings {
+  /// Returns how workers commit.
+  /// - Throws: ``MillraceError`` if transactions are configured and the log does not support them.
+  func commit(on log: LogDescription) throws(MillraceError) -> Commit {
+    let hasTransactions = log.capabilities.contains(.transactions)
+    if commit == .transactional, !hasTransactions {
+      throw MillraceError(
+        .configuration, "the embedded cluster accepts transactions but gives none of their guarantees",
+        at: "kafka.commit", remedy: "set it to at-least-once, or use a real cluster")
+    }
+    return commit ?? (hasTransactions ? .transactional : .atLeastOnce)
+  }
+}

@@ -1,0 +1,73 @@
+// Writes the start, the copies and the progress of a replay run.
+
+package import MillraceTime
+package import KafkaClient
+package import MillraceRecords
+
+/// The producer of one run. With transactions each write is all or nothing, and the producer fences earlier producers
+/// of the run. Without them, one half of a write follows the other.
+package struct ReplayWriter: Sendable {
+  /// Whether each write is one transaction.
+  package let isTransactional: Bool
+  private let writer: WorkerWriter
+  private let clock: MillraceClock
+
+  /// Creates the producer of a run.
+  /// - Parameter prefix: The prefix of topic names and of the transactional id.
+  /// - Throws: `KafkaError` if the client cannot be created.
+  package init(of run: String, prefix: String, on log: any RecordLog, clock: MillraceClock) throws {
+    self.clock = clock
+    isTransactional = log.description.capabilities.contains(.transactions)
+    writer =
+      isTransactional
+      ? .transactional(
+        try log.makeTransactionalWriter(
+          id: "\(prefix)millrace.replay.\(run)", timeout: WorkerWriter.transactionTimeout))
+      : .plain(try log.makeWriter())
+  }
+
+  /// Runs the client while `body` runs. `body` starts after earlier producers of the run have been fenced.
+  package func whileRunning(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    try await writer.whileRunning { client in
+      try await writer.initialize(client)
+      try await body()
+    }
+  }
+
+  /// Writes records and returns after all in-sync replicas have them. Without transactions, `rest` is written after all
+  /// of `first` is acknowledged.
+  package func write(_ first: [ProducerRecord], then rest: [ProducerRecord]) async throws {
+    switch writer {
+    case .plain(let writer):
+      for records in [first, rest] where !records.isEmpty { _ = try await writer.send(contentsOf: records) }
+    case .transactional(let writer): try await commit(first + rest, writer)
+    }
+  }
+
+  /// Writes records in one transaction, and repeats it if it is aborted.
+  private func commit(_ records: [ProducerRecord], _ writer: any TransactionalLogWriter) async throws {
+    let limit = WorkerWriter.transactionTimeout
+    while true {
+      try Task.checkCancellation()
+      do {
+        try await again { try await writer.begin() }
+        _ = try await writer.send(contentsOf: records)
+        return try await again { try await writer.commit(timeout: limit) }
+      } catch let error as KafkaError where error.transactionRemedy != .replace && error.code != .messageTooLarge {
+        try await again { try await writer.abort(timeout: limit) }
+        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50)))
+      }
+    }
+  }
+
+  /// Repeats a call until its result is final.
+  private func again(_ call: () async throws -> Void) async throws {
+    while true {
+      do {
+        return try await call()
+      } catch let error as KafkaError where error.transactionRemedy == .retry {
+        try await clock.sleep(until: clock.now.advanced(by: .milliseconds(100)))
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import AppStore
+import AppStoreSigning
+import Testing
+
+@testable import MillraceWorker
+
+@Suite struct LedgerRecordTests {
+  private static let entries: [LedgerEntry] = [
+    .handled(.number(1), Handled(.done(digest: 0xDEAD_BEEF), minute: 29_453_760)),
+    .handled(.number(2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 0)),
+    .handled(.number(3), Handled(.dead, minute: Handled.lastMinute)), .handled(.number(4), nil),
+    .handled(.number(4), Handled(.delayed(attempt: 1, delayIndex: nil), minute: 1)),
+    .effect("extend/c/1", Effect(intendedAt: .second(-1), progress: .intended(body: []))),
+    .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
+    .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
+    .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
+    .owner("worker-7"), .owner(""), .owner(nil), .state("entitlement/1", [1, 0, 255]), .state("s", []),
+    .state("s", nil),
+  ]
+
+  @Test(arguments: entries)
+  func `an entry is read back as it was written`(entry: LedgerEntry) throws {
+    #expect(try LedgerRecord(entry).entry() == entry)
+  }
+
+  @Test func `the binary format is fixed, so later versions can read it`() {
+    let done = LedgerRecord(.handled(LedgerKey(high: 1, low: 2), Handled(.done(digest: 0x0A0B_0C0D), minute: 0x0102)))
+    #expect(done.key == [0x68, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
+    #expect(done.value == [1, 1, 0, 0, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D])
+    let delayed = LedgerRecord(
+      .handled(LedgerKey(high: 1, low: 2), Handled(.delayed(attempt: 3, delayIndex: 4), minute: 1)))
+    #expect(delayed.value == [1, 2, 0, 0, 0, 1, 0, 3, 0, 4])
+    #expect(
+      LedgerRecord(.counter("ab", 7)) == LedgerRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
+    #expect(LedgerRecord(.state("a", [9])) == LedgerRecord(key: [0x73, 0x61], value: [1, 9]))
+    #expect(LedgerRecord(.owner("a")) == LedgerRecord(key: [0x6F], value: [1, 0x61]))
+    let intent = Effect(intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
+    #expect(
+      LedgerRecord(.effect("a", intent)) == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 9]))
+  }
+
+  @Test func `fields that a later version appends are ignored`() throws {
+    var record = LedgerRecord(.handled(.number(1), Handled(.dead, minute: 5)))
+    record.value?.append(99)
+    #expect(try record.entry() == .handled(.number(1), Handled(.dead, minute: 5)))
+  }
+
+  @Test func `the error for an unreadable record names the reason`() {
+    func error(_ key: [UInt8], _ value: [UInt8]?) -> LedgerRecordError? {
+      #expect(throws: LedgerRecordError.self) { try LedgerRecord(key: key, value: value).entry() }
+    }
+    #expect(error([], nil) == .unknownKind(nil))
+    #expect(error([0x7A], [1]) == .unknownKind(0x7A))
+    #expect(error([0x63, 0x61], [2, 0, 0, 0, 0, 0, 0, 0, 7]) == .unknownVersion(2))
+    #expect(error([0x63, 0x61], [1, 0]) == .malformed)
+    #expect(error([0x63, 0xFF], [1, 0, 0, 0, 0, 0, 0, 0, 7]) == .malformed)
+    #expect(error([0x68, 1], nil) == .malformed)
+    #expect(error([0x65, 0x61], []) == .malformed)
+    #expect(error([0x68] + LedgerKey.number(1).bytes, [1, 9, 0, 0, 0, 0]) == .malformed)
+    #expect(error([0x74], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF]) == .malformed)
+  }
+
+  @Test(arguments: 0..<2_000 as Range<UInt64>)
+  func `random bytes do not crash the decoder`(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var record = LedgerRecord(Self.entries.randomElement(using: &random) ?? .counter("c", 1))
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: record.value = record.value.map { Array($0.dropLast(Int.random(in: 0...$0.count, using: &random))) }
+      case 1: record.key = Array(record.key.dropLast(Int.random(in: 0...record.key.count, using: &random)))
+      default:
+        if let index = record.value?.indices.randomElement(using: &random) {
+          record.value?[index] = UInt8.random(in: 0...255, using: &random)
+        }
+      }
+    }
+    do {
+      let entry = try record.entry()
+      #expect(try LedgerRecord(entry).entry() == entry, "seed \(seed)")
+    } catch {
+      #expect(!error.description.isEmpty)
+    }
+  }
+}

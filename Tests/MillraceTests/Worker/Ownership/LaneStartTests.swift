@@ -1,0 +1,114 @@
+// Tests the start of a lane while a former leader, which was suspended, still answers from its old state.
+
+import KafkaClient
+import MillraceTesting
+import MillraceTime
+import Synchronization
+import Testing
+
+@testable import MillraceWorker
+
+@Suite(.timeLimit(.minutes(15))) struct LaneStartTests {
+  @Test func `the high watermark of a former leader hides nothing that the last owner did`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let book = Book()
+    // The slow record keeps the committed offset in front of the quick one, which only the ledger knows as done.
+    let first = fleet.start(
+      "p", isKept: false,
+      FleetHandler(book) { item, journal in
+        if item.id == "slow" { try await fleet.clock.sleep(until: fleet.clock.now.advanced(by: .seconds(86_400))) }
+        try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
+        return try await FleetHandler.answer(item, journal)
+      })
+    try fleet.put("slow", key: "a")
+    try fleet.put("quick", key: "b")
+    #expect(await fleet.until { fleet.answered() == ["quick"] && !fleet.log.hasOpenTransactions } != nil)
+    await first.crash()
+
+    let former = FormerLeader(ofTopics: [fleet.topics.ledger], end: 0, answers: .max)
+    let second = FleetProcess(log: fleet.log.process("q"), isKept: false) { log in
+      fleet.runtime(on: FormerLeaderLog(log: log, former: former), causing(book))
+    }
+    #expect(await fleet.until { fleet.answered().contains("slow") && fleet.isRead() } != nil)
+    #expect(fleet.answered() == ["quick", "slow"])
+    #expect(book.runs["quick"] == 1)
+    #expect(book.calls.values.allSatisfy { $0.count == 1 })
+    await second.crash()
+  }
+
+  @Test func `a lane starts although a former leader does not know its committed offset yet`() async throws {
+    let fleet = try WorkerFleet(lanes: 1)
+    let book = Book()
+    let first = fleet.start("p", isKept: false, FleetHandler(book))
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    await first.crash()
+
+    let former = FormerLeader(ofTopics: fleet.topics.sources, end: 0, answers: 2)
+    let second = FleetProcess(log: fleet.log.process("q"), isKept: false) { log in
+      fleet.runtime(on: FormerLeaderLog(log: log, former: former), FleetHandler(book))
+    }
+    try fleet.put("n1", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0", "n1"] && fleet.isRead() || second.isOver } != nil)
+    #expect(!second.isOver && former.answersLeft == 0)
+    await second.crash()
+  }
+
+  private func causing(_ book: Book) -> FleetHandler {
+    FleetHandler(book) { item, journal in
+      try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
+      return try await FleetHandler.answer(item, journal)
+    }
+  }
+}
+
+/// A broker that answers questions about some topics from the time before it was suspended.
+private final class FormerLeader: Sendable {
+  private let topics: Set<String>
+  private let end: Int64
+  private let state: Mutex<Int>
+
+  /// - Parameters:
+  ///   - end: The high watermark that it knows.
+  ///   - answers: The number of questions that it answers before it learns of its successor.
+  init(ofTopics topics: [String], end: Int64, answers: Int) {
+    (self.topics, self.end) = (Set(topics), end)
+    state = Mutex(answers)
+  }
+
+  var answersLeft: Int { state.withLock { $0 } }
+
+  /// Returns the high watermark that it reports for a topic, or nil if the leader answers.
+  func answer(about topic: String) -> Int64? {
+    guard topics.contains(topic) else { return nil }
+    return state.withLock { left in
+      guard left > 0 else { return nil }
+      left -= 1
+      return end
+    }
+  }
+}
+
+private struct FormerLeaderLog: ForwardingLog {
+  let log: InMemoryLog
+  let former: FormerLeader
+
+  func highWatermarks(
+    of partitions: [TopicPartition], timeout: Duration
+  ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+    var ranges = try await log.highWatermarks(of: partitions, timeout: timeout)
+    // One answer is about all partitions.
+    guard let end = partitions.first.flatMap({ former.answer(about: $0.topic) }) else { return ranges }
+    for partition in partitions { ranges[partition] = 0..<end }
+    return ranges
+  }
+
+  func scan(
+    _ partition: TopicPartition, from start: StartOffset, to end: ScanEnd, upTo limit: Int,
+    _ body: @Sendable ([ConsumerRecord]) async throws -> Void
+  ) async throws -> Int64 {
+    var end = end
+    if end == .highWatermark, let old = former.answer(about: partition.topic) { end = .offset(old) }
+    return try await log.scan(partition, from: start, to: end, upTo: limit, body)
+  }
+}
