@@ -65,15 +65,15 @@ package struct ConsumptionQuestion: Sendable, Hashable {
   }
 
   /// Creates the question of a notification; nil if it is not a consumption request.
-  /// - Throws: ``PermanentFailure`` if the notification does not identify the app or the transaction.
-  package init?(_ notification: AppStoreNotification) throws(PermanentFailure) {
+  /// - Throws: ``UnanswerableRequest`` if the notification does not identify the app or the transaction.
+  package init?(_ notification: AppStoreNotification) throws(UnanswerableRequest) {
     switch notification.event {
     case .consumptionRequest: break
     case .v1(.consumptionRequest): break
     default: return nil
     }
     guard let bundleId = notification.bundleId, let environment = notification.environment else {
-      throw PermanentFailure(
+      throw UnanswerableRequest(
         "app-unknown", "the request names no app or environment; answer it in App Store Connect, then discard it")
     }
     notificationId = notification.id
@@ -111,13 +111,13 @@ package struct ConsumptionQuestion: Sendable, Hashable {
     }
   }
 
-  private static let withoutTransaction = PermanentFailure(
+  private static let withoutTransaction = UnanswerableRequest(
     "transaction-unknown", "the request names no transaction, so it cannot be answered; discard it")
 
   /// Returns the receipt row that a version 1 body is about: the row of the purchase that it names, else its only
   /// consumable. The body also holds the customer's other purchases and does not mark the one in question. Returns nil
   /// if no row matches.
-  private static func row(of body: ResponseBodyV1) throws(PermanentFailure) -> LatestReceiptInfo? {
+  private static func row(of body: ResponseBodyV1) throws(UnanswerableRequest) -> LatestReceiptInfo? {
     let consumables = body.receiptRows.filter { $0.expiresDate == nil && $0.transaction_id?.isEmpty == false }
     let named = body.original_transaction_id.map { original in
       consumables.filter { $0.original_transaction_id == original || $0.transaction_id == original }
@@ -125,7 +125,7 @@ package struct ConsumptionQuestion: Sendable, Hashable {
     let candidates = named ?? consumables
     guard let row = candidates.first else { return nil }
     guard Set(candidates.map(\.transaction_id)).count == 1 else {
-      throw PermanentFailure(
+      throw UnanswerableRequest(
         "transaction-ambiguous",
         """
         the version 1 body holds several purchases and does not say which one to refund; switch the app to version 2, \
@@ -133,5 +133,18 @@ package struct ConsumptionQuestion: Sendable, Hashable {
         """)
     }
     return row
+  }
+}
+
+/// A consumption request that cannot be answered. It becomes a dead letter.
+package struct UnanswerableRequest: Error {
+  /// The stable reason code of the dead letter.
+  package let reason: String
+  /// What the request lacks, and what the operator should do.
+  package let detail: String
+
+  init(_ reason: String, _ detail: String) {
+    self.reason = reason
+    self.detail = detail
   }
 }

@@ -41,7 +41,13 @@ package struct ConsumptionWorker: NotificationWorker {
 
   /// Answers one request, or delays it for another attempt.
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    guard let question = try ConsumptionQuestion(notification) else { return .ignore }
+    let asked: ConsumptionQuestion?
+    do {
+      asked = try ConsumptionQuestion(notification)
+    } catch {
+      return .deadLetter(error.reason, error.detail)
+    }
+    guard let question = asked else { return .ignore }
     let status = await context.effect(question.effect)
     if case .ended(let bytes)? = status {
       return try close(question, try ConsumptionRecord(parsing: bytes), in: context)

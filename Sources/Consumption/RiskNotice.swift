@@ -15,15 +15,13 @@ struct RiskNotice: Sendable {
     self.reason = reason
   }
 
-  /// - Throws: ``PermanentFailure`` if another version wrote an unknown format.
+  /// - Throws: ``UnreadableTimer`` if another version wrote an unknown format.
   init(parsing bytes: [UInt8]) throws {
     let json = try JSONObject(parsing: bytes)
     guard case .object(let purchase)? = json["purchase"], case .integer(let deadline)? = json["deadline"],
       case .string(let reason)? = json["reason"], let asked = AskedPurchase(purchase)
     else {
-      throw PermanentFailure(
-        "timer-unreadable", "the timer was set by another version, whose format is unknown; run the version that set it"
-      )
+      throw UnreadableTimer()
     }
     self.purchase = asked
     self.deadline = Timestamp(millisecondsSince1970: deadline)
@@ -45,4 +43,9 @@ struct RiskNotice: Sendable {
     ConsumptionAtRisk(
       purchase: purchase, remainingSeconds: max(0, (deadline - time).components.seconds), reason: reason)
   }
+}
+
+/// The timer was set by another version. It fires again until the version runs that set it.
+struct UnreadableTimer: Error, CustomStringConvertible {
+  var description: String { "another version set the timer, in an unknown format; run the version that set it" }
 }

@@ -68,21 +68,29 @@ package struct Forwarder: NotificationWorker {
 
   /// Posts the notification and decides by the receiver's response.
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    guard takes(notification), let body = try body(of: notification) else { return .ignore }
+    guard takes(notification) else { return .ignore }
+    let secret = notification.bundleId.flatMap { secrets[$0] }
+    if receiver.restorePassword, secret == nil, case .v1 = notification.content {
+      return .deadLetter(
+        "no-shared-secret",
+        "no shared secret for \(notification.bundleId ?? "an app that is not named"); set sharedSecretFiles and requeue"
+      )
+    }
+    guard let body = body(of: notification, secret: secret) else { return .ignore }
     let request = ExchangeRequest(method: .post, url: url, headers: fields(of: notification), body: body)
     let answer: ExchangeAnswer
     do {
       answer = try await http.send(request)
     } catch {
-      throw RetryableFailure("\(error.what) (\(error.progress.rawValue))", code: "unreachable")
+      return .retry(because: "unreachable", detail: "\(error.what) (\(error.progress.rawValue))")
     }
     switch Verdict(status: answer.status, retryAfter: answer.headers["Retry-After"]) {
     case .taken: return .ignore
-    case .later(let code, let delay): throw RetryableFailure("answered \(answer.status)", after: delay, code: code)
+    case .later(let code, let delay): return .retry(after: delay, because: code, detail: "answered \(answer.status)")
     case .refused where context.attempt + 1 >= receiver.refusedAttempts:
       return .deadLetter(
         "refused", "answered \(answer.status) to attempt \(context.attempt + 1); see the receiver's log")
-    case .refused: throw RetryableFailure("answered \(answer.status)", code: "refused")
+    case .refused: return .retry(because: "refused", detail: "answered \(answer.status)")
     }
   }
 
@@ -93,19 +101,10 @@ package struct Forwarder: NotificationWorker {
   }
 
   /// Returns the body that Apple posted; nil for records that Apple did not post.
-  private func body(of notification: AppStoreNotification) throws -> [UInt8]? {
+  private func body(of notification: AppStoreNotification, secret: [UInt8]?) -> [UInt8]? {
     if notification.payload != nil { return PostedBody.v2(notification.bytes) }
     guard case .v1 = notification.content else { return nil }
-    return PostedBody.v1(
-      notification.bytes, secret: try secret(for: notification), place: notification.passwordPlace)
-  }
-
-  private func secret(for notification: AppStoreNotification) throws -> [UInt8]? {
-    guard receiver.restorePassword else { return nil }
-    if let secret = notification.bundleId.flatMap({ secrets[$0] }) { return secret }
-    throw PermanentFailure(
-      "no-shared-secret",
-      "no shared secret for \(notification.bundleId ?? "an app that is not named"); set sharedSecretFiles and requeue")
+    return PostedBody.v1(notification.bytes, secret: secret, place: notification.passwordPlace)
   }
 
   private func fields(of notification: AppStoreNotification) -> APIHeaders {

@@ -4,24 +4,29 @@
 internal import AppStore
 internal import MillraceWorker
 
+/// The ledger holds a state of a transaction that this version cannot read.
+struct UnreadableState: Error {}
+
 extension EntitlementState {
   /// Returns the name of a transaction's state in the ledger.
   static func name(of transactionId: String) -> String { "entitlement/\(transactionId)" }
 
   /// Decodes a state from the ledger; nil gives an empty state.
-  /// - Throws: `PermanentFailure` if a later version wrote an unknown format. To ignore it could revoke or reinstate
+  /// - Throws: ``UnreadableState`` if a later version wrote an unknown format. To ignore it could revoke or reinstate
   ///   wrongly.
-  init(kept bytes: [UInt8]?) throws(PermanentFailure) {
+  init(kept bytes: [UInt8]?) throws(UnreadableState) {
     guard let bytes else {
       self.init()
       return
     }
     guard let object = Self.object(bytes), case .array(let elements)? = object["facts"] else {
-      throw Self.unreadable
+      throw UnreadableState()
     }
     var facts: [EntitlementFact] = []
     for element in elements {
-      guard case .object(let object) = element, let fact = EntitlementFact(kept: object) else { throw Self.unreadable }
+      guard case .object(let object) = element, let fact = EntitlementFact(kept: object) else {
+        throw UnreadableState()
+      }
       facts.append(fact)
     }
     self.init(facts: facts)
@@ -30,12 +35,6 @@ extension EntitlementState {
   /// The encoded state.
   var kept: [UInt8] {
     JSONObject([.init(key: "facts", value: .array(facts.map { .object($0.kept) }))]).serialized()
-  }
-
-  private static var unreadable: PermanentFailure {
-    PermanentFailure(
-      "state-unreadable",
-      "the ledger holds a state of this transaction that this version cannot read; run the version that wrote it")
   }
 
   private static func object(_ bytes: [UInt8]) -> JSONObject? {

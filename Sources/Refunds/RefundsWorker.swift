@@ -32,6 +32,18 @@ package struct RefundsWorker: NotificationWorker {
 
   /// Handles one notification.
   package func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+    do {
+      return try await outcome(of: notification, in: context)
+    } catch is UnreadableState {
+      return .deadLetter(
+        "state-unreadable",
+        "the ledger holds a state of this transaction that this version cannot read; run the version that wrote it")
+    }
+  }
+
+  private func outcome(
+    of notification: AppStoreNotification, in context: HandlerContext
+  ) async throws -> Outcome {
     switch notification.event {
     case .refund: try await told(.refund, by: notification, in: context)
     case .revoke: try await told(.revoke, by: notification, in: context)
@@ -51,7 +63,10 @@ package struct RefundsWorker: NotificationWorker {
     _ kind: EntitlementFact.Kind, by notification: AppStoreNotification, in context: HandlerContext
   ) async throws -> Outcome {
     guard let transaction = notification.transaction else {
-      throw PermanentFailure("no-transaction", "the notification has no signed transaction")
+      return .deadLetter("no-transaction", "the notification has no signed transaction")
+    }
+    guard let id = transaction.transactionId, !id.isEmpty else {
+      return .deadLetter("no-transaction", "the signed transaction has no transactionId")
     }
     let signed = notification.signedDate ?? transaction.signedDate ?? notification.receivedAt
     let revocation: Revocation? =
@@ -64,17 +79,14 @@ package struct RefundsWorker: NotificationWorker {
     var results = Outcome.Results()
     try await take(
       EntitlementFact(id: notification.id, kind: kind, signedDate: signed, revocation: revocation),
-      about: transaction, into: &results, in: context)
+      about: transaction, id: id, into: &results, in: context)
     return .done(results)
   }
 
   private func take(
-    _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, into results: inout Outcome.Results,
-    in context: HandlerContext
+    _ fact: EntitlementFact, about transaction: JWSTransactionDecodedPayload, id: String,
+    into results: inout Outcome.Results, in context: HandlerContext
   ) async throws {
-    guard let id = transaction.transactionId, !id.isEmpty else {
-      throw PermanentFailure("no-transaction", "the signed transaction has no transactionId")
-    }
     let name = EntitlementState.name(of: id)
     var state = try EntitlementState(kept: try await context.state(name))
     let purchase = PurchaseFacts(transaction)
@@ -103,7 +115,9 @@ package struct RefundsWorker: NotificationWorker {
     for hint in hints {
       switch try await confirm(hint, of: notification, in: context) {
       case .known: break
-      case .confirmed(let transaction, let fact): try await take(fact, about: transaction, into: &results, in: context)
+      case .confirmed(let transaction, let fact):
+        try await take(
+          fact, about: transaction, id: transaction.transactionId ?? hint.transactionId, into: &results, in: context)
       case .unconfirmed(let unconfirmed):
         results.events.append(unconfirmed.event(type, of: notification, about: hint))
       case .notYet(let wait, let reason): return .retry(after: wait, because: reason.rawValue)
@@ -134,7 +148,7 @@ package struct RefundsWorker: NotificationWorker {
       let client = try context.appStore(for: notification.bundleId)
       transaction = try await client.getTransactionInfo(hint.transactionId, in: notification.namedEnvironment).value
         .payload
-    } catch let failure as PermanentFailure where failure.reason == "api-not-configured" {
+    } catch let error as HandlerError where error.reason == "api-not-configured" {
       return .unconfirmed(UnconfirmedRefund(reason: .noCredentials))
     } catch let error as APIError where error.isAboutTheQuestion {
       // Shortly after a purchase, *Get Transaction Info* may not know its transaction yet.

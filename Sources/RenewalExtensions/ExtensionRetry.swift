@@ -59,8 +59,7 @@ struct ExtensionRetry {
 
   private static func answer(_ result: [UInt8]) throws -> ExtensionAnswer {
     guard let answer = ExtensionAnswer(result) else {
-      throw PermanentFailure(
-        "effect-unreadable", "the ledger holds an answer that this version cannot read; run the version that wrote it")
+      throw UnreadableAnswer()
     }
     return answer
   }
@@ -96,3 +95,6 @@ struct ExtensionRetry {
     }
   }
 }
+
+/// The ledger holds an answer of Apple that this version cannot read.
+struct UnreadableAnswer: Error {}

@@ -91,7 +91,13 @@ extension RenewalExtensionsWorker {
     // Read the topic to its end each time, so that new campaigns and cancellations apply at once.
     let table = try await campaigns.current()
     guard table.unreadable.isEmpty else { return .retry(after: .seconds(600), because: "campaigns-unreadable") }
-    if let named = try named(for: subject, notification.id, in: table) {
+    if let id = table.resolution(of: notification.id) {
+      guard let named = table[id], named.state != .refused, named.isAbout(subject) else {
+        return .deadLetter(
+          "campaign-mismatch",
+          "an operator assigned campaign \(id), which is not about this subscription; run millrace campaigns resolve "
+            + "again")
+      }
       return try await retry(named, subject, transaction, context)
     }
     let match = try await confirmedMatch(of: subject, in: table, context)
@@ -137,20 +143,6 @@ extension RenewalExtensionsWorker {
     }
   }
 
-  /// Returns the campaign that an operator assigned; nil if there is none.
-  private func named(
-    for subject: ExtensionSubject, _ notification: String, in table: CampaignTable
-  ) throws(PermanentFailure) -> Campaign? {
-    guard let id = table.resolution(of: notification) else { return nil }
-    guard let campaign = table[id], campaign.state != .refused, campaign.isAbout(subject) else {
-      throw PermanentFailure(
-        "campaign-mismatch",
-        "an operator assigned campaign \(id), which is not about this subscription; run millrace campaigns resolve again"
-      )
-    }
-    return campaign
-  }
-
   /// Returns the campaigns that match, after requesting Apple's status of each campaign that is not proven to have been
   /// in progress.
   private func confirmedMatch(
@@ -175,11 +167,16 @@ extension RenewalExtensionsWorker {
     _ context: HandlerContext
   ) async throws -> Outcome {
     let retry = ExtensionRetry(campaign: campaign, subject: subject, before: transaction, context: context)
-    if let cancellation = campaign.cancellation {
-      guard let answer = try await retry.end() else { return try withheld(campaign, subject, cancellation) }
-      return try answer.event(campaign, subject)
+    do {
+      if let cancellation = campaign.cancellation {
+        guard let answer = try await retry.end() else { return try withheld(campaign, subject, cancellation) }
+        return try answer.event(campaign, subject)
+      }
+      return try await retry.run().event(campaign, subject)
+    } catch is UnreadableAnswer {
+      return .deadLetter(
+        "effect-unreadable", "the ledger holds an answer that this version cannot read; run the version that wrote it")
     }
-    return try await retry.run().event(campaign, subject)
   }
 
   private func withheld(
@@ -253,7 +250,7 @@ extension RenewalExtensionsWorker {
       return Campaign.Completion(
         at: status.value.completeDate ?? told.at, succeeded: status.value.succeededCount ?? told.succeeded,
         failed: status.value.failedCount ?? told.failed)
-    } catch let failure as PermanentFailure where failure.reason == "api-not-configured" {
+    } catch let error as HandlerError where error.reason == "api-not-configured" {
       return told
     } catch let error as APIError where error.errorClass == .never {
       // Apple no longer knows the campaign. Use the summary.

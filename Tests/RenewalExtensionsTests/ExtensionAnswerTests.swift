@@ -1,8 +1,8 @@
 import AppStore
-import MillraceWorker
 import Testing
 
 @testable import AppStoreServerAPI
+@testable import MillraceWorker
 @testable import RenewalExtensions
 
 @Suite struct ExtensionAnswerTests {
@@ -55,11 +55,11 @@ import Testing
 
   @Test func `a budget and a 429 wait, a broken connection retries, an invalid request is a dead letter`() {
     let turn = Timestamp(millisecondsSince1970: 1)
-    #expect(APIError(Self.call, .budget, .retryLater, retryAt: turn).disposition == .wait(until: turn))
-    #expect(APIError(Self.call, .rateLimited, .retryLater, retryAt: turn).disposition == .wait(until: turn))
+    #expect(FailureDisposition.of(APIError(Self.call, .budget, .retryLater, retryAt: turn)) == .wait(until: turn))
+    #expect(FailureDisposition.of(APIError(Self.call, .rateLimited, .retryLater, retryAt: turn)) == .wait(until: turn))
     let broken = APIError(Self.call, .transport(TransportFailure("reset", .unclear)), .retryNow, isUnclear: true)
-    #expect(broken.disposition == .retryBySchedule)
-    #expect(APIError(Self.call, .violation([]), .never).disposition == .deadLetter(reason: "apple-refused"))
+    #expect(FailureDisposition.of(broken) == .retryBySchedule)
+    #expect(FailureDisposition.of(APIError(Self.call, .violation([]), .never)) == .deadLetter(reason: "apple-refused"))
   }
 
   @Test func `a response with success false is a refusal`() {

@@ -37,10 +37,12 @@ import NIOHTTP1
   }
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    if isAsking { try await ask(about: notification) }
+    if isAsking, try await isRefused(notification) {
+      return .deadLetter("refused", "the endpoint refuses \(notification.id)")
+    }
     let milled = try Outcome.emit(Milled(process: Int(process), attempt: context.attempt))
     switch notification.event {
-    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("the first attempt fails")
+    case .didFailToRenew where context.attempt == 0: return .retry(because: "first-attempt")
     case .didRenew, .didFailToRenew: try await extend(notification, context)
     default: return milled
     }
@@ -54,15 +56,13 @@ import NIOHTTP1
   }
 
   /// Asks first, so that a refused notification has no effect.
-  private func ask(about notification: AppStoreNotification) async throws {
+  private func isRefused(_ notification: AppStoreNotification) async throws -> Bool {
     var request = HTTPClientRequest(url: "\(world)/runs")
     request.method = .POST
     request.headers.add(name: "notification", value: notification.id)
     let response = try await HTTPClient.shared.execute(request, timeout: .seconds(50))
     let answer = try await response.body.collect(upTo: 1_024)
-    if answer.readableBytesView.elementsEqual("refused".utf8) {
-      throw PermanentFailure("refused", "the endpoint refuses \(notification.id)")
-    }
+    return answer.readableBytesView.elementsEqual("refused".utf8)
   }
 
   /// Sends a different body in every run, so the endpoint can check that a repeated call has the stored bytes.
@@ -80,10 +80,15 @@ import NIOHTTP1
       // Simulates a fatal defect in a handler: the process dies while the effect has no result.
       if answer.readableBytesView.elementsEqual("die".utf8) { kill(process, SIGKILL) }
       guard response.status == .ok else {
-        throw RetryableFailure("answered \(response.status.code): the result is unknown")
+        throw UnknownResult(status: response.status.code)
       }
       return Array(answer.readableBytesView)
     }
+  }
+
+  /// The endpoint did not confirm the call.
+  struct UnknownResult: Error {
+    var status: UInt
   }
 
   struct Milled: WorkerEvent {

@@ -18,12 +18,12 @@ enum StoredValue {
   }
 
   /// - Parameter place: What the bytes belong to, for the error.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the bytes do not decode.
+  /// - Throws: ``HandlerError`` with reason `stored-value` if the bytes do not decode.
   static func value<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8], of place: String) throws -> Value {
     do {
       return try JSONDecoder().decode(type, from: Data(bytes))
     } catch {
-      throw PermanentFailure(
+      throw HandlerError(
         "stored-value",
         """
         \(place) has \(bytes.count) bytes that do not decode as \(type): \(error). Another version of the worker \
@@ -45,7 +45,7 @@ extension HandlerContext {
   ///   - perform: Sends the value that it receives and returns the part of the response to keep, at most 256 KiB as
   ///     JSON.
   /// - Returns: The result of `perform`, from this attempt or an earlier one.
-  /// - Throws: The errors of ``once(_:body:perform:)``; ``PermanentFailure`` with reason `stored-value` if the value of
+  /// - Throws: The errors of ``once(_:body:perform:)``; ``HandlerError`` with reason `stored-value` if the value of
   ///   an earlier attempt does not decode; `EncodingError` for a value that JSON cannot represent.
   public func once<Value: Codable, Result: Codable>(
     _ name: String, sending value: Value, perform: (Value, EffectIntent) async throws -> Result
@@ -63,17 +63,17 @@ extension HandlerContext {
       } catch {
         // The effect is done. Record that, so that its result does not cause a second attempt.
         try await journal.end(name, result: [])
-        throw PermanentFailure("effect-result", "\(name) was done, but JSON cannot represent its result: \(error)")
+        throw HandlerError("effect-result", "\(name) was done, but JSON cannot represent its result: \(error)")
       }
     }
     guard !result.isEmpty else {
-      throw PermanentFailure("effect-result", "\(name) was done, but its result could not be kept")
+      throw HandlerError("effect-result", "\(name) was done, but its result could not be kept")
     }
     return try StoredValue.value(Result.self, from: result, of: "the result of the effect \(name)")
   }
 
   /// Returns the value that an earlier outcome stored under this name, or nil if there is none. See ``state(_:)``.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the state does not decode; `CancellationError` if the
+  /// - Throws: ``HandlerError`` with reason `stored-value` if the state does not decode; `CancellationError` if the
   ///   worker no longer owns the lane.
   public func state<Value: Decodable>(_ name: String, as type: Value.Type) async throws -> Value? {
     guard let bytes = try await state(name) else { return nil }
@@ -112,7 +112,7 @@ extension Outcome {
 
 extension FiredTimer {
   /// Returns the value that was given when the timer was set.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the payload does not decode; the timer then fires
+  /// - Throws: ``HandlerError`` with reason `stored-value` if the payload does not decode; the timer then fires
   ///   again after the shortest retry delay.
   public func payload<Value: Decodable>(as type: Value.Type) throws -> Value {
     try StoredValue.value(type, from: payload, of: "the payload of the timer \(name)")
@@ -121,7 +121,7 @@ extension FiredTimer {
 
 extension EffectStatus {
   /// Returns the result of an effect that has completed, or nil while its result is unknown.
-  /// - Throws: ``PermanentFailure`` with reason `stored-value` if the result does not decode.
+  /// - Throws: ``HandlerError`` with reason `stored-value` if the result does not decode.
   public func result<Value: Decodable>(as type: Value.Type) throws -> Value? {
     guard case .ended(let bytes) = self else { return nil }
     return try StoredValue.value(type, from: bytes, of: "the result of the effect")

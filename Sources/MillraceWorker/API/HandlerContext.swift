@@ -50,7 +50,7 @@ public struct HandlerContext: Sendable {
   /// If the slot is more than five seconds away, the call throws an error. Do not catch it: the worker then delays the
   /// notification until that time, and the run does not count as an attempt. For calls that must happen only once, use
   /// ``once(_:body:calling:in:of:perform:)``, which acquires the slot before it writes the intent.
-  /// - Throws: ``PermanentFailure`` with reason `api-not-configured` if the app has no credentials.
+  /// - Throws: ``HandlerError`` with reason `api-not-configured` if the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
     let patience = RateLimitWait(atMost: longestWait) { [journal] in
       await journal.beginWaiting()
@@ -85,17 +85,17 @@ public struct HandlerContext: Sendable {
   ///     response is not an answer to the request.
   /// - Returns: The result of `perform`, from this attempt or an earlier one.
   /// - Throws: The error of `perform`, or the ``NothingWasDone/reason`` of a ``NothingWasDone``; `CancellationError` if
-  ///   the worker no longer owns the lane; ``PermanentFailure`` if the name is empty or too long, or the body or the
+  ///   the worker no longer owns the lane; ``HandlerError`` if the name is empty or too long, or the body or the
   ///   result is too large.
   public func once(
     _ name: String, body: [UInt8], perform: (EffectIntent) async throws -> [UInt8]
   ) async throws -> [UInt8] {
     guard !name.isEmpty, name.utf8.count <= EffectIntent.maximumNameBytes else {
-      throw PermanentFailure(
+      throw HandlerError(
         "effect-name", "an effect's name must have 1 to \(EffectIntent.maximumNameBytes) bytes, not \(name.utf8.count)")
     }
     guard body.count <= EffectIntent.maximumBodyBytes else {
-      throw PermanentFailure(
+      throw HandlerError(
         "effect-body", "the body of \(name) has \(body.count) bytes, the limit is \(EffectIntent.maximumBodyBytes)")
     }
     switch try await journal.begin(name, body: body) {
@@ -113,7 +113,7 @@ public struct HandlerContext: Sendable {
       guard result.count <= EffectIntent.maximumBodyBytes else {
         // The effect is done. Record that, so that an oversized result does not cause a second attempt.
         try await journal.end(name, result: [])
-        throw PermanentFailure(
+        throw HandlerError(
           "effect-result",
           "\(name) was done, but its result of \(result.count) bytes is too large to keep; return less from `perform`")
       }

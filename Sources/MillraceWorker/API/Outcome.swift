@@ -11,8 +11,9 @@ public struct Outcome: Sendable {
     /// The notification is handled. Its results are written.
     case done(Results)
     /// The worker retries the notification after this delay, counted from now. It uses the retry topic with the longest
-    /// delay that fits, and then the next one for the rest.
-    case retry(after: Duration, reason: String)
+    /// delay that fits, and then the next one for the rest. Nil: the next delay of the retry schedule. `reason` is a
+    /// stable code in lower case with hyphens; `detail` is for the operator.
+    case retry(after: Duration?, reason: String, detail: String)
     /// The notification becomes a dead letter. `reason` is a stable code in lower case with hyphens; `detail` says what
     /// the operator should do.
     case deadLetter(reason: String, detail: String)
@@ -111,12 +112,15 @@ public struct Outcome: Sendable {
     .done(try .emitting(repeat each event))
   }
 
-  /// Retries the notification later.
+  /// Retries the notification later. This counts as an attempt.
   /// - Parameters:
-  ///   - delay: The delay from now. The shortest retry delay is the minimum.
-  ///   - reason: The code for metrics and for a later dead letter: lower case with hyphens.
-  public static func retry(after delay: Duration, because reason: String) -> Outcome {
-    Outcome(.retry(after: delay, reason: reason))
+  ///   - delay: The delay from now. The shortest retry delay is the minimum. Nil: the next delay of the retry schedule.
+  ///   - reason: The code for metrics and for a later dead letter: lower case with hyphens, from a closed set.
+  ///   - detail: What happened, for the operator. Nil: the reason.
+  public static func retry(
+    after delay: Duration? = nil, because reason: String, detail: String? = nil
+  ) -> Outcome {
+    Outcome(.retry(after: delay, reason: reason, detail: detail ?? reason))
   }
 
   /// Moves the notification to the dead letters, where an operator decides what to do with it.

@@ -34,10 +34,10 @@ struct AppStoreClients: Sendable {
   }
 
   /// Returns the client of an app.
-  /// - Throws: ``PermanentFailure`` if the app has no credentials.
-  func client(for bundleId: String?) throws(PermanentFailure) -> AppStoreServerClient {
+  /// - Throws: ``HandlerError`` if the app has no credentials.
+  func client(for bundleId: String?) throws(HandlerError) -> AppStoreServerClient {
     if let client = bundleId.flatMap({ clients[$0] }) { return client }
-    throw PermanentFailure(
+    throw HandlerError(
       "api-not-configured",
       "no API credentials for \(bundleId ?? "a record without a bundle id"); set apps[].api, then requeue")
   }
@@ -56,19 +56,6 @@ extension AppSettings {
         bundleId: bundleId, keys: [try APIKey(issuerId: issuerId, keyId: keyId, privateKeyPEM: pem)])
     } catch {
       throw MillraceError(.configuration, error.what, at: key, remedy: "use the .p8 file from App Store Connect")
-    }
-  }
-}
-
-extension APIError: ClassifiedFailure {
-  /// The consequence of the error for the record whose handler made the call.
-  public var disposition: FailureDisposition {
-    if case .budget = kind { return retryAt.map { .wait(until: $0) } ?? .retryBySchedule }
-    if case .rateLimited = kind, let retryAt { return .wait(until: retryAt) }
-    return switch errorClass {
-    case .retryNow, .configuration: .retryBySchedule
-    case .retryLater: retryAt.map { .retryAt($0) } ?? .retryBySchedule
-    case .never: .deadLetter(reason: "apple-refused")
     }
   }
 }

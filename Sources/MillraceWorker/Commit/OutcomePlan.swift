@@ -93,8 +93,6 @@ struct OutcomePlanner: Sendable {
       return dead(
         item, Failure(code, detail), remedy: "fix the cause, then requeue it", history: item.historyAfterRun,
         now: now)
-    case .failed(.retry(after: let delay), let reason, let detail):
-      return later(item, after: delay, Failure(reason, detail), began: began, now: now)
     case .failed(.retryAt(let time), let reason, let detail):
       return later(item, after: max(.zero, time - now), Failure(reason, detail), began: began, now: now)
     case .failed(.wait(let turn), let reason, _):
@@ -115,8 +113,8 @@ struct OutcomePlanner: Sendable {
     var plan: OutcomePlan
     switch outcome.decision {
     case .done(let results): return try done(results, outcome, cause, now: now)
-    case .retry(let delay, let reason):
-      plan = later(item, after: delay, Failure(reason, reason), began: began, now: now)
+    case .retry(let delay, let reason, let detail):
+      plan = later(item, after: delay, Failure(reason, detail), began: began, now: now)
     case .deadLetter(let reason, let detail):
       plan = dead(
         item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.historyAfterRun,

@@ -26,7 +26,7 @@ final class LaneEffectRecorder: EffectRecorder {
     switch await lane.begin(name, body: body, for: self) {
     case .intended(let intent): return .intended(intent)
     case .ended(let result): return .ended(result)
-    case .busy: throw RetryableFailure("another run is still performing the effect \(name)")
+    case .busy: throw EffectBusy(name: name)
     case .gone: throw CancellationError()
     }
   }
@@ -166,4 +166,11 @@ extension LaneRunner {
     guard !journal.isClosed, journal.countWait(-1) == 0 else { return }
     keys.resume(journal.job)
   }
+}
+
+/// Another run is still performing the effect.
+struct EffectBusy: Error, CustomStringConvertible {
+  var name: String
+
+  var description: String { "another run is still performing the effect \(name)" }
 }

@@ -102,8 +102,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
       return .decided(try await body())
     } catch {
       let disposition = FailureDisposition.of(error)
-      let code = (error as? any ClassifiedFailure)?.code ?? "handler-error"
-      let reason = if case .wait = disposition { "waits-for-apple" } else { code }
+      let reason = if case .wait = disposition { "waits-for-apple" } else { "handler-error" }
       return .failed(disposition, reason: reason, detail: "\(error)")
     }
   }

@@ -38,11 +38,11 @@ private struct Counter: NotificationWorker {
     let receipt = try await context.once(effect, sending: count) { count, intent in
       Self.sent.withLock { $0[intent.name, default: []].append(count) }
       // The first attempt does not learn its result.
-      if context.attempt == 0 { throw RetryableFailure("no answer") }
+      if context.attempt == 0 { throw HandlerFailed("no answer") }
       return Receipt(id: "r\(count.number)")
     }
     let known = try await context.effect(effect)?.result(as: Receipt.self)
-    guard known?.id == receipt.id else { throw PermanentFailure("test", "the effect has another result") }
+    guard known?.id == receipt.id else { return .deadLetter("test", "the effect has another result") }
     return try .done(.keeping(name, encoding: count)).settingTimer(
       "later/\(notification.id)", at: context.clock.wallTime + .seconds(60),
       encoding: ["number": count.number, "receipt": Int(receipt.id.dropFirst()) ?? 0])

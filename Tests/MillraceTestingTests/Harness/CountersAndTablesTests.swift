@@ -34,7 +34,7 @@ private struct Accountant: NotificationWorker {
       _ = try await context.once("mail/\(notification.key)", body: [1]) { _ in [7] }
       return .ignore
     case .gracePeriodExpired:
-      _ = try await context.once("mail/\(notification.key)", body: [1]) { _ in throw RetryableFailure("not now") }
+      _ = try await context.once("mail/\(notification.key)", body: [1]) { _ in throw HandlerFailed("not now") }
       return .ignore
     case .didRenew:
       let tally = try await context.tally(of: ["left/", "mail/"])

@@ -17,7 +17,7 @@ struct Winback: NotificationWorker {
     switch notification.event {
     case .expired(.voluntary): try .emit(SubscriberLeft(product: notification.transaction?.productId))
     case .didFailToRenew: .retry(after: .seconds(60), because: "not-yet")
-    case .gracePeriodExpired: throw PermanentFailure("no-use", "cannot be handled")
+    case .gracePeriodExpired: .deadLetter("no-use", "cannot be handled")
     case .offerRedeemed: throw Trouble()
     default: .ignore
     }
@@ -44,7 +44,7 @@ struct Recorder: NotificationWorker {
   init(_ setup: WorkerSetup) {}
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    if case .didFailToRenew = notification.event, context.attempt == 0 { throw RetryableFailure("first try") }
+    if case .didFailToRenew = notification.event, context.attempt == 0 { throw HandlerFailed("first try") }
     return try .emit(Handled(id: notification.id))
   }
 
@@ -67,7 +67,7 @@ struct Extender: NotificationWorker {
       Self.calls.withLock { $0[intent.name, default: 0] += 1 }
       return Array("done".utf8)
     }
-    if context.attempt == 0 { throw RetryableFailure("after the effect") }
+    if context.attempt == 0 { throw HandlerFailed("after the effect") }
     return try .emit(Extended(answer: String(decoding: answer, as: UTF8.self)))
   }
 
@@ -159,7 +159,7 @@ struct Teller: NotificationWorker {
   }
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    if case .gracePeriodExpired = notification.event { throw RetryableFailure("never", after: .seconds(3_600)) }
+    if case .gracePeriodExpired = notification.event { return .retry(after: .seconds(3_600), because: "never") }
     let row = OutputRecord(topic: "table", key: notification.id, value: Array("\(context.attempt)".utf8))
     if context.attempt == 0 {
       return .retry(after: .seconds(60), because: "not-yet").writing(row)
@@ -192,4 +192,11 @@ struct Teller: NotificationWorker {
     var at: Int64
     var now: Int64
   }
+}
+
+/// A failure of a sample that may be temporary.
+struct HandlerFailed: Error {
+  var description: String
+
+  init(_ description: String) { self.description = description }
 }

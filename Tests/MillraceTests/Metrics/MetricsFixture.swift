@@ -179,15 +179,15 @@ private struct Everything: NotificationWorker {
     let answer = try Outcome.emit(FleetHandler.Answer(id: notification.id))
     switch notification.event {
     case .expired: return answer.settingTimer("soon", at: context.clock.wallTime + .seconds(5))
-    case .didFailToRenew where context.attempt < 2: throw RetryableFailure("not yet", code: "not-yet")
+    case .didFailToRenew where context.attempt < 2: return .retry(because: "not-yet")
     case .offerRedeemed where context.attempt == 0: throw Trouble()
-    case .gracePeriodExpired: throw PermanentFailure("no-use", "cannot be handled")
+    case .gracePeriodExpired: return .deadLetter("no-use", "cannot be handled")
     // Longer than the handler timeout.
     case .didChangeRenewalPref where context.attempt == 0:
       try await context.clock.sleep(until: context.clock.now.advanced(by: .seconds(86_400)))
     // The retry runs in the last quarter before the deadline.
     case .priceIncrease where context.attempt == 0:
-      throw RetryableFailure("not yet", after: .seconds(80), code: "not-yet")
+      return .retry(after: .seconds(80), because: "not-yet")
     case .didRenew:
       _ = try await context.appStore(for: notification.bundleId).requestTestNotification(in: .production)
     default: break

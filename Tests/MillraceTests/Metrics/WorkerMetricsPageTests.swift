@@ -88,7 +88,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.attempt == 0 { throw RetryableFailure("not yet", code: "not-yet") }
+        if item.attempt == 0 { return .retry(because: "not-yet") }
         return try await FleetHandler.answer(item, journal)
       })
     for id in ["first", "second"] { try fleet.put(id, key: "k") }

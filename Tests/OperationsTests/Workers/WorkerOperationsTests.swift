@@ -21,7 +21,7 @@ private struct Moody: NotificationWorker {
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
     if case .gracePeriodExpired = notification.event, notification.history.replay == nil {
-      throw PermanentFailure("no-template", "there is no template for it")
+      return .deadLetter("no-template", "there is no template for it")
     }
     return try .emit(Told(isReapplied: context.isReapplied))
   }
@@ -40,7 +40,7 @@ private struct Hopeless: NotificationWorker {
   init(_ setup: WorkerSetup) {}
 
   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
-    throw PermanentFailure("no-template", "there is no template for it")
+    .deadLetter("no-template", "there is no template for it")
   }
 }
 

@@ -11,11 +11,6 @@ import Testing
 @testable import MillraceWorker
 
 @Suite(.timeLimit(.minutes(15))) struct TurnsAtAppleTests {
-  private struct Turn: ClassifiedFailure {
-    var until: Timestamp
-    var disposition: FailureDisposition { .wait(until: until) }
-  }
-
   /// Handles records of app A when they get a rate-limit slot, and other records at once.
   private func handler(_ fleet: WorkerFleet, _ budget: APIBudget) -> FleetHandler {
     FleetHandler(Book()) { item, journal in

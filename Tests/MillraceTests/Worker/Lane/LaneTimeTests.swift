@@ -46,7 +46,7 @@ import Testing
     let book = Book()
     let isMended = FleetProcess.Shared(false)
     let handler = FleetHandler(book) { item, journal in
-      if item.id == "lost", !isMended.get() { throw RetryableFailure("not yet") }
+      if item.id == "lost", !isMended.get() { throw HandlerFailed("not yet") }
       return try await FleetHandler.answer(item, journal)
     }
     let first = fleet.start("p", handler)
@@ -82,7 +82,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.history.attempt == 0 { throw RetryableFailure("not yet") }
+        if item.history.attempt == 0 { throw HandlerFailed("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     // Interrupts each clock reading from the arrival of a record until it is delayed and the lane sleeps.

@@ -31,7 +31,7 @@ import Testing
     let book = Book()
     let handler = FleetHandler(book) { item, journal in
       if item.id == "dead" {
-        guard item.isRequeued else { throw PermanentFailure("broken", "not yet mended") }
+        guard item.isRequeued else { throw HandlerError("broken", "not yet mended") }
         try await FleetHandler.cause("effect", journal, in: book)
       }
       return try await FleetHandler.answer(item, journal)

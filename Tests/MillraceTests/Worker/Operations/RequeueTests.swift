@@ -28,8 +28,8 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, commit: commit) { $0.ordering = .strict }
     let handler = FleetHandler(Book()) { item, journal in
       if item.id.hasPrefix("dead") {
-        guard item.history.replay?.mode == .requeue else { throw PermanentFailure("broken", "not yet mended") }
-        if item.history.attempt < 2 { throw RetryableFailure("still not") }
+        guard item.history.replay?.mode == .requeue else { throw HandlerError("broken", "not yet mended") }
+        if item.history.attempt < 2 { throw HandlerFailed("still not") }
       }
       return try await FleetHandler.answer(item, journal)
     }
@@ -63,9 +63,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, commit: commit)
     let handler = FleetHandler(Book()) { item, journal in
       guard let replay = item.history.replay else { return try await FleetHandler.answer(item, journal) }
-      guard replay.mode.isRequeue else { throw PermanentFailure("broken", "worse than before") }
+      guard replay.mode.isRequeue else { throw HandlerError("broken", "worse than before") }
       // The record is delayed in between and must still be reapplied.
-      if item.attempt == 0 { throw RetryableFailure("not yet") }
+      if item.attempt == 0 { throw HandlerFailed("not yet") }
       return try .emit(FleetHandler.Answer(id: "corrected"))
     }
     let process = fleet.start("p", handler)
@@ -95,9 +95,9 @@ import Testing
   @Test func `a dead letter has the number of runs, including the last one`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, _ in
-      if item.id == "tried", item.attempt < 2 { throw RetryableFailure("not yet") }
+      if item.id == "tried", item.attempt < 2 { throw HandlerFailed("not yet") }
       if item.id == "decided" { return .deadLetter("no-use", "nobody needs it") }
-      throw PermanentFailure("broken", "for good")
+      throw HandlerError("broken", "for good")
     }
     let process = fleet.start("p", handler)
     for id in ["tried", "refused", "decided"] { try fleet.put(id, key: id) }
@@ -113,7 +113,7 @@ import Testing
   {
     let fleet = try WorkerFleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, journal in
-      guard item.isRequeued else { throw PermanentFailure("broken", String(repeating: "so ", count: 300)) }
+      guard item.isRequeued else { throw HandlerError("broken", String(repeating: "so ", count: 300)) }
       return try await FleetHandler.answer(item, journal)
     }
     // So large that the dead letter has no space for its headers.
@@ -145,7 +145,7 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1)
     let handler = FleetHandler(Book()) { item, journal in
       guard item.history.replay?.mode == .requeue, item.history.attempt > 0 else {
-        throw RetryableFailure("not yet", after: .seconds(60))
+        return .retry(after: .seconds(60), because: "not-yet")
       }
       return try await FleetHandler.answer(item, journal)
     }

@@ -39,9 +39,9 @@ struct Tally: NotificationWorker {
       }
     }
     switch notification.event {
-    case .didFailToRenew where context.attempt == 0: throw RetryableFailure("first try")
+    case .didFailToRenew where context.attempt == 0: throw HandlerFailed("first try")
     case .gracePeriodExpired where !Self.mended.withLock({ $0.contains(notification.id) }):
-      throw PermanentFailure("no-use", "cannot be handled yet")
+      throw HandlerError("no-use", "cannot be handled yet")
     default: return try .emit(Counted(process: process, attempt: context.attempt))
     }
   }

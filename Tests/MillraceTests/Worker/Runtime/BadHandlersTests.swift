@@ -104,7 +104,7 @@ import Testing
     let book = Book()
     let handler = FleetHandler(book) { item, journal in
       if item.id == "slow" { try await clock.sleep(until: clock.now.advanced(by: .seconds(4))) }
-      if item.id == "late", item.history.attempt == 0 { throw RetryableFailure("not yet") }
+      if item.id == "late", item.history.attempt == 0 { throw HandlerFailed("not yet") }
       return try await FleetHandler.answer(item, journal)
     }
     let process = fleet.start("p", handler)
@@ -307,7 +307,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.history.attempt == 0 { throw RetryableFailure("not yet") }
+        if item.history.attempt == 0 { throw HandlerFailed("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     try fleet.put("large", key: "k", padding: 1 << 20)
@@ -321,7 +321,7 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.id == "large" { throw RetryableFailure("not yet") }
+        if item.id == "large" { throw HandlerFailed("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     try fleet.put("large", key: "k", padding: (4 << 20) - 1_000)

@@ -84,11 +84,6 @@ import Testing
     await process.crash()
   }
 
-  private struct Turn: ClassifiedFailure {
-    var until: Timestamp
-    var disposition: FailureDisposition { .wait(until: until) }
-  }
-
   @Test func `timers and short retries are on time while another retry topic always has due records`() async throws {
     let fleet = try WorkerFleet(lanes: 1) { policy in
       policy.retryDelays = [.seconds(2), .seconds(20)]

@@ -69,6 +69,8 @@ struct FleetHandler: LaneHandling {
   private func result(of run: () async throws -> Outcome) async -> HandlerResult {
     do {
       return .decided(try await run())
+    } catch let turn as Turn {
+      return .failed(.wait(until: turn.until), reason: "waits-for-apple", detail: "")
     } catch {
       return .failed(FailureDisposition.of(error), reason: "handler-error", detail: "\(error)")
     }
@@ -91,4 +93,16 @@ struct FleetHandler: LaneHandling {
     book.call(name, intent.body)
     try await journal.end(name, result: [1])
   }
+}
+
+/// A failure of a test's handler that may be temporary.
+struct HandlerFailed: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// A call that has to wait for its rate-limit slot.
+struct Turn: Error {
+  var until: Timestamp
 }

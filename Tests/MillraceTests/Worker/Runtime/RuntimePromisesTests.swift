@@ -38,7 +38,7 @@ import Testing
     let handler = FleetHandler(book) { item, journal in
       let number = Int(item.id.dropFirst()) ?? 0
       if number.isMultiple(of: 3) { try await FleetHandler.cause("extend/\(item.id)", journal, in: book) }
-      if number.isMultiple(of: 7), item.history.attempt < 2 { throw RetryableFailure("not yet") }
+      if number.isMultiple(of: 7), item.history.attempt < 2 { throw HandlerFailed("not yet") }
       return try await FleetHandler.answer(item, journal)
     }
     let ids = (0..<Self.notifications).map { "n\($0)" }
@@ -187,8 +187,8 @@ import Testing
     let process = fleet.start(
       "p",
       FleetHandler(Book()) { item, journal in
-        if item.id == "dead" { throw PermanentFailure("no-use", "cannot be handled") }
-        if item.id == "late", item.history.attempt == 0 { throw RetryableFailure("not yet") }
+        if item.id == "dead" { throw HandlerError("no-use", "cannot be handled") }
+        if item.id == "late", item.history.attempt == 0 { throw HandlerFailed("not yet") }
         return try await FleetHandler.answer(item, journal)
       })
     #expect(await fleet.until { fleet.answered().count == 3 && fleet.dead().count == 1 } != nil)
