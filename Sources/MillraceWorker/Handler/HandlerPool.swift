@@ -322,7 +322,7 @@ extension LaneEnd {
 
 extension LaneJob {
   /// The number of the run within its lane.
-  fileprivate var number: UInt64 {
+  var number: UInt64 {
     switch self {
     case .record(let number, _, _, _), .timer(let number, _, _, _): number
     }

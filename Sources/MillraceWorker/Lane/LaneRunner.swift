@@ -1,12 +1,11 @@
-// Runs one lane: reads records from its partitions, runs handlers, and submits the outcomes to the committer. The actor
-// owns the lane's state machines and executes their decisions.
+// Runs one lane: feeds records, handler results, commits and time to its `LaneState`, and carries out what it decides.
 
 internal import AppStore
-internal import MillraceTime
 internal import KafkaClient
 internal import Logging
 internal import MillraceCore
 internal import MillraceRecords
+internal import MillraceTime
 
 /// The dependencies that the lanes of a worker share.
 struct LaneParts: Sendable {
@@ -25,56 +24,33 @@ struct LaneParts: Sendable {
   var clock: MillraceClock
   var metrics: WorkerMetrics
   var logger: Logger
+
+  /// What the decisions of a lane depend on.
+  var rules: LaneRules {
+    LaneRules(policy: policy, topics: topics, planner: planner, deadline: deadline, metrics: metrics, logger: logger)
+  }
 }
 
 /// One lane during one ownership.
 actor LaneRunner {
   nonisolated let epoch: LaneEpoch
   nonisolated let parts: LaneParts
-  nonisolated let partitions: [any LogPartition]
   nonisolated let pool: HandlerPool
+  /// The id of this ownership in the crash mark.
+  nonisolated let owner: UInt32
+  private nonisolated let partitions: [any LogPartition]
   /// Signals that something new may be due.
-  nonisolated let wakeUp = AsyncSignal()
+  private nonisolated let wakeUp = AsyncSignal()
 
-  var watermarks: LaneWatermarks
-  var ages = LaneAges()
-  var keys: KeyedScheduler<LaneWork>
-  /// The records whose handlers run. The crash mark names them for the next owner of the lane.
-  var inHand: Set<SourcePosition> = []
-  /// The timers whose handlers run, with the numbers that identify them in the crash mark.
-  var timersInHand: [String: UInt64] = [:]
-  var watch: PoisonDetector
-  var isEnding = false
-  private let end = WriteReceipt()
-  private var hasMark = false
-  var ledger: Ledger
-  /// The offset after the last record read, by source.
-  var taken: ByTopic<Int64>
-  var waiting: [DueHeap<LaneItem>]
-  var timers = DueHeap<String>(places: .max)
-  /// The due timers that are queued with the records of their key.
-  var firing: Set<String> = []
-  /// Whether due work waits for a place. Then the next record or timer that leaves the lane sends a signal.
-  var isHeldUp = false
-  /// The number of calls that wait for a rate-limit slot at Apple.
-  var waits = 0
-  /// The number of records that are moving to another retry topic.
-  var moving = 0
-  private var places = LaneQuota()
-  var sweptAt: Timestamp
-  private let startedAt: Timestamp
+  private var state: LaneState
   /// The offset in the ledger's topic up to which the lane was restored. The lane's own entries follow it.
-  var ledgerEnd: Int64
-  /// The writes of the current turn, which are submitted at its end.
-  var outbox: [LaneWrite] = []
-  var isGathering = false
-  private(set) var isDraining = false
-  private var isHandedBack = false
-  private var isStopped = false
+  private let ledgerEnd: Int64
+  private var isMarked = false
+  private let end = WriteReceipt()
   /// Errors in handlers that are faults of the worker. The first one ends the worker.
-  let fault: AsyncStream<MillraceError>.Continuation
+  private let fault: AsyncStream<MillraceError>.Continuation
   private let faults: AsyncStream<MillraceError>
-  private var gates: [CheckedContinuation<Void, Never>] = []
+  private var readers: [CheckedContinuation<Void, Never>] = []
   private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
   init(
@@ -84,27 +60,12 @@ actor LaneRunner {
     self.epoch = epoch
     self.parts = parts
     self.partitions = partitions
-    self.ledger = ledger
     self.ledgerEnd = ledgerEnd
+    owner = watch.owner
     (faults, fault) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
-    startedAt = parts.clock.wallTime
-    sweptAt = startedAt
-    watermarks = LaneWatermarks(startingAt: starts)
-    taken = ByTopic(starts)
-    let policy = parts.policy
-    keys = KeyedScheduler(
-      limits: .init(
-        records: policy.recordsInFlight, bytes: policy.bytesInFlight, handlers: policy.parallelism,
-        waiting: max(policy.parallelism, policy.recordsInFlight / 2)))
-    keys.isOneAtATime = watch.isOneAtATime
-    places = LaneQuota(records: policy.recordsInFlight)
-    self.watch = watch
-    waiting = parts.planner.schedule.delays.map { _ in
-      DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
-    }
+    state = LaneState(
+      epoch: epoch, starts: starts, ledger: ledger, watch: watch, rules: parts.rules, now: parts.clock.wallTime)
     pool = HandlerPool(parts.handler, limits: parts.limits, clock: parts.clock, metrics: parts.metrics)
-    for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
-    parts.metrics.ledger(ledger.count, lane: epoch.lane)
   }
 
   /// Runs until ``stop()``.
@@ -115,7 +76,7 @@ actor LaneRunner {
     guard await writeMark() else { return }
     defer { pool.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await self.execute(self.parts.commands) }
+      group.addTask { try await LaneCommands(lane: self, consumer: self.parts.commands).run() }
       for partition in partitions { group.addTask { try await self.take(from: partition) } }
       group.addTask { try await self.keepTime() }
       group.addTask { [faults] in for await error in faults { throw error } }
@@ -129,134 +90,129 @@ actor LaneRunner {
     }
   }
 
+  /// Carries out what the state has decided.
+  /// - Parameter isPoolsCall: Whether a task of the handler pool makes the call. It then runs the first job itself.
+  private func carryOut(isPoolsCall: Bool = false) {
+    let actions = state.takeActions()
+    if !actions.writes.isEmpty { parts.committer.submit(actions.writes, of: epoch) }
+    pool.hand(actions.jobs, to: self, isOwnCall: isPoolsCall)
+    if actions.isTimeNews { wakeUp.signal() }
+    if actions.hasRoom { wakeReaders() }
+    if let error = actions.fault { fault.yield(error) }
+  }
+
+  // MARK: - Reading
+
+  private static let batchSize = 64
+
+  /// Reads a partition until it is revoked. A full lane stops reading, which is its back-pressure.
+  private nonisolated func take(from partition: any LogPartition) async throws {
+    let source = parts.topics.source(of: partition.partition.topic)
+    while await hasRoom(for: source) {
+      let batch = try await partition.nextBatch(upTo: Self.batchSize)
+      guard !batch.isEmpty else { return }
+      // Headers are parsed outside of the actor, so several cores can share the work of a lane.
+      await receive(LaneItem.batch(batch, source: source, clock: parts.clock))
+    }
+  }
+
+  private func hasRoom(for source: LaneSource) async -> Bool {
+    while state.isRunning {
+      if state.hasRoom(for: source) { return true }
+      await waitForRoom()
+    }
+    return false
+  }
+
+  private func receive(_ items: [LaneItem]) async {
+    for item in items {
+      guard state.isRunning else { return }
+      guard let item = state.receive(item, now: parts.clock.wallTime) else { continue }
+      while !state.place(item) {
+        state.dispatch(now: parts.clock.wallTime)
+        carryOut()
+        await waitForRoom()
+        guard state.isRunning else { return }
+      }
+    }
+    state.dispatch(now: parts.clock.wallTime)
+    carryOut()
+  }
+
+  /// Waits until a record leaves the lane.
+  private func waitForRoom() async {
+    guard state.isRunning else { return }
+    await withCheckedContinuation { readers.append($0) }
+  }
+
+  private func wakeReaders() {
+    let waiting = readers
+    readers = []
+    for reader in waiting { reader.resume() }
+  }
+
+  /// Runs due work until the lane drains or stops.
+  private func keepTime() async throws {
+    while state.isRunning {
+      try Task.checkCancellation()
+      // Read before the wall time: if time passes in between, the lane wakes too early and looks again.
+      let began = parts.clock.now
+      let now = parts.clock.wallTime
+      let next = state.timePassed(now: now)
+      carryOut()
+      await wakeUp.wait(until: began.advanced(by: next - now), on: parts.clock)
+    }
+  }
+
+  // MARK: - Ending
+
   /// Stops reading records and starting handlers.
   /// - Returns: The number of handlers that still run.
   func stopTaking() -> Int {
-    isDraining = true
-    wakeUp.signal()
-    openGates()
-    return runningHandlers
+    state.enter(.draining)
+    carryOut()
+    return state.runningHandlers
   }
 
   /// Commits a clean end mark with the offsets.
   func writeEnd() {
-    isEnding = true
-    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: end))
+    state.markEnd(end)
+    carryOut()
   }
 
   /// Whether the lane has run and no clean end mark was committed.
-  var isLeftUnmarked: Bool { hasMark && end.settled != .committed }
+  var isLeftUnmarked: Bool { isMarked && end.settled != .committed }
 
   /// Commits the crash mark with the offsets.
   /// - Returns: False if the lane is gone.
   func writeMark() async -> Bool {
-    let receipt = WriteReceipt()
-    hasMark = true
-    submit(LaneWrite(lane: epoch, isUrgent: true, receipt: receipt))
-    return await receipt.fate() != .dropped
+    isMarked = true
+    return await write([]) != .dropped
   }
 
   /// Cancels the handlers that still run. The next owner of the lane runs their records again.
   func handBack() {
     parts.logger.warning(
       "handlers did not return within drainTimeout; the lane's next owner runs their records again",
-      metadata: ["lane": "\(epoch.lane)", "handlers": "\(runningHandlers)"])
-    isHandedBack = true
+      metadata: ["lane": "\(epoch.lane)", "handlers": "\(state.runningHandlers)"])
+    state.enter(.handedBack)
+    carryOut()
     pool.stop()
     wakeIdleWaiters()
   }
 
   /// Ends ``run()``. Handlers that still run are cancelled, and their outcomes are dropped.
   func stop() {
-    isDraining = true
-    isStopped = true
+    state.enter(.stopped)
+    carryOut()
     fault.finish()
     pool.stop()
-    wakeUp.signal()
-    openGates()
     wakeIdleWaiters()
-  }
-
-  /// Whether the lane was stopped. Later results are ignored.
-  var isOver: Bool { isStopped }
-  /// Whether the outcomes of handlers still count.
-  var acceptsOutcomes: Bool { !isStopped && !isHandedBack }
-
-  /// The offsets that the lane has read up to, whether it is idle, and the numbers of running handlers, of calls that
-  /// wait for a rate-limit slot, and of records in memory.
-  var rest: (taken: [String: Int64], isQuiet: Bool, isStill: Bool, handlers: Int, waits: Int, held: Int) {
-    (taken.dictionary, isQuiet, isStill, keys.working, waits, keys.count + moving + waiting.map(\.count).reduce(0, +))
-  }
-
-  /// Whether no handler is ready or running, except in a wait, and nothing is due or being committed.
-  private var isQuiet: Bool { isStill && keys.count == keys.waiting }
-
-  /// Whether nothing is due or being committed. Handlers may still run.
-  private var isStill: Bool {
-    let now = parts.clock.wallTime
-    let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
-    return moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
-  }
-
-  private var runningHandlers: Int { keys.working + keys.waiting }
-
-  /// Whether a record delayed like this would have returned from its retry topic by now.
-  func hasPassed(_ handled: Handled) -> Bool {
-    RetryDelayPassage(
-      delays: parts.planner.schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt,
-      now: parts.clock.wallTime
-    ).hasPassed(handled)
-  }
-
-  // MARK: - Places
-
-  /// Adds a record to the queue of its key.
-  /// - Returns: False if there is no room for it yet.
-  func admit(_ item: LaneItem) -> Bool {
-    guard places.hasRoom(for: item.source) else { return false }
-    let isIn = keys.admit(
-      .record(item), key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
-      deadline: item.deadline)
-    if isIn { places.take(item.source) }
-    return isIn
-  }
-
-  func hasPlace(for source: LaneSource, bytes: Int = 0) -> Bool {
-    places.hasRoom(for: source) && keys.hasRoom(for: bytes)
-  }
-
-  /// Frees the place of a job whose outcome is in Kafka. A nil `job` is a record that moved to another retry topic.
-  func release(_ job: LaneWrite.Job?) {
-    guard let job else {
-      moving -= 1
-      return wakeUp.signal()
-    }
-    keys.settled(job.number)
-    if let source = job.source { places.free(source) }
-    if isHeldUp { wakeUp.signal() }
-  }
-
-  // MARK: - Waiting
-
-  /// Waits until a record leaves the lane.
-  func waitForRoom() async {
-    guard !isDraining else { return }
-    await withCheckedContinuation { gates.append($0) }
-  }
-
-  func openGates() {
-    let waiters = gates
-    gates = []
-    for gate in waiters { gate.resume() }
-  }
-
-  func noteIdleness() {
-    if runningHandlers == 0 { wakeIdleWaiters() }
   }
 
   /// Waits until no handler runs.
   func waitUntilIdle() async {
-    guard runningHandlers > 0, acceptsOutcomes else { return }
+    guard state.runningHandlers > 0, state.acceptsOutcomes else { return }
     await withCheckedContinuation { idleWaiters.append($0) }
   }
 
@@ -265,4 +221,155 @@ actor LaneRunner {
     idleWaiters = []
     for waiter in waiters { waiter.resume() }
   }
+
+  /// Returns the committed part of the ledger, to start from if the lane comes back to this process.
+  func keptLedger() -> KeptLedger {
+    KeptLedger(ledger: state.committedLedger(), end: ledgerEnd, since: parts.clock.now)
+  }
+
+  // MARK: - Observing
+
+  /// Whether the lane starts nothing more.
+  var isDraining: Bool { !state.isRunning }
+
+  /// What the lane holds.
+  var rest: LaneRest { state.rest(now: parts.clock.wallTime) }
+
+  /// Returns the offsets that the lane has read up to, and the age of its oldest unfinished record.
+  func progress() -> (taken: [String: Int64], age: Duration) {
+    let (taken, age) = state.progress(now: parts.clock.wallTime)
+    // The end of a partition can lie after its last record, because transaction markers take offsets too.
+    let ends = partitions.compactMap { partition in partition.end.map { (partition.partition.topic, $0) } }
+    return (taken.merging(ends) { max($0, $1) }, age)
+  }
+
+  /// Returns a timer, or nil if it is not set.
+  func timer(_ name: String) -> LaneTimer? { state.ledger.timer(name) }
+
+  // MARK: - Handlers and effects
+
+  /// Takes the results of handler runs, and starts the records and timers that may run next.
+  func collect() {
+    let ends = pool.takeEnds()
+    guard state.acceptsOutcomes else { return }
+    let now = parts.clock.wallTime
+    for end in ends { state.ended(end.job, end.result, open: end.journal.close(), began: end.began, now: now) }
+    state.dispatch(now: now)
+    carryOut(isPoolsCall: true)
+    if state.runningHandlers == 0 { wakeIdleWaiters() }
+  }
+
+  /// Begins an effect and returns after its intent is in Kafka.
+  func begin(_ name: String, body: [UInt8], for run: LaneEffectRecorder) async -> EffectBeginning {
+    guard counts(run) else { return .gone }
+    let now = parts.clock.wallTime
+    let receipt = WriteReceipt()
+    let step = state.beginEffect(name, body: body, receipt: receipt, now: now)
+    carryOut()
+    switch step {
+    case .ended(let result): return .ended(result)
+    case .busy: return .busy
+    case .perform(let body, let intendedAt):
+      run.note(name)
+      // The run that wrote the intent is over, but the intent may not be committed yet.
+      if state.ledger.isStaged(.effect(name)) {
+        guard await write([]) == .committed, counts(run) else { return .gone }
+      }
+      return .intended(EffectIntent(name: name, body: body, intendedAt: intendedAt, isRepeated: true))
+    case .write:
+      run.note(name)
+      guard await receipt.fate() == .committed, counts(run) else { return .gone }
+      return .intended(EffectIntent(name: name, body: body, intendedAt: now, isRepeated: false))
+    }
+  }
+
+  /// Whether the outcome and the effects of a run still count.
+  private func counts(_ run: LaneEffectRecorder) -> Bool { state.acceptsOutcomes && !run.isClosed }
+
+  /// Returns the status of an effect, including uncommitted changes.
+  func status(of name: String) -> EffectStatus? { state.ledger.effect(name).map { EffectStatus($0) } }
+
+  /// Returns a state that an outcome stored, including uncommitted ones.
+  /// - Throws: `CancellationError` if the run no longer counts.
+  func state(_ name: String, for run: LaneEffectRecorder) throws(CancellationError) -> [UInt8]? {
+    guard counts(run) else { throw CancellationError() }
+    return state.ledger.state(name)
+  }
+
+  /// Records the result of an effect.
+  /// - Returns: False if the run no longer counts. The result is then not recorded: the intent remains, and the next
+  ///   run sends the same bytes.
+  func end(_ name: String, result: [UInt8], for run: LaneEffectRecorder) -> Bool {
+    guard state.phase < .stopped, run.settle(name) else { return false }
+    state.endEffect(name, result: result)
+    carryOut()
+    return true
+  }
+
+  /// Withdraws an intent. A run that is over withdraws nothing, as a later run may be performing the effect.
+  func withdraw(_ name: String, for run: LaneEffectRecorder) {
+    guard state.phase < .stopped, run.settle(name) else { return }
+    state.withdrawEffect(name)
+    carryOut()
+  }
+
+  /// - Returns: False if too many records of the app already wait. The record then has to leave the lane.
+  func beginWaiting(_ run: LaneEffectRecorder) -> Bool {
+    guard counts(run) else { return false }
+    let mayWait = state.beginWaiting(run.job, isFirst: run.countWait(0) == 0, now: parts.clock.wallTime)
+    carryOut()
+    if mayWait { _ = run.countWait(1) }
+    return mayWait
+  }
+
+  func endWaiting(_ run: LaneEffectRecorder) {
+    // The number of an abandoned run may already belong to the next run.
+    state.endWaiting(of: !run.isClosed && run.countWait(-1) == 0 ? run.job : nil)
+  }
+}
+
+/// What came of an attempt to begin an effect.
+enum EffectBeginning: Sendable {
+  case intended(EffectIntent)
+  case ended([UInt8])
+  /// Another run is still performing the effect.
+  case busy
+  /// The lane was revoked before the intent was written.
+  case gone
+}
+
+// MARK: - Commits
+
+extension LaneRunner: CommitLane {
+  /// Writes records at once, and returns what came of it. A write without records waits for those before it.
+  func write(_ records: [ProducerRecord], settingAgain timers: [DeadTimer] = []) async -> CommitResult {
+    let receipt = WriteReceipt()
+    state.submit(
+      LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt), settingAgain: timers)
+    carryOut()
+    return await receipt.fate()
+  }
+
+  func seal(_ writes: [LaneWrite]) -> SealedWrites? {
+    var generator = SystemRandomNumberGenerator()
+    return state.seal(writes, pageNumber: generator.next(), now: parts.clock.wallTime)
+  }
+
+  func committed(_ writes: [LaneWrite], as sealed: SealedWrites) {
+    state.committed(writes, as: sealed, now: parts.clock.wallTime)
+    carryOut()
+  }
+}
+
+/// The ledger of a lane that has left this process.
+struct KeptLedger: Sendable {
+  var ledger: Ledger
+  /// The offset from which the ledger's topic has to be read.
+  var end: Int64
+  /// When the lane left.
+  var since: MillraceClock.Instant
+
+  /// Whether the ledger can still be used. Compaction keeps tombstones for a day (`delete.retention.ms`), so an older
+  /// ledger could set a timer again that has fired. It would also take memory for a lane that may never come back.
+  func isFresh(at now: MillraceClock.Instant) -> Bool { since.duration(to: now) < .seconds(3_600) }
 }

@@ -1,4 +1,4 @@
-// Starts, drains and drops lanes when the group assigns or revokes partitions. ``LaneLifecycle`` decides, and the
+// Starts, drains and drops lanes when the group assigns or revokes partitions. ``LaneOwnership`` decides, and the
 // supervisor executes the decisions and owns the task of every lane.
 
 internal import AppStoreServerAPI
@@ -21,7 +21,7 @@ actor LaneSupervisor {
   private let state: WorkerState
   private let fail: @Sendable (any Error) -> Void
 
-  private var lifecycle: LaneLifecycle
+  private var ownership: LaneOwnership
   private var partitions: [TopicPartition: any LogPartition] = [:]
   private var lanes: [LaneEpoch: Lane] = [:]
   private var kept: [Int32: KeptLedger] = [:]
@@ -36,7 +36,7 @@ actor LaneSupervisor {
     self.budget = budget
     self.state = state
     self.fail = fail
-    lifecycle = LaneLifecycle(topics: starter.parts.topics.sources)
+    ownership = LaneOwnership(topics: starter.parts.topics.sources)
     share = BudgetShare(lanes: lanes)
     budget?.setPart(0)
   }
@@ -44,7 +44,7 @@ actor LaneSupervisor {
   /// Adds assigned partitions and starts the lanes that are now complete.
   func assigned(_ assigned: [any LogPartition]) async {
     for partition in assigned { partitions[partition.partition] = partition }
-    await carryOut(lifecycle.assign(assigned.map(\.partition)))
+    await carryOut(ownership.assign(assigned.map(\.partition)))
     parts.metrics.rebalanced("assigned", lanes: lanes.count)
     report()
   }
@@ -55,7 +55,7 @@ actor LaneSupervisor {
     // If nothing can be committed, draining is useless.
     let actions =
       revocation.isLost || parts.committer.isOver
-      ? lifecycle.lose(revocation.partitions) : lifecycle.revoke(revocation.partitions)
+      ? ownership.lose(revocation.partitions) : ownership.revoke(revocation.partitions)
     await carryOut(actions)
     parts.metrics.rebalanced(revocation.isLost ? "lost" : "revoked", lanes: lanes.count)
     report()
@@ -64,14 +64,14 @@ actor LaneSupervisor {
   /// Drops the lanes that are left if the group's events end without a revocation: the process was cancelled, or its
   /// reader failed.
   func close() async {
-    await carryOut(lifecycle.lose(partitions.keys))
+    await carryOut(ownership.lose(partitions.keys))
     partitions = [:]
     report()
   }
 
   /// Returns the runner of a running lane.
   func runner(of lane: Int32) -> LaneRunner? {
-    lanes.first { $0.key.lane == lane && lifecycle.phase(of: $0.key) == .running }?.value.runner
+    lanes.first { $0.key.lane == lane && ownership.phase(of: $0.key) == .running }?.value.runner
   }
 
   /// Returns whether the lanes are idle, and how far they have read.
@@ -107,7 +107,7 @@ actor LaneSupervisor {
   /// Measures the lag of the running lanes.
   func measureLag() async {
     var taken: [TopicPartition: Int64] = [:]
-    for (epoch, lane) in lanes where lifecycle.phase(of: epoch) == .running {
+    for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
       guard let progress = await lane.runner?.progress() else { continue }
       parts.metrics.lag(age: progress.age, lane: epoch.lane)
       for (topic, offset) in progress.taken { taken[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
@@ -128,7 +128,7 @@ actor LaneSupervisor {
     }
   }
 
-  private func carryOut(_ actions: [LaneLifecycle.Action]) async {
+  private func carryOut(_ actions: [LaneOwnership.Action]) async {
     var leaving: [(LaneEpoch, isDrop: Bool)] = []
     for action in actions {
       switch action {
@@ -163,7 +163,7 @@ actor LaneSupervisor {
   }
 
   private func admit(_ runner: LaneRunner) async -> Bool {
-    guard lifecycle.restored(runner.epoch) else { return false }
+    guard ownership.restored(runner.epoch) else { return false }
     lanes[runner.epoch]?.runner = runner
     parts.committer.attach(runner, as: runner.epoch)
     share.add(runner.epoch.lane)
@@ -181,7 +181,7 @@ actor LaneSupervisor {
       // A kept ledger must contain committed entries only. After a drop, it is not known which ones those are.
       kept[epoch.lane] = isDrop ? nil : await runner.keptLedger()
       await runner.stop()
-      if await runner.isLeftUnmarked { starter.notices.left(epoch, as: await runner.watch.owner, runner.pool) }
+      if await runner.isLeftUnmarked { starter.notices.left(epoch, as: runner.owner, runner.pool) }
     }
     lane.work.cancel()
     await lane.work.value
@@ -191,7 +191,7 @@ actor LaneSupervisor {
     share.remove(epoch.lane)
     budget?.setPart(share.part)
     parts.logger.info("lane left", metadata: ["lane": "\(epoch.lane)", "lost": "\(isDrop)"])
-    await carryOut(lifecycle.ended(epoch))
+    await carryOut(ownership.ended(epoch))
   }
 
   private func drain(_ runner: LaneRunner) async {
@@ -221,6 +221,6 @@ actor LaneSupervisor {
   }
 
   private func report() {
-    state.note(owned: lanes.count, isReady: lifecycle.isReady)
+    state.note(owned: lanes.count, isReady: ownership.isReady)
   }
 }

@@ -125,7 +125,7 @@ struct ReplayRunner: Sendable {
     var bytes = 0
     let fitting = records.prefix { record in
       bytes += record.value?.count ?? 0
-      return bytes <= LaneRunner.bytesPerWrite
+      return bytes <= LaneCommands.bytesPerWrite
     }
     return Array(records.prefix(max(1, fitting.count)))
   }

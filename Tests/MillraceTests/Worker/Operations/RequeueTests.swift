@@ -40,7 +40,7 @@ import Testing
     try command(fleet, "c2", requeue: 1)
     // The first of two commands for a dead letter wins.
     try command(fleet, "c3", requeue: 0)
-    #expect(await fleet.until { fleet.log.records(in: fleet.topics.retries[0]).count == 2 } != nil)
+    #expect(await fleet.until { fleet.log.records(in: fleet.topics.retries[0]).count >= 2 } != nil)
     for id in ["n2", "n3"] { try fleet.put(id, key: "k") }
     let wait = await fleet.until(within: .seconds(60), step: .milliseconds(1)) {
       fleet.answered() == ["n1", "n2", "n3"]

@@ -7,12 +7,12 @@ internal import KafkaClient
 /// A lane starts when the process owns partition p of every topic, because then it alone decides about the lane's keys.
 /// The lane stops when the process loses any of them. Each start is a new epoch; completions of an older epoch do not
 /// count.
-struct LaneLifecycle: Sendable {
+struct LaneOwnership: Sendable {
   /// The actions to perform, in this order.
   enum Action: Sendable, Hashable {
-    /// Read the committed offsets, restore the ledger, then report ``LaneLifecycle/restored(_:)``.
+    /// Read the committed offsets, restore the ledger, then report ``LaneOwnership/restored(_:)``.
     case start(LaneEpoch)
-    /// Stop taking records, finish or hand back those in flight, commit, then report ``LaneLifecycle/ended(_:)``. The
+    /// Stop taking records, finish or hand back those in flight, commit, then report ``LaneOwnership/ended(_:)``. The
     /// revocation is answered after that.
     case drain(LaneEpoch)
     /// Stop at once and commit nothing, because another process may own the lane already.

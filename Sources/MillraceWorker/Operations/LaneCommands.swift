@@ -7,22 +7,27 @@ internal import Logging
 internal import Synchronization
 internal import MillraceRecords
 
-extension LaneRunner {
+/// The operators' commands of one lane. Their changes are ordinary writes of the lane.
+struct LaneCommands: Sendable {
   /// The maximum number of commands in one write.
-  static var commandsPerWrite: Int { 200 }
+  private static let commandsPerWrite = 200
   /// The maximum number of bytes of copies in one write.
-  static var bytesPerWrite: Int { 8 << 20 }
+  static let bytesPerWrite = 8 << 20
   /// Dead letters that are at least this many offsets apart are read by separate scans.
-  private static var gap: Int64 { 2_000 }
+  private static let gap: Int64 = 2_000
+
+  let lane: LaneRunner
+  let consumer: CommandConsumer
+
+  private var parts: LaneParts { lane.parts }
+  private var epoch: LaneEpoch { lane.epoch }
 
   /// Executes commands until the lane ends. Dead letters do not wait for replays, nor one replay for another.
-  nonisolated func execute(_ consumer: CommandConsumer) async throws {
+  func run() async throws {
     guard
       let (commands, earlier) = try await untilKafkaAnswers(
         "reading commands is waiting",
-        {
-          (try await consumer.commands(for: self.epoch), try await self.copiesOfEarlierOwners(consumer))
-        }, failed: { throw $0 })
+        { (try await consumer.commands(for: epoch), try await copiesOfEarlierOwners()) }, failed: { throw $0 })
     else { return }
     try await withThrowingDiscardingTaskGroup { runs in
       for await new in commands {
@@ -38,10 +43,10 @@ extension LaneRunner {
         }
         for run in parts.values {
           runs.addTask {
-            for (command, part) in run { try await self.replay(command, part, consumer, leavingOut: earlier) }
+            for (command, part) in run { try await replay(command, part, leavingOut: earlier) }
           }
         }
-        try await settle(letters, consumer, leavingOut: earlier)
+        try await settle(letters, leavingOut: earlier)
       }
       runs.cancelAll()
     }
@@ -49,7 +54,7 @@ extension LaneRunner {
 
   /// Returns the copies that an earlier owner of the lane may have sent without writing the result. That can only
   /// happen without transactions, and only if a command is still open.
-  private nonisolated func copiesOfEarlierOwners(_ consumer: CommandConsumer) async throws -> Set<SentCopy> {
+  private func copiesOfEarlierOwners() async throws -> Set<SentCopy> {
     guard !parts.isTransactional, await consumer.hasOpenCommands(for: epoch) else { return [] }
     let replay = TopicPartition(topic: parts.topics.replay, partition: epoch.lane)
     return try await SentCopy.all(in: replay, from: .earliest, of: parts.log)
@@ -60,10 +65,10 @@ extension LaneRunner {
   /// - Parameter what: The first words of the log message, such as "a command is waiting".
   /// - Returns: Nil if the lane drains.
   @discardableResult
-  nonisolated func untilKafkaAnswers<Answer>(
+  func untilKafkaAnswers<Answer>(
     _ what: String, _ ask: () async throws -> Answer, failed: (KafkaError) async throws -> Answer
   ) async throws -> Answer? {
-    while await !isDraining {
+    while await !lane.isDraining {
       do {
         return try await ask()
       } catch let error as KafkaError where error.isRetriable {
@@ -79,26 +84,25 @@ extension LaneRunner {
 
   // MARK: - Dead letters
 
-  private nonisolated func settle(
-    _ commands: [OperationCommand], _ consumer: CommandConsumer, leavingOut earlier: Set<SentCopy>
+  private func settle(
+    _ commands: [OperationCommand], leavingOut earlier: Set<SentCopy>
   ) async throws {
     var rest = commands[...]
-    while !rest.isEmpty, await !isDraining {
+    while !rest.isEmpty, await !lane.isDraining {
       let batch = Array(rest.prefix(Self.commandsPerWrite))
       rest = rest.dropFirst(batch.count)
       // A command stays open until its result is read back, so keep track of the results written here.
       let settled = FinishedCommands()
       try await untilKafkaAnswers("a command is waiting") {
-        try await self.settleBatch(batch.filter { !settled.contains($0) }, consumer, settled, leavingOut: earlier)
+        try await settleBatch(batch.filter { !settled.contains($0) }, settled, leavingOut: earlier)
       } failed: { why in
-        try await self.conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed("\(why)")) })
+        try await conclude(batch.filter { !settled.contains($0) }.map { CarriedOut($0, .failed("\(why)")) })
       }
     }
   }
 
-  private nonisolated func settleBatch(
-    _ batch: [OperationCommand], _ consumer: CommandConsumer, _ settled: FinishedCommands,
-    leavingOut earlier: Set<SentCopy>
+  private func settleBatch(
+    _ batch: [OperationCommand], _ settled: FinishedCommands, leavingOut earlier: Set<SentCopy>
   ) async throws {
     var steps: [CarriedOut] = []
     var wanted: [Int64: OperationCommand] = [:]
@@ -119,16 +123,16 @@ extension LaneRunner {
         var steps: [CarriedOut] = []
         var bytes = 0
         for (letter, command) in letters {
-          let step = try await self.requeue(letter, for: command, leavingOut: earlier)
+          let step = try await requeue(letter, for: command, leavingOut: earlier)
           steps.append(step)
           bytes += step.records.reduce(0) { $0 + $1.bytes }
           // A hundred records of the maximum size would take too much memory.
           guard bytes >= Self.bytesPerWrite else { continue }
-          try await self.conclude(steps)
+          try await conclude(steps)
           settled.add(steps)
           (steps, bytes) = ([], 0)
         }
-        try await self.conclude(steps)
+        try await conclude(steps)
         settled.add(steps)
       }
     }
@@ -137,11 +141,11 @@ extension LaneRunner {
       gone.map { CarriedOut($0, .failed("the dead letter is gone: retention has deleted it")) })
   }
 
-  private nonisolated func requeue(
+  private func requeue(
     _ letter: ConsumerRecord, for command: OperationCommand, leavingOut earlier: Set<SentCopy>
   ) async throws -> CarriedOut {
     if let dead = DeadTimer(letter) {
-      guard await ledger.timer(dead.name) == nil else {
+      guard await lane.timer(dead.name) == nil else {
         return CarriedOut(command, .failed("the timer \(dead.name) has been set again since then"))
       }
       return CarriedOut(command, .done, timer: dead)
@@ -166,7 +170,7 @@ extension LaneRunner {
 
   /// Returns a dead letter with its record. A record that was too large to copy is read from its first position; if it
   /// is no longer there, the result is nil.
-  private nonisolated func whole(_ letter: ConsumerRecord) async throws -> ConsumerRecord? {
+  private func whole(_ letter: ConsumerRecord) async throws -> ConsumerRecord? {
     guard letter.value == nil else { return letter }
     let first = DeliveryHistory(letter).first
     let partition = TopicPartition(topic: first.topic, partition: first.partition)
@@ -185,7 +189,7 @@ extension LaneRunner {
   }
 
   /// Returns ranges of the lane's dead letters that contain these offsets, without deleted records.
-  private nonisolated func spans(of offsets: [Int64]) async throws -> [Range<Int64>] {
+  private func spans(of offsets: [Int64]) async throws -> [Range<Int64>] {
     guard !offsets.isEmpty else { return [] }
     let partition = TopicPartition(topic: parts.topics.deadLetters, partition: epoch.lane)
     let held = try await parts.log.highWatermarks(of: [partition], timeout: .seconds(30))[partition] ?? 0..<0
@@ -203,11 +207,11 @@ extension LaneRunner {
   // MARK: - Writing
 
   /// Returns the delivery history of a record to send again. History headers in a notification topic are not trusted.
-  nonisolated func history(of record: ConsumerRecord) -> DeliveryHistory {
+  func history(of record: ConsumerRecord) -> DeliveryHistory {
     DeliveryHistory(record, hasHistory: parts.topics.isOwn(record.topic), clock: parts.clock)
   }
 
-  nonisolated func copy(
+  func copy(
     of record: ConsumerRecord, for command: OperationCommand, mode: DeliveryHistory.ReplayMode
   ) -> ProducerRecord {
     var history = history(of: record)
@@ -230,7 +234,7 @@ extension LaneRunner {
   }
 
   /// Writes the records of each step together with its result, and waits until all of them are in Kafka.
-  nonisolated func conclude(_ steps: [CarriedOut]) async throws {
+  func conclude(_ steps: [CarriedOut]) async throws {
     var rest = steps[...]
     while !rest.isEmpty {
       var bytes = 0
@@ -240,29 +244,14 @@ extension LaneRunner {
       }
       let batch = Array(rest.prefix(max(1, fitting.count)))
       rest = rest.dropFirst(batch.count)
-      let receipt = WriteReceipt()
       let records = batch.flatMap { step in
         let result = OperationResult(step.command, step.outcome, sent: step.sent, at: parts.clock.wallTime)
         return step.records + [OperationsRecord.result(result).producerRecord(parts.topics.operations)] + step.notes
       }
-      await submit(
-        LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt),
-        settingAgain: batch.compactMap(\.timer))
-      guard await receipt.fate() != .dropped else { throw CancellationError() }
+      guard await lane.write(records, settingAgain: batch.compactMap(\.timer)) != .dropped else {
+        throw CancellationError()
+      }
     }
-  }
-}
-
-extension LaneRunner {
-  /// Submits a write that also sets requeued timers again. Most of them are due at once.
-  private func submit(_ write: LaneWrite, settingAgain timers: [DeadTimer]) {
-    var write = write
-    for dead in timers {
-      let again = Outcome.Timer(name: dead.name, at: dead.timer.at, payload: dead.timer.payload)
-      write.entries += timerEntries([again], key: dead.timer.key)
-    }
-    stage(write)
-    submit(write)
   }
 }
 

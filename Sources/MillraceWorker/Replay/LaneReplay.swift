@@ -6,19 +6,19 @@ internal import KafkaClient
 internal import Synchronization
 internal import MillraceRecords
 
-extension LaneRunner {
-  /// Executes a part until the part or the lane ends.
-  nonisolated func replay(
-    _ command: OperationCommand, _ part: ReplayPart, _ consumer: CommandConsumer, leavingOut earlier: Set<SentCopy>
+extension LaneCommands {
+  /// Executes a part of a replay until the part or the lane ends.
+  func replay(
+    _ command: OperationCommand, _ part: ReplayPart, leavingOut earlier: Set<SentCopy>
   ) async throws {
     let wakeUp = AsyncSignal()
     consumer.attach(wakeUp)
     defer { consumer.detach(wakeUp) }
     let noted = ReplayCheckpoint()
-    let host = LaneReplay(lane: self, command: command, part: part, consumer: consumer, earlier: earlier, noted: noted)
+    let host = LaneReplay(commands: self, command: command, part: part, earlier: earlier, noted: noted)
     let runner = ReplayRunner(
-      log: parts.log, partition: TopicPartition(topic: part.topic, partition: epoch.lane), part: part,
-      clock: parts.clock, recordClock: parts.clock, wakeUp: wakeUp)
+      log: lane.parts.log, partition: TopicPartition(topic: part.topic, partition: lane.epoch.lane), part: part,
+      clock: lane.parts.clock, recordClock: lane.parts.clock, wakeUp: wakeUp)
     try await untilKafkaAnswers("a replay is waiting") {
       // Progress that this lane has written takes precedence over progress that was read back.
       let read = await consumer.place(of: command) ?? ReplayPlace(next: part.from, sent: 0)
@@ -43,24 +43,23 @@ private final class ReplayCheckpoint: Sendable {
 
 /// A replay host that writes through the lane.
 private struct LaneReplay: ReplayHost {
-  let lane: LaneRunner
+  let commands: LaneCommands
   let command: OperationCommand
   let part: ReplayPart
-  let consumer: CommandConsumer
   let earlier: Set<SentCopy>
   let noted: ReplayCheckpoint
 
   func control() async -> ReplayControl {
-    await lane.isDraining ? .over : await consumer.control(on: command, rate: part.rate)
+    await commands.lane.isDraining ? .over : await commands.consumer.control(on: command, rate: part.rate)
   }
 
   func send(_ records: [ConsumerRecord], behind place: ReplayPlace) async throws {
     let mode = part.isReapply ? DeliveryHistory.ReplayMode.reapply : .plain
     var copies: [ProducerRecord] = []
     for record in records {
-      let first = lane.history(of: record).first
+      let first = commands.history(of: record).first
       if !earlier.isEmpty, earlier.contains(SentCopy(run: command.replayID, first: first)) { continue }
-      let copy = lane.copy(of: record, for: command, mode: mode)
+      let copy = commands.copy(of: record, for: command, mode: mode)
       guard !copy.isTooLarge else {
         throw KafkaError(
           code: .messageTooLarge, operation: "send \(first) again",
@@ -69,17 +68,17 @@ private struct LaneReplay: ReplayHost {
       copies.append(copy)
     }
     // A batch of copies is always one write, because its progress is the position of the last copy.
-    try await lane.conclude([CarriedOut(command, .progress(next: place.next), sent: place.sent, records: copies)])
+    try await commands.conclude([CarriedOut(command, .progress(next: place.next), sent: place.sent, records: copies)])
     noted.place = place
   }
 
   func end(_ outcome: OperationResult.Outcome, sent: Int64) async throws {
     var step = CarriedOut(command, outcome, sent: sent)
-    let (topics, clock) = (lane.parts.topics, lane.parts.clock)
+    let parts = commands.lane.parts
     let record = command.auditEnd(
-      part, outcome, sent: sent, source: "millrace/\(topics.worker)", at: clock.wallTime)
-    if let record { step.notes = [record.producerRecord(prefix: lane.parts.planner.records.prefix)] }
-    try await lane.conclude([step])
+      part, outcome, sent: sent, source: "millrace/\(parts.topics.worker)", at: parts.clock.wallTime)
+    if let record { step.notes = [record.producerRecord(prefix: parts.planner.records.prefix)] }
+    try await commands.conclude([step])
   }
 }
 

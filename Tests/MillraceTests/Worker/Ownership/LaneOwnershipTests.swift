@@ -4,7 +4,7 @@ import Testing
 
 @testable import MillraceWorker
 
-@Suite struct LaneLifecycleTests {
+@Suite struct LaneOwnershipTests {
   private func partitions(_ names: String...) -> [TopicPartition] {
     names.map { name in
       TopicPartition(topic: String(name.prefix(1)), partition: Int32(name.dropFirst()) ?? -1)
@@ -13,15 +13,15 @@ import Testing
 
   private func epoch(_ lane: Int32, _ epoch: UInt64) -> LaneEpoch { LaneEpoch(lane: lane, epoch: epoch) }
 
-  private func running() -> LaneLifecycle {
-    var lifecycle = LaneLifecycle(topics: ["a", "b"])
+  private func running() -> LaneOwnership {
+    var lifecycle = LaneOwnership(topics: ["a", "b"])
     _ = lifecycle.assign(partitions("a0", "b0"))
     _ = lifecycle.restored(epoch(0, 1))
     return lifecycle
   }
 
   @Test func `a lane starts when all of its partitions are owned`() {
-    var lifecycle = LaneLifecycle(topics: ["a", "b"])
+    var lifecycle = LaneOwnership(topics: ["a", "b"])
     #expect(!lifecycle.isReady, "the process has not joined")
     check(lifecycle.assign(partitions("a0", "a1", "b1", "z0")) == [.start(epoch(1, 1))])
     #expect(!lifecycle.isReady, "lane 1 is restoring, and lane 0 is incomplete")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `a member without lanes is ready when it has joined`() {
-    var lifecycle = LaneLifecycle(topics: ["a"])
+    var lifecycle = LaneOwnership(topics: ["a"])
     check(lifecycle.assign([]) == [])
     #expect(lifecycle.isReady)
   }
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test func `a lane that is still restoring is dropped without a drain`() {
-    var lifecycle = LaneLifecycle(topics: ["a"])
+    var lifecycle = LaneOwnership(topics: ["a"])
     _ = lifecycle.assign(partitions("a0"))
     check(lifecycle.revoke(partitions("a0")) == [.drop(epoch(0, 1))])
     check(!lifecycle.restored(epoch(0, 1)))
@@ -88,11 +88,11 @@ import Testing
   func `a fully owned lane has one epoch at a time, with rising numbers`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let topics = ["a", "b", "c"]
-    var lifecycle = LaneLifecycle(topics: topics)
+    var lifecycle = LaneOwnership(topics: topics)
     var owned: Set<TopicPartition> = []
     var live: [Int32: LaneEpoch] = [:]
     var newest: UInt64 = 0
-    func follow(_ actions: [LaneLifecycle.Action]) {
+    func follow(_ actions: [LaneOwnership.Action]) {
       for action in actions {
         switch action {
         case .start(let epoch):

@@ -1,0 +1,197 @@
+// Tests the decisions of a lane one by one.
+
+import AppStore
+import KafkaClient
+import Testing
+
+@testable import MillraceRecords
+@testable import MillraceWorker
+
+@Suite struct LaneStateTests {
+  private struct Answered: WorkerEvent {
+    static let eventName = "answered"
+    var id: String
+  }
+
+  private static let done = HandlerResult.decided((try? .emit(Answered(id: "a"))) ?? .ignore)
+  private static let failed = HandlerResult.failed(.retryBySchedule, reason: "handler-error", detail: "not yet")
+
+  /// A lane that has read these notifications, each with its own key.
+  private func rig(reading ids: String..., change: (inout WorkerPolicy) -> Void = { _ in }) -> LaneRig {
+    var rig = LaneRig(change)
+    for id in ids { rig.produce(id, key: id) }
+    rig.readAll()
+    return rig
+  }
+
+  private func isDone(_ id: String, _ rig: LaneRig) -> Bool {
+    if case .done? = rig.log.durable[LedgerKey(id: id)]?.state { true } else { false }
+  }
+
+  private func offsets(_ rig: LaneRig) -> Int64? { rig.log.committed[LaneRig.live]?.offset }
+
+  @Test func `an outcome, its ledger entry and the offset are one commit`() throws {
+    var rig = rig(reading: "a", "b")
+    let first = try rig.job()
+    let second = try rig.job()
+    rig.end(second, Self.done)
+    try rig.commitAll()
+    #expect(rig.events.count == 1 && offsets(rig) == 0, "the first record is not finished")
+    rig.end(first, Self.done)
+    #expect(rig.log.durable[LedgerKey(id: "a")] == nil)
+    try rig.commitAll()
+    #expect(rig.events.count == 2 && offsets(rig) == 2 && isDone("a", rig))
+    #expect(rig.isIdle)
+  }
+
+  @Test func `an aborted commit is written again without a handler run`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), Self.done)
+    check(try rig.commit(.aborted))
+    #expect(rig.events.isEmpty && rig.jobs.isEmpty)
+    try rig.commitAll()
+    #expect(rig.events.count == 1 && rig.isIdle)
+  }
+
+  @Test func `a notification that was handled is skipped`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), Self.done)
+    rig.produce("a", key: "a")
+    rig.readAll()
+    check(rig.takeJob() == nil, "known before its commit")
+    try rig.commitAll()
+    rig.restart()
+    rig.produce("a", key: "a")
+    rig.readAll()
+    check(rig.takeJob() == nil, "known from the ledger")
+    try rig.commitAll()
+    #expect(rig.events.count == 1 && offsets(rig) == 3)
+  }
+
+  @Test func `records of one key run one at a time and in order`() throws {
+    var rig = LaneRig()
+    for id in ["a", "b"] { rig.produce(id, key: "k") }
+    rig.readAll()
+    let first = try rig.job()
+    check(first.item?.id == "a" && rig.takeJob() == nil)
+    rig.end(first, Self.done)
+    check(rig.takeJob()?.item?.id == "b", "it does not wait for the commit of the first")
+  }
+
+  @Test func `a failed record waits on its retry topic until it is due`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), Self.failed)
+    try rig.commitAll()
+    #expect(rig.log.end(of: rig.topics.retries[0]) == 1 && offsets(rig) == 1)
+    rig.readAll()
+    check(rig.passTime(9) == rig.now + .seconds(1), "the next time is its due time")
+    check(rig.takeJob() == nil)
+    rig.passTime(1)
+    check(rig.takeJob()?.item?.attempt == 1)
+  }
+
+  @Test func `a full lane takes no record until one is committed`() throws {
+    var rig = rig(reading: "a", "b") { ($0.recordsInFlight, $0.parallelism) = (2, 2) }
+    let first = try rig.job()
+    #expect(!rig.state.hasRoom(for: .live))
+    rig.end(first, Self.done)
+    #expect(!rig.state.hasRoom(for: .live), "it is not committed")
+    try rig.commitAll()
+    #expect(rig.state.hasRoom(for: .live))
+  }
+
+  @Test func `a timer fires once, and again after the shortest delay if its handler fails`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: rig.now + .seconds(5))))
+    try rig.commitAll()
+    check(rig.passTime(4) == rig.now + .seconds(1) && rig.takeJob() == nil)
+    rig.passTime(1)
+    rig.end(try rig.job(), Self.failed)
+    rig.passTime(9)
+    check(rig.takeJob() == nil)
+    rig.passTime(1)
+    rig.end(try rig.job(), Self.done)
+    try rig.commitAll()
+    rig.passTime(60)
+    check(rig.takeJob() == nil && rig.events.count == 1 && rig.log.durable.timers.isEmpty)
+  }
+
+  @Test func `an undeclared topic ends the worker and leaves the record`() throws {
+    var rig = rig(reading: "a")
+    rig.end(
+      try rig.job(), .decided(.ignore.writing(OutputRecord(topic: "elsewhere", key: "k", value: nil))))
+    #expect(rig.faults.count == 1)
+    try rig.commitAll()
+    #expect(rig.log.durable[LedgerKey(id: "a")] == nil && offsets(rig) ?? 0 == 0)
+  }
+
+  @Test func `a later phase never gives way to an earlier one`() {
+    for (first, second) in [
+      (LaneState.Phase.draining, LaneState.Phase.running), (.handedBack, .draining), (.stopped, .handedBack),
+    ] {
+      var rig = rig(reading: "a")
+      rig.change { $0.enter(first) }
+      rig.change { $0.enter(second) }
+      #expect(rig.state.phase == first)
+    }
+  }
+
+  @Test(arguments: [LaneState.Phase.draining, .handedBack, .stopped])
+  func `what each phase still does`(phase: LaneState.Phase) throws {
+    var rig = rig(reading: "a", "b") { $0.parallelism = 1 }
+    let job = try rig.job()
+    rig.change { $0.enter(phase) }
+    rig.end(job, Self.done)
+    check(rig.takeJob() == nil, "nothing starts")
+    _ = try rig.commit()
+    #expect(rig.events.count == (phase == .draining ? 1 : 0), "only a draining lane counts outcomes")
+    #expect((rig.state.seal([], pageNumber: 1, now: rig.now) == nil) == (phase == .stopped))
+  }
+
+  @Test func `offsets name the running records until the end is marked`() throws {
+    var rig = rig(reading: "a")
+    _ = try rig.job()
+    func metadata(_ state: LaneState) -> [String] {
+      state.seal([], pageNumber: 1, now: .second(0))?.offsets.filter { $0.partition.topic == LaneRig.live }
+        .map(\.metadata) ?? []
+    }
+    let running = try #require(metadata(rig.state).first.flatMap { PoisonMark($0) })
+    #expect(running.inFlight == [0])
+    rig.change { $0.markEnd(WriteReceipt()) }
+    #expect(metadata(rig.state) == [PoisonDetector.cleanMetadata])
+  }
+
+  @Test func `a run that waits for Apple makes way for another`() throws {
+    var rig = rig(reading: "a", "b") { $0.parallelism = 1 }
+    let job = try rig.job()
+    check(rig.takeJob() == nil)
+    rig.change { state in check(state.beginWaiting(job.number, isFirst: true, now: .second(0))) }
+    check(rig.takeJob()?.item?.id == "b")
+    #expect(rig.state.rest(now: rig.now).waits == 1)
+    rig.change { $0.endWaiting(of: job.number) }
+    #expect(rig.state.rest(now: rig.now).waits == 0)
+  }
+
+  @Test func `an effect is sent again with the body of its intent after a crash`() throws {
+    var rig = rig(reading: "a")
+    _ = try rig.job()
+    let receipt = WriteReceipt()
+    rig.change { _ = $0.beginEffect("e", body: [1], receipt: receipt, now: .second(0)) }
+    #expect(receipt.settled == nil)
+    try rig.commitAll()
+    #expect(receipt.settled == .committed)
+    rig.restart()
+    rig.readAll()
+    _ = try rig.job()
+    rig.change { state in
+      let step = state.beginEffect("e", body: [2], receipt: WriteReceipt(), now: .second(9))
+      #expect(step == .perform(body: [1], intendedAt: .second(0)))
+      state.endEffect("e", result: [3])
+    }
+    try rig.commitAll()
+    rig.restart()
+    rig.change { state in
+      check(state.beginEffect("e", body: [4], receipt: WriteReceipt(), now: .second(9)) == .ended(result: [3]))
+    }
+  }
+}
