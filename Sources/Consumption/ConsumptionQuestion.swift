@@ -140,7 +140,7 @@ package struct ConsumptionQuestion: Sendable, Hashable {
 package struct UnanswerableRequest: Error {
   /// The stable reason code of the dead letter.
   package let reason: String
-  /// What the request lacks, and what the operator should do.
+  /// The missing part of the request, and the action that the operator should take.
   package let detail: String
 
   init(_ reason: String, _ detail: String) {

@@ -33,6 +33,15 @@ public struct OffsetWatermark: Sendable, Hashable {
     return true
   }
 
+  /// Moves past offsets that hold no record, such as transaction markers, up to `offset`.
+  /// - Returns: Whether the committable offset moved. It moves later if a record is still in flight.
+  @discardableResult
+  public mutating func skip(to offset: Int64) -> Bool {
+    guard offset > next else { return false }
+    next = offset
+    return head == taken.count
+  }
+
   /// Records that a record is finished. Unknown offsets have no effect.
   /// - Returns: The new committable offset if it moved, otherwise nil.
   @discardableResult

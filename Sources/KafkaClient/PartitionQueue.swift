@@ -13,7 +13,6 @@ public final class PartitionQueue: @unchecked Sendable {
   private let queue: OpaquePointer
   private let wake = AsyncSignal()
   private let isOpen = Atomic(true)
-  private let seenEnd = Atomic<Int64>(-1)
   private let leftOver = Mutex(LeftOver())
 
   /// The part of a batch from an error on. The next call throws the error, and the one after it returns the records.
@@ -38,13 +37,6 @@ public final class PartitionQueue: @unchecked Sendable {
     rd_kafka_queue_destroy(queue)
   }
 
-  /// The end of the partition when the reader last reached it, after transaction markers and aborted records, which no
-  /// batch contains. nil before that, and if `enable.partition.eof` is off.
-  public var end: Int64? {
-    let offset = seenEnd.load(ordering: .relaxed)
-    return offset < 0 ? nil : offset
-  }
-
   /// Returns the next records in order: at least one and at most `limit`. It does not wait for a full batch.
   ///
   /// Returns an empty batch once the partition was revoked, the consumer closed, or the task was cancelled. The next
@@ -53,7 +45,7 @@ public final class PartitionQueue: @unchecked Sendable {
   /// - Throws: ``KafkaError`` if the partition cannot be read: there is no valid start offset, the topic was deleted,
   ///   or authorization was refused.
   public func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
-    while let page = try await nextPage(upTo: limit) {
+    while let page = try await nextPage(upTo: limit, choosing: nil) {
       if !page.records.isEmpty { return page.records }
     }
     return []
@@ -66,20 +58,15 @@ public final class PartitionQueue: @unchecked Sendable {
   ///   - filter: Selects records; other records are only counted. It does not apply to records after an error.
   ///   - end: The offset from which on skipped records are not counted.
   package func nextPage(
-    upTo limit: Int, choosing filter: HeaderFilter? = nil, before end: Int64 = .max
+    upTo limit: Int, choosing filter: HeaderFilter?, before end: Int64 = .max
   ) async throws(KafkaError) -> PartitionPage? {
     while isOpen.load(ordering: .acquiring), !Task.isCancelled {
-      if let kept = try takeLeftOver() { return told(kept) }
+      if let kept = try takeLeftOver() { return kept }
       let (page, count) = try take(max(1, limit), filter, end)
-      if !page.isEmpty { return told(page) }
+      if !page.isEmpty { return page }
       if count == 0 { await wake.wait() }
     }
     return nil
-  }
-
-  private func told(_ page: PartitionPage) -> PartitionPage {
-    if let end = page.end { seenEnd.store(end, ordering: .relaxed) }
-    return page
   }
 
   private func takeLeftOver() throws(KafkaError) -> PartitionPage? {

@@ -55,7 +55,7 @@ PROPERTIES = [
 
 
 def test_the_chart_and_the_programs_agree_on_secret_properties(tmp_path):
-    code = swift("Millrace/Configuration/SecretFile.swift").split("func isSecretProperty")[1]
+    code = swift("MillraceCore/Configuration/SecretFile.swift").split("func isSecretProperty")[1]
     words = set(re.findall(r'"([a-z.]+)"', code))
     assert {word for word in words if not any(word in name.lower() for name in PROPERTIES)} == set()
     path = tmp_path / "millrace.yaml"
@@ -146,7 +146,7 @@ def test_the_families_of_workers_agree_with_the_code():
 
 
 def test_keda_uses_the_consumer_group_of_the_worker():
-    assert 'group = "\\(prefix)millrace.\\(worker)"' in swift("Millrace/Worker/Records/WorkerTopics.swift")
+    assert 'group = "\\(prefix)millrace.\\(worker)"' in swift("MillraceRecords/Topics/WorkerTopics.swift")
 
 
 def default(key):
@@ -172,7 +172,7 @@ def test_defaults_in_templates_agree_with_the_programs():
     }.items():
         assert set(re.findall(expression, text)) == {default(key)}, key
     delays = re.search(r'default \(list ((?:"\w+" ?)+)\) \$entry.retryDelays', text)[1]
-    policy = swift("Millrace/Worker/Surface/NotificationWorker.swift")
+    policy = swift("MillraceCore/Configuration/WorkerPolicy.swift")
     seconds = [
         int(number)
         for number in re.findall(
@@ -186,9 +186,9 @@ def test_defaults_in_templates_agree_with_the_programs():
 
 
 def test_the_time_to_stop_agrees_with_the_code():
-    assert "limit: grace + .seconds(5)" in swift("Millrace/Lifecycle/ProcessRunner.swift")
+    assert "limit: grace + .seconds(5)" in swift("MillraceCore/Lifecycle/ProcessRunner.swift")
 
 
 def test_the_version_agrees_with_the_code():
-    version = re.search(r'current = "(.+)"', swift("Millrace/Support/MillraceVersion.swift"))[1]
+    version = re.search(r'current = "(.+)"', swift("MillraceCore/Support/MillraceVersion.swift"))[1]
     assert yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"] == version

@@ -16,7 +16,7 @@ SOURCES = ROOT / "Sources"
 # The code of each process. A built-in worker has the rights of its own row and of the row for every worker.
 FOLDERS = {
     "`millrace-ingress`": ["Ingress"],
-    "every worker": ["Millrace/Worker/Records", "Millrace/Worker/Runtime"],
+    "every worker": ["MillraceRecords/Topics/WorkerTopics.swift", "MillraceWorker"],
     "`millrace-refunds` besides": ["Refunds/RefundsWorker.swift", "Refunds/RefundEvents.swift"],
     "`millrace-renewal-extensions` besides": ["RenewalExtensions"],
     "`millrace-consumption` besides": ["Consumption"],
@@ -96,7 +96,7 @@ CONSTANTS = constants()
 
 
 def test_the_topic_constants_are_found():
-    assert {"AuditRecord.topic", "PauseChannel.topic", "CampaignRecord.topic", "QuarantineRecord.topic"} <= set(
+    assert {"AuditRecord.topic", "WorkerTopics.controlTopic", "CampaignRecord.topic", "QuarantineRecord.topic"} <= set(
         CONSTANTS
     )
     assert set(CONSTANTS.values()) <= {path.stem for path in TOPICS.glob("*.yaml")} | {
@@ -120,10 +120,10 @@ def test_processes_with_an_audit_log_may_write_its_topic():
 
 def test_a_worker_may_write_all_topics_of_its_lanes():
     """Takes the topics from the properties of WorkerTopics."""
-    text = (SOURCES / "Millrace/Worker/Records/WorkerTopics.swift").read_text()
+    text = (SOURCES / "MillraceRecords/Topics/WorkerTopics.swift").read_text()
     names = {"own": "millrace.w."}
     for name, value in re.findall(r"^    (?:let )?(\w+) = (.+)$", text, re.MULTILINE):
-        value = value.replace("\\(prefix)", "").replace("\\(worker)", "w").removeprefix("prefix + ")
+        value = value.replace("Self.", "WorkerTopics.").replace("\\(prefix)", "").replace("\\(worker)", "w").removeprefix("prefix + ")
         if value.startswith("own + "):
             names[name] = names["own"] + value.removeprefix("own + ").strip('"')
         elif value in CONSTANTS:
@@ -141,7 +141,7 @@ def test_a_worker_may_write_all_topics_of_its_lanes():
     # The lane writes the audit record of a completed replay in its transaction.
     assert (
         "step.notes = [record.producerRecord"
-        in (SOURCES / "Millrace/Worker/Runtime/LaneRunner+Replay.swift").read_text()
+        in (SOURCES / "MillraceWorker/Replay/LaneReplay.swift").read_text()
     )
 
 

@@ -10,7 +10,7 @@ final class Gate: Sendable {
   private struct State {
     var isOpen = false
     var waiters: [CheckedContinuation<Void, Never>] = []
-    var takers: [ObjectIdentifier: Task<Result<[ConsumerRecord], KafkaError>, Never>] = [:]
+    var takers: [ObjectIdentifier: Task<Result<LogPage?, KafkaError>, Never>] = [:]
   }
 
   private let state = Mutex(State())
@@ -44,10 +44,10 @@ final class Gate: Sendable {
   }
 
   fileprivate func take(_ limit: Int, from partition: any LogPartition, as reader: GatedPartition)
-    async -> Result<[ConsumerRecord], KafkaError>
+    async -> Result<LogPage?, KafkaError>
   {
-    let taker = Task { () -> Result<[ConsumerRecord], KafkaError> in
-      do throws(KafkaError) { return .success(try await partition.nextBatch(upTo: limit)) } catch {
+    let taker = Task { () -> Result<LogPage?, KafkaError> in
+      do throws(KafkaError) { return .success(try await partition.nextPage(upTo: limit)) } catch {
         return .failure(error)
       }
     }
@@ -141,13 +141,12 @@ private final class GatedPartition: LogPartition {
   }
 
   var partition: TopicPartition { base.partition }
-  var end: Int64? { base.end }
 
-  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+  func nextPage(upTo limit: Int) async throws(KafkaError) -> LogPage? {
     while true {
       await gate.pass()
-      let records = try await gate.take(limit, from: base, as: self).get()
-      if !records.isEmpty || !gate.isShut || Task.isCancelled { return records }
+      let page = try await gate.take(limit, from: base, as: self).get()
+      if page != nil || !gate.isShut || Task.isCancelled { return page }
     }
   }
 }

@@ -148,7 +148,7 @@ struct FirstRecords: Sendable {
           for queue in queues {
             group.addTask {
               // If the read fails, the timestamp stays unknown: the page then shows the lag in records only.
-              guard let page = try? await queue.nextPage(upTo: 1) else { return nil }
+              guard let page = try? await queue.nextPage(upTo: 1, choosing: nil) else { return nil }
               return (
                 queue.partition,
                 page.records.first?.timestamp.map { Timestamp(millisecondsSince1970: $0) }

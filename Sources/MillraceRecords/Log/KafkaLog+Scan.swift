@@ -26,7 +26,7 @@ extension KafkaLog {
     }
     return try await withScanner([partition: start], upTo: Self.mostAhead) { queues in
       guard let queue = queues.first else { return nil }
-      while let page = try await queue.nextPage(upTo: limit) {
+      while let page = try await queue.nextPage(upTo: limit, choosing: nil) {
         let records = progress.take(page)
         if !records.isEmpty { try await body(records) }
         if progress.isOver { return progress.position }

@@ -155,7 +155,12 @@ public struct KafkaLog: RecordLog {
 
 extension KafkaProducer: LogWriter {}
 extension KafkaTransactionalProducer: TransactionalLogWriter {}
-extension PartitionQueue: LogPartition {}
+extension PartitionQueue: LogPartition {
+  /// Returns the next committed records, or the end of the partition. See ``LogPartition/nextPage(upTo:)``.
+  public func nextPage(upTo limit: Int) async throws(KafkaError) -> LogPage? {
+    try await nextPage(upTo: limit, choosing: nil).map { LogPage(records: $0.records, end: $0.end) }
+  }
+}
 
 /// A consumer in a group.
 struct KafkaLogReader: LogReader {

@@ -86,15 +86,38 @@ public protocol LogPartition: Sendable {
   /// The partition.
   var partition: TopicPartition { get }
 
-  /// The end of the partition when the reader last reached it, after transaction markers and aborted records, which no
-  /// batch contains. nil before that.
-  var end: Int64? { get }
-
-  /// Returns the next committed records in order: at least one and at most `limit`. It does not wait for a full batch.
-  /// Make one call at a time.
+  /// Returns the next committed records in order, at most `limit`, or the end of the partition. It does not wait for a
+  /// full page. Make one call at a time.
   ///
-  /// An empty batch means that the partition was revoked, the reader closed, or the task was cancelled. The next owner
-  /// reads the records that were fetched and not returned.
+  /// Nil means that the partition was revoked, the reader closed, or the task was cancelled. The next owner reads the
+  /// records that were fetched and not returned.
   /// - Throws: ``KafkaError`` if the partition cannot be read.
-  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord]
+  func nextPage(upTo limit: Int) async throws(KafkaError) -> LogPage?
+}
+
+/// Records of a partition in order, perhaps with its end.
+public struct LogPage: Sendable, Hashable {
+  /// The records; may be empty if the page has an end.
+  public var records: [ConsumerRecord]
+  /// The offset at which the partition ends, if the reader has reached it with these records. Transaction markers and
+  /// aborted records have offsets too, so it can lie after the last record.
+  public var end: Int64?
+
+  /// Creates a page.
+  public init(records: [ConsumerRecord], end: Int64?) {
+    self.records = records
+    self.end = end
+  }
+}
+
+extension LogPartition {
+  /// Returns the next committed records: at least one and at most `limit`. An empty batch means that the partition was
+  /// revoked, the reader closed, or the task was cancelled.
+  /// - Throws: ``KafkaError`` if the partition cannot be read.
+  public func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+    while let page = try await nextPage(upTo: limit) {
+      if !page.records.isEmpty { return page.records }
+    }
+    return []
+  }
 }

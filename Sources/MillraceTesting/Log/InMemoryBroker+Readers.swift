@@ -173,9 +173,9 @@ extension InMemoryBroker {
   /// partition.
   mutating func read(
     _ partition: TopicPartition, assignment: UInt64, by id: ReaderID, limit: Int
-  ) throws(KafkaError) -> Answer<[ConsumerRecord]> {
+  ) throws(KafkaError) -> Answer<LogPage?> {
     guard let reader = readers[id], reader.assignment == assignment, let position = reader.positions[partition] else {
-      return .now([])
+      return .now(nil)
     }
     let store = try self.partition(partition, "read \(partition)")
     let offset: Int64
@@ -187,16 +187,9 @@ extension InMemoryBroker {
     }
     let (records, next) = store.read(from: offset, limit: limit)
     readers[id]?.positions[partition] = .some(next)
-    return records.isEmpty ? .after(.partition(partition)) : .now(records)
-  }
-
-  /// Returns the end of a partition if its reader has reached it.
-  func end(of partition: TopicPartition, seenBy id: ReaderID) -> Int64? {
-    guard let position = readers[id]?.positions[partition] ?? nil,
-      let partitions = topics[partition.topic], partitions.indices.contains(Int(partition.partition)),
-      position >= partitions[Int(partition.partition)].lastStableOffset
-    else { return nil }
-    return position
+    // The position moves past transaction markers, which are no records.
+    guard !records.isEmpty || next > offset else { return .after(.partition(partition)) }
+    return .now(LogPage(records: records, end: next >= store.lastStableOffset ? next : nil))
   }
 
   // MARK: - Processes

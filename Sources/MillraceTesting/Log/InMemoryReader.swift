@@ -169,16 +169,14 @@ struct InMemoryPartition: LogPartition {
   let partition: TopicPartition
   let assignment: UInt64
 
-  var end: Int64? { host.update { broker, _ in broker.end(of: partition, seenBy: reader) } }
-
-  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+  func nextPage(upTo limit: Int) async throws(KafkaError) -> LogPage? {
     await host.delay()
-    guard !Task.isCancelled else { return [] }
-    return try await host.answer { broker, _ throws(KafkaError) -> Answer<[ConsumerRecord]> in
+    guard !Task.isCancelled else { return nil }
+    return try await host.answer { broker, _ throws(KafkaError) -> Answer<LogPage?> in
       if broker.processes[process]?.isPaused == true { return .after(.process(process)) }
-      if broker.processes[process]?.isDead == true { return .now([]) }
+      if broker.processes[process]?.isDead == true { return .now(nil) }
       if let fault = broker.takeFault(.read, topic: partition.topic, of: process) { throw fault.error }
       return try broker.read(partition, assignment: assignment, by: reader, limit: max(1, limit))
-    } ?? []
+    } ?? nil
   }
 }

@@ -7,7 +7,7 @@
 public struct HandlerError: Error, Sendable, CustomStringConvertible {
   /// The stable code: `api-not-configured`, `effect-name`, `effect-body`, `effect-result` or `stored-value`.
   public let reason: String
-  /// What is wrong, and what the operator should do.
+  /// A description of the problem, and the action that the operator should take.
   public let description: String
 
   init(_ reason: String, _ description: String) {

@@ -55,7 +55,7 @@ public struct Outcome: Sendable {
     public static let maximumBytes = 64 << 10
   }
 
-  /// What a handled notification leads to.
+  /// The results of a handled notification.
   public struct Results: Sendable, Hashable {
     /// The events to publish, in order.
     public var events: [EncodedEvent] = []

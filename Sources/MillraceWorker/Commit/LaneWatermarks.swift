@@ -37,6 +37,12 @@ struct LaneWatermarks: Sendable, Hashable {
     sources.place(of: position.topic).map { sources[$0].take(position.offset) } ?? false
   }
 
+  /// Moves a source past offsets that hold no record, up to its end.
+  /// - Returns: Whether its offset to commit has moved.
+  mutating func skip(to end: Int64, of topic: String) -> Bool {
+    sources.place(of: topic).map { sources[$0].skip(to: end) } ?? false
+  }
+
   /// Marks a record as finished, because its outcome is in Kafka. Unknown records have no effect.
   mutating func finish(_ position: SourcePosition) {
     if let place = sources.place(of: position.topic) { sources[place].finish(position.offset) }

@@ -25,7 +25,7 @@ struct LaneParts: Sendable {
   var metrics: WorkerMetrics
   var logger: Logger
 
-  /// What the decisions of a lane depend on.
+  /// The part that the decisions of a lane depend on.
   var rules: LaneRules {
     LaneRules(policy: policy, topics: topics, planner: planner, deadline: deadline, metrics: metrics, logger: logger)
   }
@@ -103,16 +103,17 @@ actor LaneRunner {
 
   // MARK: - Reading
 
-  private static let batchSize = 64
+  private static let pageSize = 64
 
   /// Reads a partition until it is revoked. A full lane stops reading, which is its back-pressure.
   private nonisolated func take(from partition: any LogPartition) async throws {
     let source = parts.topics.source(of: partition.partition.topic)
     while await hasRoom(for: source) {
-      let batch = try await partition.nextBatch(upTo: Self.batchSize)
-      guard !batch.isEmpty else { return }
+      guard let page = try await partition.nextPage(upTo: Self.pageSize) else { return }
       // Headers are parsed outside of the actor, so several cores can share the work of a lane.
-      await receive(LaneItem.batch(batch, source: source, clock: parts.clock))
+      await receive(
+        LaneItem.batch(page.records, source: source, clock: parts.clock), from: partition.partition.topic,
+        end: page.end)
     }
   }
 
@@ -124,7 +125,7 @@ actor LaneRunner {
     return false
   }
 
-  private func receive(_ items: [LaneItem]) async {
+  private func receive(_ items: [LaneItem], from topic: String, end: Int64?) async {
     for item in items {
       guard state.isRunning else { return }
       guard let item = state.receive(item, now: parts.clock.wallTime) else { continue }
@@ -135,6 +136,7 @@ actor LaneRunner {
         guard state.isRunning else { return }
       }
     }
+    if let end { state.reachedEnd(of: topic, at: end) }
     state.dispatch(now: parts.clock.wallTime)
     carryOut()
   }
@@ -232,16 +234,11 @@ actor LaneRunner {
   /// Whether the lane starts nothing more.
   var isDraining: Bool { !state.isRunning }
 
-  /// What the lane holds.
+  /// The work that the lane holds.
   var rest: LaneRest { state.rest(now: parts.clock.wallTime) }
 
-  /// Returns the offsets that the lane has read up to, and the age of its oldest unfinished record.
-  func progress() -> (taken: [String: Int64], age: Duration) {
-    let (taken, age) = state.progress(now: parts.clock.wallTime)
-    // The end of a partition can lie after its last record, because transaction markers take offsets too.
-    let ends = partitions.compactMap { partition in partition.end.map { (partition.partition.topic, $0) } }
-    return (taken.merging(ends) { max($0, $1) }, age)
-  }
+  /// How far the lane has come.
+  var progress: LaneProgress { state.progress(now: parts.clock.wallTime) }
 
   /// Returns a timer, or nil if it is not set.
   func timer(_ name: String) -> LaneTimer? { state.ledger.timer(name) }
@@ -328,7 +325,7 @@ actor LaneRunner {
   }
 }
 
-/// What came of an attempt to begin an effect.
+/// The result of an attempt to begin an effect.
 enum EffectBeginning: Sendable {
   case intended(EffectIntent)
   case ended([UInt8])
@@ -341,7 +338,7 @@ enum EffectBeginning: Sendable {
 // MARK: - Commits
 
 extension LaneRunner: CommitLane {
-  /// Writes records at once, and returns what came of it. A write without records waits for those before it.
+  /// Writes records at once, and returns the result. A write without records waits for those before it.
   func write(_ records: [ProducerRecord], settingAgain timers: [DeadTimer] = []) async -> CommitResult {
     let receipt = WriteReceipt()
     state.submit(

@@ -1,5 +1,5 @@
-// The state machine of a lane: what was read, what runs, what is due and what is being committed. It makes every
-// decision; `LaneRunner` feeds it inputs and carries out its actions.
+// The state machine of a lane. It holds all work in flight and makes every decision. `LaneRunner` feeds it inputs and
+// carries out its actions.
 
 internal import AppStore
 internal import KafkaClient
@@ -7,7 +7,7 @@ internal import Logging
 internal import MillraceCore
 internal import MillraceRecords
 
-/// What a lane's decisions depend on, the same for every lane of a worker.
+/// The rules for a lane's decisions, the same for every lane of a worker.
 struct LaneRules: Sendable {
   var policy: WorkerPolicy
   var topics: WorkerTopics
@@ -19,7 +19,7 @@ struct LaneRules: Sendable {
   var logger: Logger
 }
 
-/// What the runner has to do after an input.
+/// The actions that the runner has to carry out after an input.
 struct LaneActions: Sendable {
   /// The writes to hand to the committer, in order.
   var writes: [LaneWrite] = []
@@ -43,7 +43,7 @@ struct LaneState: Sendable {
     case draining
     /// The outcomes of running handlers no longer count. Decisions that were made before are still committed.
     case handedBack
-    /// Nothing counts any more.
+    /// The lane is over. Results are ignored, and commits are refused.
     case stopped
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -61,8 +61,10 @@ struct LaneState: Sendable {
   private(set) var watch: PoisonDetector
   private var watermarks: LaneWatermarks
   private var ages = LaneAges()
-  /// The offset after the last record that was read, by source.
+  /// The offset after the last record that was read, or the end of the source if it lies after that, by source.
   private var taken: ByTopic<Int64>
+  /// The offset that the group has committed, by source.
+  private var committed: ByTopic<Int64>
 
   /// The records and timers that are ready or running, in the order of their keys.
   private var keys: KeyedScheduler<LaneWork>
@@ -99,6 +101,7 @@ struct LaneState: Sendable {
     sweptAt = now
     watermarks = LaneWatermarks(startingAt: starts)
     taken = ByTopic(starts)
+    committed = ByTopic(starts)
     let policy = rules.policy
     keys = KeyedScheduler(
       limits: .init(
@@ -149,9 +152,12 @@ struct LaneState: Sendable {
       waits: waits, held: keys.count + moving + waiting.map(\.count).reduce(0, +))
   }
 
-  /// Returns the offsets that the lane has read up to, and the age of its oldest unfinished record.
-  func progress(now: Timestamp) -> (taken: [String: Int64], age: Duration) {
-    (taken.dictionary, ages.oldest.map { max(.zero, now - $0) } ?? .zero)
+  /// Returns how far the lane has come.
+  func progress(now: Timestamp) -> LaneProgress {
+    let committed = committed.dictionary
+    var offsets: [String: (read: Int64, committed: Int64)] = [:]
+    for (topic, read) in taken.dictionary { offsets[topic] = (read, committed[topic] ?? read) }
+    return LaneProgress(offsets: offsets, age: ages.oldest.map { max(.zero, now - $0) } ?? .zero)
   }
 
   /// Returns the committed part of the ledger.
@@ -161,7 +167,7 @@ struct LaneState: Sendable {
   }
 }
 
-/// What a lane holds.
+/// The work that a lane holds.
 struct LaneRest: Sendable {
   /// The offset after the last record that was read, by source.
   var taken: [String: Int64]
@@ -174,6 +180,14 @@ struct LaneRest: Sendable {
   var waits: Int
   /// The number of records in memory.
   var held: Int
+}
+
+/// How far a lane has come in its sources.
+struct LaneProgress: Sendable {
+  /// The offsets up to which the lane has read and the group has committed, by source.
+  var offsets: [String: (read: Int64, committed: Int64)]
+  /// The age of the oldest unfinished record; zero if there is none.
+  var age: Duration
 }
 
 // MARK: - Records arrive
@@ -228,6 +242,14 @@ extension LaneState {
     guard waiting[delayIndex].insert(item, due: due, bytes: item.bytes) else { return false }
     actions.isTimeNews = true
     return true
+  }
+
+  /// Notes that a source was read to its end. Transaction markers have offsets too, so the end can lie after the last
+  /// record. It is committed once no record of the source is in flight: the lag of a lane at rest is 0.
+  mutating func reachedEnd(of topic: String, at end: Int64) {
+    let place = taken.place(of: topic, default: 0)
+    taken[place] = max(taken[place], end)
+    if watermarks.skip(to: end, of: topic) { submit(LaneWrite(lane: epoch)) }
   }
 
   private mutating func admit(_ item: LaneItem) -> Bool {
@@ -620,7 +642,7 @@ extension LaneState {
   }
 
   /// Ends the wait of a call.
-  /// - Parameter number: The run, if none of its calls waits any more; nil if another does or the run is over.
+  /// - Parameter number: The run whose last waiting call this was. Nil if another call waits or the run is over.
   mutating func endWaiting(of number: UInt64?) {
     waits -= 1
     if let number { keys.resume(number) }
@@ -691,6 +713,7 @@ extension LaneState {
     }
     // Apply the page after its individual entries: it also records that they are stored on a page.
     if let page = sealed.page { ledger.restore(page) }
+    for offset in sealed.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)
     rules.metrics.inFlight(keys.count, lane: epoch.lane)

@@ -106,22 +106,23 @@ actor LaneSupervisor {
 
   /// Measures the lag of the running lanes.
   func measureLag() async {
-    var taken: [TopicPartition: Int64] = [:]
+    var offsets: [TopicPartition: (read: Int64, committed: Int64)] = [:]
     for (epoch, lane) in lanes where ownership.phase(of: epoch) == .running {
-      guard let progress = await lane.runner?.progress() else { continue }
+      guard let progress = await lane.runner?.progress else { continue }
       parts.metrics.lag(age: progress.age, lane: epoch.lane)
-      for (topic, offset) in progress.taken { taken[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
+      for (topic, offset) in progress.offsets { offsets[TopicPartition(topic: topic, partition: epoch.lane)] = offset }
     }
     do {
-      let ranges = try await parts.log.highWatermarks(of: Array(taken.keys), timeout: Self.lagInterval)
+      let ranges = try await parts.log.highWatermarks(of: Array(offsets.keys), timeout: Self.lagInterval)
       for (partition, range) in ranges {
         // The next owner measures a lane that has left meanwhile.
-        guard let offset = taken[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
+        guard let offset = offsets[partition], lanes.keys.contains(where: { $0.lane == partition.partition }) else {
           continue
         }
-        let next = max(offset, range.lowerBound)
+        func behind(_ offset: Int64) -> Int64 { max(0, range.upperBound - max(offset, range.lowerBound)) }
         parts.metrics.lag(
-          records: max(0, range.upperBound - next), topic: partition.topic, lane: partition.partition)
+          committed: behind(offset.committed), unread: behind(offset.read), topic: partition.topic,
+          lane: partition.partition)
       }
     } catch {
       parts.logger.warning("could not measure the lag", metadata: ["error": "\(error)"])

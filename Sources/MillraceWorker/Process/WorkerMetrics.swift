@@ -24,7 +24,11 @@ struct WorkerMetrics: Sendable {
     ("millrace_worker_dead_letters_total", "Dead letters written, by reason."),
     ("millrace_worker_events_total", "Events published, by name."),
     ("millrace_worker_records_in_flight", "Records that a lane has read but not finished, by lane."),
-    ("millrace_worker_lag_records", "Offsets of a topic that its lane has not read yet, by topic and lane."),
+    (
+      "millrace_worker_lag_records",
+      "Consumer lag: high watermark of a topic minus committed offset, by topic and lane."
+    ),
+    ("millrace_worker_unread_records", "Offsets of a topic that its lane has not read yet, by topic and lane."),
     ("millrace_worker_lag_seconds", "Age of the oldest record that a lane has read but not finished, in seconds."),
     ("millrace_worker_records_lost_total", "Records deleted before this worker read them (upper bound), by topic."),
     ("millrace_worker_unreadable_records_total", "Unreadable records in shared topics, by topic."),
@@ -136,11 +140,15 @@ struct WorkerMetrics: Sendable {
   /// Removes an abandoned handler that has returned from the count.
   func handlerFreed() { stuck.decrement() }
 
-  func lag(records: Int64, topic: String, lane: Int32) {
-    Gauge(
-      label: "millrace_worker_lag_records", dimensions: [worker, ("topic", topic), ("lane", String(lane))],
-      factory: factory
-    ).record(records)
+  /// Records how far a lane is behind the end of a topic.
+  /// - Parameters:
+  ///   - committed: The offsets after the committed one.
+  ///   - unread: The offsets after the last record that was read.
+  func lag(committed: Int64, unread: Int64, topic: String, lane: Int32) {
+    for (label, value) in [("millrace_worker_lag_records", committed), ("millrace_worker_unread_records", unread)] {
+      Gauge(label: label, dimensions: [worker, ("topic", topic), ("lane", String(lane))], factory: factory)
+        .record(value)
+    }
   }
 
   func lag(age: Duration, lane: Int32) {
@@ -153,7 +161,7 @@ struct WorkerMetrics: Sendable {
     inFlight(0, lane: lane)
     ledger(0, lane: lane)
     lag(age: .zero, lane: lane)
-    for topic in topics { lag(records: 0, topic: topic, lane: lane) }
+    for topic in topics { lag(committed: 0, unread: 0, topic: topic, lane: lane) }
   }
 
   private func recordEnded(_ type: String, _ outcome: String) {

@@ -86,7 +86,9 @@ struct SnapshotReader: Sendable {
   /// The next page; nil once the reader is closed.
   private func page(of queue: PartitionQueue) async throws -> PartitionPage? {
     // The outer optional is nil if the cluster is silent, the inner if the reader is closed.
-    let answer: PartitionPage?? = try await clock.result(within: patience) { try await queue.nextPage(upTo: 100) }
+    let answer: PartitionPage?? = try await clock.result(within: patience) {
+      try await queue.nextPage(upTo: 100, choosing: nil)
+    }
     guard let answer else {
       throw OperationError(
         .failed, "the cluster stopped answering", at: "\(queue.partition)",

@@ -45,8 +45,12 @@ private struct Sleeper: NotificationWorker {
       let page = registry.render()
       #expect(value("millrace_worker_lag_seconds", [#"lane="0""#], in: page) == 0)
       // The topic with the delayed record ends with a transaction marker.
-      let lags = page.split(separator: "\n").filter { $0.hasPrefix("millrace_worker_lag_records{") }
-      #expect(lags.count > 2 && lags.allSatisfy { $0.hasSuffix(" 0") }, "\(lags)")
+      func lagging(_ name: String) -> [Substring] {
+        page.split(separator: "\n").filter { $0.hasPrefix("millrace_worker_\(name)_records{") && !$0.hasSuffix(" 0") }
+      }
+      #expect(lagging("unread").isEmpty, "\(lagging("unread"))")
+      // The delayed record is not committed, and nothing else lags.
+      #expect(lagging("lag").count == 1 && lagging("lag").allSatisfy { $0.contains("retry.") }, "\(lagging("lag"))")
       #expect(value("millrace_worker_handlers_stuck", [#"worker="winback""#], in: page) == 0)
     }
   }

@@ -184,9 +184,7 @@ private struct LaneRun {
         run.body = body
       }
       guard let body = run.body else { return }
-      if case .ended? = rig.log.durable.effect(effect)?.progress {
-        Issue.record("seed \(seed): \(effect) was caused again after it had ended")
-      }
+      check(!isEnded(effect), "seed \(seed): \(effect) was caused again after it had ended")
       calls[effect, default: []].append(body)
       run.isCalled = true
       runs[number] = run
@@ -199,6 +197,10 @@ private struct LaneRun {
       if chance < 3 { open = [effect] } else { rig.change { $0.endEffect(effect, result: [1]) } }
     }
     rig.end(run.job, result(of: run, chance), open: open, began: run.began)
+  }
+
+  private func isEnded(_ effect: String) -> Bool {
+    if case .ended? = rig.log.durable.effect(effect)?.progress { true } else { false }
   }
 
   private mutating func result(of run: Run, _ chance: Int) -> HandlerResult {
@@ -258,7 +260,11 @@ private struct LaneRun {
     let dead = Set(rig.deadLetters.compactMap(\.value))
     for id in (0..<produced).map(Self.name) {
       switch rig.log.durable[LedgerKey(id: id)]?.state {
-      case .done: check(answered.contains(.string(id)), "seed \(seed): \(id) is done without an event")
+      case .done:
+        check(answered.contains(.string(id)), "seed \(seed): \(id) is done without an event")
+        if calls["effect/\(id)"] != nil {
+          check(isEnded("effect/\(id)"), "seed \(seed): the result of a call for \(id) is not recorded")
+        }
       case .dead: check(dead.contains(Array(id.utf8)), "seed \(seed): \(id) is dead without a dead letter")
       case .delayed: Issue.record("seed \(seed): \(id) waits for ever")
       case nil: Issue.record("seed \(seed): \(id) is lost")

@@ -125,6 +125,26 @@ import Testing
     #expect(rig.log.durable[LedgerKey(id: "a")] == nil && offsets(rig) ?? 0 == 0)
   }
 
+  @Test func `the end of a topic is committed once no record of it is in flight`() throws {
+    var rig = rig(reading: "a")
+    let job = try rig.job()
+    // The end mark of a transaction has the offset 1.
+    rig.change { $0.reachedEnd(of: LaneRig.live, at: 2) }
+    try rig.commitAll()
+    #expect(offsets(rig) ?? 0 == 0, "the record before it is running")
+    rig.end(job, Self.done)
+    try rig.commitAll()
+    #expect(offsets(rig) == 2)
+    rig.change { $0.reachedEnd(of: LaneRig.live, at: 3) }
+    try rig.commitAll()
+    #expect(offsets(rig) == 3, "also without an outcome")
+    rig.change { $0.reachedEnd(of: LaneRig.live, at: 2) }
+    try rig.commitAll()
+    #expect(offsets(rig) == 3, "an old end has no effect")
+    let progress = rig.state.progress(now: rig.now).offsets[LaneRig.live]
+    #expect(progress?.read == 3 && progress?.committed == 3)
+  }
+
   @Test func `a later phase never gives way to an earlier one`() {
     for (first, second) in [
       (LaneState.Phase.draining, LaneState.Phase.running), (.handedBack, .draining), (.stopped, .handedBack),

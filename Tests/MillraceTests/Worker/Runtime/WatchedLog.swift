@@ -143,11 +143,10 @@ private struct Partition: LogPartition {
   let watch: LogWatch
 
   var partition: TopicPartition { base.partition }
-  var end: Int64? { base.end }
 
-  func nextBatch(upTo limit: Int) async throws(KafkaError) -> [ConsumerRecord] {
+  func nextPage(upTo limit: Int) async throws(KafkaError) -> LogPage? {
     watch.call()
-    return try await base.nextBatch(upTo: limit)
+    return try await base.nextPage(upTo: limit)
   }
 }
 
