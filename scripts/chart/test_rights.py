@@ -16,7 +16,8 @@ SOURCES = ROOT / "Sources"
 # The code of each process. A built-in worker has the rights of its own row and of the row for every worker.
 FOLDERS = {
     "`millrace-ingress`": ["Ingress"],
-    "every worker": ["MillraceRecords/Topics/WorkerTopics.swift", "MillraceWorker"],
+    "every worker": ["MillraceRecords/Topics/WorkerTopics.swift"]
+    + [f"MillraceWorker/{path.name}" for path in (SOURCES / "MillraceWorker").iterdir() if path.name != "API"],
     "`millrace-refunds` besides": ["Refunds/RefundsWorker.swift", "Refunds/RefundEvents.swift"],
     "`millrace-renewal-extensions` besides": ["RenewalExtensions"],
     "`millrace-consumption` besides": ["Consumption"],
@@ -123,7 +124,12 @@ def test_a_worker_may_write_all_topics_of_its_lanes():
     text = (SOURCES / "MillraceRecords/Topics/WorkerTopics.swift").read_text()
     names = {"own": "millrace.w."}
     for name, value in re.findall(r"^    (?:let )?(\w+) = (.+)$", text, re.MULTILINE):
-        value = value.replace("Self.", "WorkerTopics.").replace("\\(prefix)", "").replace("\\(worker)", "w").removeprefix("prefix + ")
+        value = (
+            value.replace("Self.", "WorkerTopics.")
+            .replace("\\(prefix)", "")
+            .replace("\\(worker)", "w")
+            .removeprefix("prefix + ")
+        )
         if value.startswith("own + "):
             names[name] = names["own"] + value.removeprefix("own + ").strip('"')
         elif value in CONSTANTS:
@@ -139,10 +145,7 @@ def test_a_worker_may_write_all_topics_of_its_lanes():
         assert admits(reads, names[name]), name
     assert f"`{names['group'].replace('.w', '.<worker>')}`" in groups
     # The lane writes the audit record of a completed replay in its transaction.
-    assert (
-        "step.notes = [record.producerRecord"
-        in (SOURCES / "MillraceWorker/Replay/LaneReplay.swift").read_text()
-    )
+    assert "step.notes = [record.producerRecord" in (SOURCES / "MillraceWorker/Replay/LaneReplay.swift").read_text()
 
 
 def test_workers_may_write_their_tables():
