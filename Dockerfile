@@ -11,6 +11,7 @@ WORKDIR /millrace
 COPY Package.swift Package.resolved* ./
 RUN swift package resolve
 COPY Sources Sources
+COPY ProcessTests ProcessTests
 COPY Tests Tests
 # Without --no-export-dynamic a static Swift program exports every symbol: 6 MB of names, and code that only they keep.
 ENV BUILD_FLAGS="--configuration release --static-swift-stdlib -Xlinker --no-export-dynamic"

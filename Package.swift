@@ -78,7 +78,6 @@ let package = Package(
     .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
     .executable(name: "millrace-console", targets: ["millrace-console"]),
     .executable(name: "millrace-consumption", targets: ["millrace-consumption"]),
-    .executable(name: "millrace-demo", targets: ["millrace-demo"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
   ],
   dependencies: [
@@ -211,31 +210,22 @@ let package = Package(
     command("millrace-consumption", ["Consumption", "MillraceWorker"]),
     command("millrace-forward", ["Forward", "MillraceWorker"]),
     command("millrace-refunds", ["Refunds", "MillraceWorker"]),
-    // What scripts/demo, scripts/crash and scripts/rehearse run: no products.
-    library("Processes", ["KafkaClient", "MillraceRecords", asyncHTTPClient, nioCore, nioHTTP1, unixSignals]),
-    command(
-      "millrace-demo",
-      [
-        "AppStoreSigning", "AppStore", "KafkaClient", "MillraceCore", "MillraceRecords", "MillraceWorker",
-        "Processes", argumentParser,
-      ]),
-    command(
-      "millrace-crash-worker",
-      ["AppStore", "MillraceCore", "MillraceRecords", "MillraceWorker", asyncHTTPClient, nioCore, nioHTTP1]),
-    command(
-      "millrace-crash",
-      [
-        "AppStoreSigning", "AppStore", "KafkaClient", "MillraceCore", "MillraceRecords", "MillraceWorker",
-        "MillraceTesting", "Operations", "Processes", argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird,
-        lifecycle, logging, nioCore, nioHTTP1,
-      ]),
-    command("millrace-rehearse-refunds", ["Refunds", "MillraceWorker"]),
-    command(
-      "millrace-rehearse",
-      [
-        "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", "KafkaClient", "MillraceCore",
-        "MillraceRecords", "MillraceWorker", "Operations", "Processes", argumentParser, logging,
-      ]),
+    // What scripts/demo, scripts/crash, scripts/faults and scripts/rehearse run: no products.
+    .target(
+      name: "ScenarioRig",
+      dependencies: [
+        "KafkaClient", "MillraceCore", "MillraceRecords", argumentParser, asyncHTTPClient, nioCore, nioHTTP1,
+        unixSignals,
+      ],
+      path: "ProcessTests/Rig", swiftSettings: strict),
+    .executableTarget(
+      name: "millrace-scenarios",
+      dependencies: [
+        "ScenarioRig", "AppStoreSimulator", "AppStoreSigning", "AppStore", "MillraceTime", "KafkaClient",
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting", "Operations", "Refunds",
+        argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
+      ],
+      path: "ProcessTests/Program", swiftSettings: strict),
     testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
       "TestSupport", folder: "Support",
@@ -244,7 +234,7 @@ let package = Package(
         "MillraceRecords", crypto,
       ]),
     tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
-    tests("Rehearse", ["millrace-rehearse", "AppStore"]),
+    tests("Scenarios", ["millrace-scenarios", "AppStore", "AppStoreSimulator"]),
     tests("AppStore", ["AppStore", "AppStoreSigning"]),
     tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),

@@ -97,9 +97,9 @@ if [ -z "${KAFKA_TEST_PREFIX:-}" ]; then
 fi
 
 delete_topics() {
-  local demo=$root/.build/debug/millrace-demo
-  { $owns_topics && [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] && [ -x "$demo" ]; } || return 0
-  "$demo" delete-topics --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" --prefix "$KAFKA_TEST_PREFIX" ||
+  local scenarios=$root/.build/debug/millrace-scenarios
+  { $owns_topics && [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] && [ -x "$scenarios" ]; } || return 0
+  "$scenarios" demo delete-topics --bootstrap-servers "$KAFKA_BOOTSTRAP_SERVERS" --prefix "$KAFKA_TEST_PREFIX" ||
     note "could not delete the topics with the prefix $KAFKA_TEST_PREFIX on $KAFKA_BOOTSTRAP_SERVERS"
 }
 

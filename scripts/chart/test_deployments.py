@@ -27,8 +27,6 @@ PROGRAM = (ROOT / "Sources" / "Commands" / "millrace" / "Program.swift").read_te
 LATER = {"millrace-consumption", "millrace-console"}
 # A process that runs a command of `millrace`.
 BACKFILL = "millrace backfill --follow"
-# Programs that sign and forge notifications are not for production.
-NOT_SHIPPED = {"millrace-demo"}
 HADOLINT = pathlib.Path(sys.executable).with_name("hadolint")
 
 
@@ -58,7 +56,7 @@ def shipped():
 
 
 def test_the_image_has_every_program_of_the_package():
-    products = set(re.findall(r'\.executable\(name: "(millrace-[\w-]+)"', PACKAGE)) - NOT_SHIPPED
+    products = set(re.findall(r'\.executable\(name: "(millrace-[\w-]+)"', PACKAGE))
     answered = set(re.findall(r'case "(millrace-[\w-]+)"', PROGRAM))
     assert products == answered == shipped()
 

@@ -9,7 +9,7 @@ import subprocess
 
 PROGRAMS = re.compile(r"(?:millrace|appstore-simulator)[a-z-]*")
 # Programs that are not checked.
-OTHERS = {"millrace-demo"}
+OTHERS = {"millrace-scenarios"}
 BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
 HERE = re.compile(r"<<'?(\w+)'?.*?^\1$", re.MULTILINE | re.DOTALL)

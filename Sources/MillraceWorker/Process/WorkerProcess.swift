@@ -11,7 +11,7 @@ package import MillraceRecords
 
 package enum WorkerProcess {
   /// Runs a worker until the process is told to shut down.
-  static func run<Worker: NotificationWorker>(
+  package static func run<Worker: NotificationWorker>(
     _ type: Worker.Type, _ configuration: MillraceConfiguration
   ) async throws -> ExitStatus {
     let identities = try Worker.checkedIdentities(in: configuration)

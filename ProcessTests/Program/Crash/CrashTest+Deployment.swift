@@ -1,0 +1,47 @@
+// The deployment of the worker that crashes.
+
+import AppStore
+import AppStoreSigning
+import Foundation
+import ScenarioRig
+
+extension CrashTest {
+  /// The size of the worker.
+  struct Size: Sendable {
+    var lanes: Int
+    var recordsInFlight: Int
+    var hasShortSessions = true
+
+    /// Few records in flight, so the suspicion after several kills ends during the run.
+    static let usual = Size(lanes: 4, recordsInFlight: 6)
+    /// Enough records in flight for many to be committed in one transaction.
+    static let deep = Size(lanes: 2, recordsInFlight: 48)
+    /// The worker's default session timeouts.
+    static let asDeployed = Size(lanes: 12, recordsInFlight: 6, hasShortSessions: false)
+  }
+
+  static let retryDelays = [Duration.milliseconds(300), .seconds(2)]
+
+  static func deploy(
+    _ size: Size, _ name: String, _ chain: SigningChain, _ app: SampleApp, _ rig: Rig
+  ) async throws -> Deployment {
+    let directory = try rig.makeDirectory(name)
+    let root = "\(directory)/root.pem"
+    try Data(chain.rootPEM.utf8).write(to: URL(fileURLWithPath: root))
+    return try await Deployment(
+      rig, in: directory, prefix: "\(rig.prefix)\(name)-\(String(UInt64.random(in: .min ... .max), radix: 36)).",
+      lanes: size.lanes, hasShortSessions: size.hasShortSessions,
+      settings: """
+        trust: { roots: [\(root)] }
+        apps:
+          - bundleId: \(app.bundleId)
+            appAppleId: \(app.appAppleId)
+            environments: [\(app.environment.rawValue)]
+        workers:
+          - name: \(worker)
+            retryDelays: [300ms, 2s]
+            recordsInFlight: \(size.recordsInFlight)
+
+        """)
+  }
+}

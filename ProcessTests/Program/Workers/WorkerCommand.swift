@@ -1,0 +1,23 @@
+// The subcommand that runs a worker as a process.
+
+import ArgumentParser
+import MillraceCore
+import MillraceWorker
+
+/// A worker that only scenarios run.
+protocol ScenarioWorker: NotificationWorker {
+  static var subcommand: String { get }
+  static var abstract: String { get }
+}
+
+struct WorkerCommand<Worker: ScenarioWorker>: AsyncParsableCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(commandName: Worker.subcommand, abstract: Worker.abstract)
+  }
+
+  @OptionGroup var process: ProcessOptions
+
+  func run() async throws {
+    try await process.run(Worker.name) { try await WorkerProcess.run(Worker.self, $0) }
+  }
+}
