@@ -177,7 +177,7 @@ let package = Package(
     library(
       "Operations",
       [
-        "MillraceCore", "MillraceRecords", "MillraceWorker", "RenewalExtensions", "KafkaClient", "AppStore",
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "RenewalExtensions", "KafkaClient", "AppStore",
         "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", coreMetrics, crypto, lifecycle, logging, metrics,
       ]),
     library(
@@ -210,7 +210,7 @@ let package = Package(
     command("millrace-consumption", ["Consumption", "MillraceWorker"]),
     command("millrace-forward", ["Forward", "MillraceWorker"]),
     command("millrace-refunds", ["Refunds", "MillraceWorker"]),
-    // What scripts/demo, scripts/crash, scripts/faults and scripts/rehearse run: no products.
+    // Programs of scripts/demo and scripts/scenario: no products.
     .target(
       name: "ScenarioRig",
       dependencies: [

@@ -37,7 +37,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "X509", package: "swift-certificates"),
-        // Not linked. `bench ingress` and `scripts/bench-backfill` start them as processes.
+        // Not linked. `bench ingress` and `scripts/bench backfill` start them as processes.
         .product(name: "appstore-simulator", package: "millrace"),
         .product(name: "millrace", package: "millrace"),
         .product(name: "millrace-ingress", package: "millrace"),

@@ -2,7 +2,7 @@
 // A separate package: only AppStore and AppStoreSignature may be instrumented, and users of Millrace should neither
 // resolve nor build it. The three modules are symbolic links to the main package's.
 //
-// Build it with `scripts/fuzz`, which finds the toolchain's libFuzzer.
+// Build it with `scripts/check fuzz`, which finds the toolchain's libFuzzer.
 import PackageDescription
 
 let strict: [SwiftSetting] = [

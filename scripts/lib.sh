@@ -1,4 +1,4 @@
-# Functions of the other scripts, which source this file. It requires Bash.
+# Functions of the other scripts, which source this file.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -12,11 +12,52 @@ else
   bold='' dim='' red='' green='' plain=''
 fi
 
+# The command that runs this script: `scripts/check console` for scripts/checks/console.sh.
+command_name=${0##*/}
+command_name=${command_name%.sh}
+case "$0" in
+*/checks/"${0##*/}") command_name="scripts/check $command_name" ;;
+*/scenarios/"${0##*/}") command_name="scripts/scenario $command_name" ;;
+*/benchmarks/"${0##*/}") command_name="scripts/bench $command_name" ;;
+*) command_name=scripts/$command_name ;;
+esac
+
 say() { printf '%s\n' "${bold}==>${plain} $*"; }
 note() { printf '%s\n' "    ${dim}$*${plain}"; }
 die() {
-  printf '%s\n' "${red}$(basename "$0"): $*${plain}" >&2
+  printf '%s\n' "${red}$command_name: $*${plain}" >&2
   exit 1
+}
+
+# usage OPTIONS reports wrong arguments of this script.
+usage() {
+  printf '%s\n' "${red}usage: $command_name${1:+ $1}${plain}" >&2
+  exit 2
+}
+
+# header FILE prints the comment at the top of a script. Its first line is the summary of the script.
+header() { awk 'NR == 1 { next } !/^#/ { exit } { sub(/^# ?/, ""); print }' "$1"; }
+
+# dispatch FOLDER NAME OPTION... runs scripts/FOLDER/NAME.sh. Without a name it prints the caller's header and all names.
+dispatch() {
+  local folder=$root/scripts/$1 name=${2:-} file names=()
+  for file in "$folder"/*.sh; do names+=("$(basename "$file" .sh)"); done
+  case "$name" in
+  '' | -h | --help)
+    header "$0"
+    printf '\n'
+    for name in "${names[@]}"; do printf '  %-16s  %s\n' "$name" "$(header "$folder/$name.sh" | sed -n 1p)"; done
+    exit
+    ;;
+  esac
+  if [[ $name == */* ]] || [ ! -f "$folder/$name.sh" ]; then
+    printf '%s\n' "${red}$command_name: unknown name $name; the names are: ${names[*]}${plain}" >&2
+    exit 2
+  fi
+  case "${3:-}" in
+  -h | --help) header "$folder/$name.sh" ;;
+  *) exec "$folder/$name.sh" "${@:3}" ;;
+  esac
 }
 
 # The Debian and Ubuntu packages that every build needs.
@@ -88,13 +129,8 @@ stop() {
   wait "$1" 2>/dev/null
 }
 
-# The prefix of all topics that scripts create on a real cluster. The outermost script deletes them at its end.
+# Whether this script deletes the topics with the prefix KAFKA_TEST_PREFIX on a real cluster.
 owns_topics=false
-if [ -z "${KAFKA_TEST_PREFIX:-}" ]; then
-  owns_topics=true
-  KAFKA_TEST_PREFIX="test-$(date +%s)-$$-"
-  export KAFKA_TEST_PREFIX
-fi
 
 delete_topics() {
   local scenarios=$root/.build/debug/millrace-scenarios
@@ -124,7 +160,15 @@ cleanup() {
   [ -z "$temporary" ] || rm -rf "$temporary"
   exit "$status"
 }
+
+# clean_up_at_exit stops the children and deletes the temporary files at the end of this script. It also sets the prefix
+# of all topics that scripts create on a real cluster; the outermost script that sets it deletes them.
 clean_up_at_exit() {
+  if [ -z "${KAFKA_TEST_PREFIX:-}" ]; then
+    owns_topics=true
+    KAFKA_TEST_PREFIX="test-$(date +%s)-$$-"
+    export KAFKA_TEST_PREFIX
+  fi
   trap cleanup EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -149,13 +193,13 @@ free_port() {
   die "no free port"
 }
 
-# chart_python creates the Python environment of scripts/chart and sets `python`.
+# chart_python creates the Python environment of scripts/checks/chart and sets `python`.
 chart_python() {
   # Debian ships venv as a separate package.
   python3 -c "import ensurepip, venv" 2>/dev/null || need_packages python3 python3-venv
-  local venv=$root/.build/chart requirements=$root/scripts/chart/requirements.txt
+  local venv=$root/.build/chart requirements=$root/scripts/checks/chart/requirements.txt
   if ! cmp -s "$requirements" "$venv/installed.txt"; then
-    say "Installing the requirements of scripts/chart from PyPI"
+    say "Installing the requirements of scripts/checks/chart from PyPI"
     rm -rf "$venv"
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"

@@ -2,7 +2,8 @@
 // unavailable for six hours. Some notifications arrive after half of the time, or close to its end. The checks do not
 // depend on Apple's deduplication, because no response is lost.
 //
-// MILLRACE_CONSUMPTION_DAY sets the number of requests. scripts/consumption-day runs the same day with real processes.
+// MILLRACE_CONSUMPTION_DAY sets the number of requests. scripts/scenario consumption-day runs the same day with real
+// processes.
 
 import AppStore
 import AppStoreSigning

@@ -38,7 +38,7 @@ enum Failure {
 
   /// The bytes of a required file.
   static func contents(of path: String) -> [UInt8] {
-    guard let file = fopen(path, "rb") else { report("cannot read \(path); run scripts/fuzz, which creates it") }
+    guard let file = fopen(path, "rb") else { report("cannot read \(path); run scripts/check fuzz, which creates it") }
     defer { fclose(file) }
     var bytes: [UInt8] = []
     while true {

@@ -1,4 +1,4 @@
-// The fuzzer: `fuzz <jws|payload|v1> <seed directory> [libFuzzer's arguments]`. `scripts/fuzz` runs it.
+// The fuzzer: `fuzz <jws|payload|v1> <seed directory> [libFuzzer's arguments]`. `scripts/check fuzz` runs it.
 internal import CFuzzer
 
 // libFuzzer calls a C function, which captures nothing. The target is therefore a global that is set once before the

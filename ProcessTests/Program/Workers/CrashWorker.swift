@@ -32,7 +32,8 @@ struct CrashWorker: ScenarioWorker {
   init(_ setup: WorkerSetup) throws {
     guard let url = getenv("CRASH_ENDPOINT") else {
       throw MillraceError(
-        .configuration, "no endpoint that counts calls", at: "CRASH_ENDPOINT", remedy: "run this through scripts/crash")
+        .configuration, "no endpoint that counts calls", at: "CRASH_ENDPOINT",
+        remedy: "run this through scripts/scenario crash")
     }
     endpoint = String(cString: url)
     isAsking = getenv("CRASH_ASKS") != nil

@@ -16,7 +16,7 @@ import Testing
 
   @Test func `a path is read whole, once, and without the arguments of a script`() {
     let page = """
-      `Sources/A/B+C.swift`, `docs/a.md`, again `docs/a.md`, and `scripts/check --update` (`Tests/A.swift`).
+      `Sources/A/B+C.swift`, `docs/a.md`, again `docs/a.md`, and `scripts/check chart --update` (`Tests/A.swift`).
       Not `LaneRunner`, not `Elsewhere/a.swift`, and not Sources/D.swift without quotes.
       """
     #expect(Self.paths(in: page) == ["Sources/A/B+C.swift", "Tests/A.swift", "docs/a.md", "scripts/check"])

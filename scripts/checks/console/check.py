@@ -1,0 +1,201 @@
+"""Tests the console in a browser: every page and every action, by mouse and by keyboard, with screenshots."""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+from accessibility import focus_problems, problems
+from browser import Browser
+
+address, shots = sys.argv[1], sys.argv[2]
+USER = "ada@example.com"
+found = []
+os.makedirs(shots, exist_ok=True)
+
+
+def expect(holds, words):
+    if not holds:
+        found.append(words)
+
+
+def fetch(path, headers=None, form=None):
+    request = urllib.request.Request(
+        address + path, headers=headers or {}, data=urllib.parse.urlencode(form).encode() if form else None)
+    began = time.monotonic()
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            first = time.monotonic() - began
+            return answer.status, answer.read().decode(), dict(answer.headers), first
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode(), dict(error.headers), time.monotonic() - began
+
+
+def wait_until_read():
+    """Waits until the console has read everything and shows dead letters."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        status, page, _, _ = fetch("/", {"X-Forwarded-User": USER})
+        if status == 200 and "Still reading" not in page and "has not answered" not in page:
+            status, page, _, _ = fetch("/dead-letters", {"X-Forwarded-User": USER})
+            if "No dead letter matches" not in page:
+                return
+        time.sleep(0.3)
+    sys.exit("scripts/check console: the console showed no dead letters within a minute")
+
+
+def outside():
+    """Checks that need no browser."""
+    status, body, headers, _ = fetch("/")
+    expect(status == 403 and "Millrace" not in body, f"a request without a user was answered {status}, expected 403")
+    expect("default-src 'none'" in headers.get("Content-Security-Policy", ""), "the response has no content security policy")
+    forged = {"X-Forwarded-User": USER, "Origin": "https://evil.example"}
+    status, _, _, _ = fetch("/dead-letters/discard", forged, {"item": "x/0/0", "why": "forged", "token": "0-00"})
+    expect(status == 403, f"a forged form was answered {status}, expected 403")
+    for path in ["/nowhere", "/dead-letters/none/0/0", "/dead-letters/a/b/c"]:
+        status, _, _, _ = fetch(path, {"X-Forwarded-User": USER})
+        expect(status == 404, f"{path} was answered {status}, expected 404")
+    slowest = max(fetch("/", {"X-Forwarded-User": USER})[3] for _ in range(20))
+    print(f"    first byte of the overview: at most {slowest * 1000:.0f} ms in 20 requests")
+
+
+def look(page, name, path):
+    """Checks a page in light and dark mode, at desktop and phone size."""
+    for scheme in ["light", "dark"]:
+        page.scheme(scheme)
+        for device, (width, height) in {"desk": (1280, 860), "phone": (390, 844)}.items():
+            page.size(width, height, device == "phone")
+            page.visit(address + path)
+            found.extend(problems(page, f"{name}, {scheme}, {device}", device == "phone"))
+            page.picture(f"{shots}/{name}-{scheme}-{device}.png")
+    page.scheme("light")
+    page.size(1280, 860)
+
+
+def main():
+    wait_until_read()
+    outside()
+    browser = Browser()
+    try:
+        page = browser.open({"X-Forwarded-User": USER})
+        page.scheme("light")
+        page.size(1280, 860)
+        page.visit(f"{address}/dead-letters")
+        letter = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
+        subject = page.evaluate("document.querySelector('tbody td.code')?.textContent")
+        page.visit(f"{address}/")
+        run = page.evaluate("document.querySelector('#runs tbody th a').getAttribute('href')")
+        pages = {
+            "overview": "/", "dead-letters": "/dead-letters?state=all", "dead-letter": letter,
+            "decide": "/dead-letters/decide?do=requeue&all=1", "timeline": f"/timeline?id={urllib.parse.quote(subject)}",
+            "timeline-question": "/timeline", "run": run, "not-found": "/dead-letters?q=there-is-no-such-thing",
+        }
+        for name, path in pages.items():
+            look(page, name, path)
+        for name in ["overview", "dead-letters", "decide", "timeline"]:
+            page.visit(address + pages[name])
+            found.extend(focus_problems(page, name))
+
+        # Two screenshots for the README.
+        page.size(1180, 820)
+        for name in ["overview", "timeline"]:
+            page.visit(address + pages[name])
+            page.picture(f"{shots}/readme-{name}.png", whole=False)
+        page.size(1280, 860)
+
+        # Pages show their content without JavaScript.
+        page.send("Emulation.setScriptExecutionDisabled", {"value": True})
+        for name in ["overview", "dead-letters", "timeline"]:
+            page.visit(address + pages[name])
+            text = page.send("DOM.getOuterHTML", {"nodeId": page.send("DOM.getDocument")["root"]["nodeId"]})["outerHTML"]
+            expect(subject in text or name == "overview", f"{name}: no content without JavaScript")
+        page.send("Emulation.setScriptExecutionDisabled", {"value": False})
+
+        # Another tab receives updates live.
+        watcher = browser.open({"X-Forwarded-User": USER})
+        watcher.size(1280, 860)
+        watcher.visit(f"{address}/")
+        before = watcher.evaluate("document.querySelectorAll('#audit tbody tr').length")
+
+        # Requeue by mouse.
+        page.visit(f"{address}/dead-letters")
+        page.click("tbody tr:nth-child(1) input[type=checkbox]")
+        page.click("tbody tr:nth-child(2) input[type=checkbox]")
+        page.after_load(lambda: page.click("button[value=requeue]"))
+        expect("2 dead letters" in page.evaluate("document.querySelector('h1').textContent"), "the page does not show the two selected dead letters")
+        page.click("#why")
+        page.type("the receiver is back")
+        page.after_load(lambda: page.click("form.decide button"))
+        outcome = page.evaluate("document.querySelector('h1').textContent")
+        expect("sent again" in outcome, f"requeue: {outcome}")
+        found.extend(problems(page, "outcome"))
+        page.picture(f"{shots}/outcome-light-desk.png")
+
+        # Discard by keyboard.
+        page.visit(f"{address}/dead-letters")
+        page.evaluate("document.querySelector('tbody th a').focus()")
+        page.after_load(lambda: page.press("Enter", text="\r"))
+        page.evaluate("document.querySelector('#content').focus()")
+        for _ in range(20):
+            page.press("Tab")
+            if page.evaluate("document.activeElement.value === 'discard'"):
+                break
+        page.after_load(lambda: page.press("Enter", text="\r"))
+        for _ in range(40):
+            page.press("Tab")
+            if page.evaluate("document.activeElement.id === 'why'"):
+                break
+        page.type("tested by keyboard")
+        page.after_load(lambda: page.press("Enter", text="\r"))
+        outcome = page.evaluate("document.querySelector('h1').textContent")
+        expect("1 of 1 discarded" in outcome, f"discard: {outcome}")
+
+        # A backfill in another process pauses, resumes and stops, and the overview shows its state.
+        for word, state in [("pause", "paused"), ("resume", "running"), ("stop", "stopped")]:
+            page.visit(f"{address}/#runs")
+            page.after_load(lambda: page.click("#runs tbody th a"))
+            page.after_load(lambda: page.click(f"button[value={word}]"))
+            expect(f"Requested: {word}" in page.evaluate("document.body.innerText"), f"the page does not confirm {word}")
+            watcher.until(f"document.querySelector('#runs tbody tr').innerText.includes('{state}')", 60)
+        expect(
+            page.evaluate(f"fetch('{run}').then(answer => answer.text()).then(text => !text.includes('value=\"stop\"'))"),
+            "a finished run can be stopped")
+
+        # A running campaign: its worker counts, and the overview shows the sums.
+        watcher.until("/[1-9]\\d* extensions reported/.test(document.querySelector('#campaigns').innerText)", 90)
+        watcher.until("/failures ended: [1-9]/.test(document.querySelector('#campaigns').innerText)", 90)
+
+        # The browser does not submit a form without a reason.
+        page.visit(f"{address}/dead-letters/decide?do=discard&all=1")
+        page.click("form.decide button")
+        expect(page.evaluate("document.querySelector('#why:invalid') !== null"), "a form without a reason can be submitted")
+
+        watcher.until(f"document.querySelectorAll('#audit tbody tr').length >= {before + 5}")
+        trail = watcher.evaluate("document.querySelector('#audit').innerText")
+        for words in [USER, "requeue", "discard", "pause", "resume", "stop", "backfill", "stopped", "tested by keyboard", "done"]:
+            expect(words in trail, f"the audit log does not contain {words!r}")
+        watcher.evaluate("document.querySelector('#lag details summary')?.click()")
+        watcher.picture(f"{shots}/overview-acted-light-desk.png")
+
+        # The search finds settled dead letters and shows their state.
+        page.visit(f"{address}/dead-letters?state=settled")
+        expect("discarded" in page.evaluate("document.body.innerText"), "settled dead letters are not found")
+
+        for tab in [page, watcher]:
+            elsewhere = {url for url in tab.requests if not url.startswith(address + "/") and url != "about:blank"}
+            expect(not elsewhere, f"requests to other hosts: {elsewhere}")
+            found.extend(tab.problems)
+        print(f"    {len(page.requests) + len(watcher.requests)} requests, all to the console")
+    finally:
+        browser.close()
+    print(f"    {len([name for name in os.listdir(shots) if name.endswith('.png')])} screenshots in {shots}")
+    for problem in dict.fromkeys(found):
+        print(f"  ✘ {problem}")
+    if found:
+        sys.exit(f"scripts/check console: {len(set(found))} problems")
+
+
+main()

@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# Builds the image without a daemon and runs the demo against it.
+# The container has an unprivileged user, a read-only root file system and no capabilities. The check is skipped if
+# buildah, podman, runc or mmdebstrap is not installed.
+#
+#   scripts/check image              builds the image's last stage from the existing debug build, with Swift's libraries
+#   scripts/check image --static     the same, from a stripped release build with static linking by the local toolchain;
+#                                    prints the size of Millrace's layer. Takes as long as a release build
+#   scripts/check image --release    builds the whole Dockerfile as published. Takes as long as a release build; needs
+#                                    BUILD_IMAGE, a local or remote image with Swift
+#
+# RUN_IMAGE names the base image. By default mmdebstrap creates one.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+kind=debug
+case "${1:-}" in
+'') ;;
+--static | --release) kind=${1#--} ;;
+*) usage "[--static|--release]" ;;
+esac
+
+cd "$root"
+for tool in buildah podman runc mmdebstrap; do
+  if ! command -v "$tool" >/dev/null; then
+    note "skipped: the image ($tool is not installed: apt-get install buildah podman runc mmdebstrap)"
+    exit 0
+  fi
+done
+[ "$(id -u)" -eq 0 ] || { note "skipped: the image (only root can build it without a daemon)"; exit 0; }
+
+bin=$(swift build --show-bin-path)
+[ -x "$bin/millrace" ] || die "build first: swift build"
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-image.XXXXXX")
+# Images and containers of this run only, which the script deletes at its end.
+export STORAGE_DRIVER=vfs
+storage=(--root "$temporary/storage" --runroot "$temporary/run")
+buildah() { command buildah "${storage[@]}" "$@"; }
+podman() { command podman "${storage[@]}" --runtime runc --cgroup-manager cgroupfs "$@"; }
+containers=()
+stop_containers() { [ ${#containers[@]} -eq 0 ] || podman rm --force --time 5 "${containers[@]}" >/dev/null 2>&1 || true; }
+trap 'status=$?; set +e; stop_containers; (exit $status); cleanup' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+base=${RUN_IMAGE:-}
+if [ -z "$base" ]; then
+  tar=$root/.build/image-base.tar
+  if [ ! -s "$tar" ]; then
+    say "Bootstrapping Debian"
+    mmdebstrap --quiet --variant=minbase bookworm "$temporary/base.tar" 2>"$temporary/mmdebstrap.log" ||
+      { tail -n 20 "$temporary/mmdebstrap.log" >&2; die "mmdebstrap could not create the base image"; }
+    mv "$temporary/base.tar" "$tar"
+  fi
+  podman import --quiet "$tar" localhost/millrace-base:latest >/dev/null
+  base=localhost/millrace-base:latest
+fi
+
+arguments=(--isolation chroot --format docker --build-arg "RUN_IMAGE=$base" --tag localhost/millrace:check --pull-never)
+if [ "$kind" = release ]; then
+  arguments+=(--build-arg "BUILD_IMAGE=${BUILD_IMAGE:-swift:6.3-bookworm}")
+  [ -n "${BUILD_IMAGE:-}" ] || arguments=("${arguments[@]/--pull-never/--pull}")
+else
+  # The output of the Dockerfile's first stage, from an existing build.
+  out=$temporary/stage/out program=$bin/millrace
+  if [ "$kind" = static ]; then
+    say "Building as the Dockerfile does (the first time takes minutes)"
+    read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' Dockerfile)"
+    [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
+    flags+=(--scratch-path .build/static)
+    swift build --quiet "${flags[@]}" --product millrace
+    program=$(swift build "${flags[@]}" --show-bin-path)/millrace
+  fi
+  install -D --strip "$program" "$out/usr/local/bin/millrace"
+  for name in $(sed -n 's/.*for name in \(.*\); do.*/\1/p' Dockerfile); do ln -s millrace "$out/usr/local/bin/millrace-$name"; done
+  mkdir -p "$out/etc/millrace" "$out/usr/local/lib/swift"
+  cp -r topics "$out/etc/millrace/"
+  ldd "$program" | awk '/swift/ && $3 ~ "^/" { print $3 }' | xargs -r cp -Lt "$out/usr/local/lib/swift"
+  arguments+=(--build-context "build=$temporary/stage")
+fi
+say "Building the image"
+buildah bud "${arguments[@]}" . >"$temporary/build.log" 2>&1 || { tail -n 30 "$temporary/build.log" >&2; die "buildah could not build the image"; }
+
+layer=$(podman run --rm --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --entrypoint /usr/bin/du localhost/millrace:check -sb /usr/local/bin/millrace /etc/millrace 2>/dev/null |
+  awk '{ bytes += $1 } END { print bytes }')
+note "Millrace's layer: $((layer / 1000000)) MB$([ "$kind" != debug ] || echo ', a debug build without Swift'\''s libraries')"
+if [ "$kind" != debug ] && [ "$layer" -gt 100000000 ]; then die "Millrace's layer is larger than 100 MB"; fi
+
+say "Running the demo with the ingress in a container: unprivileged, read-only, without capabilities"
+config=$temporary/millrace.yaml
+demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; }
+# nobody NAME COMMAND... runs the image with Kubernetes' restrictions, as an unprivileged user.
+nobody() {
+  local name=$1
+  shift
+  containers+=("millrace-check-$name")
+  podman run --name "millrace-check-$name" --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 --network host --read-only --read-only-tmpfs=false --cap-drop ALL \
+    --security-opt no-new-privileges --user 65532:65532 --env MILLRACE_CONFIG="$config" \
+    --env LD_LIBRARY_PATH=/usr/local/lib/swift --volume "$temporary/shared:$temporary:ro" localhost/millrace:check "$@"
+}
+start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
+wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics"
+# The container gets only the files it needs, under the same path. It uses the image's topic files.
+mkdir "$temporary/shared"
+sed 's#^  directory: .*#  directory: /etc/millrace/topics#' "$config" >"$temporary/shared/millrace.yaml"
+find "$temporary" -maxdepth 1 -type f \( -name '*.der' -o -name '*.pem' -o -name 'shared-secret' \) -exec cp {} "$temporary/shared/" \;
+chmod -R a+rX "$temporary/shared"
+start "$temporary/ingress.log" nobody ingress
+demo wait-ready || { cat "$temporary/ingress.log" >&2; die "the ingress did not become ready"; }
+nobody health millrace health --ready
+ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
+"$bin/appstore-simulator" run scenarios/demo.yaml --chain "$temporary/chain.pem" --target "$ingress/v2" \
+  --target-v1 "$ingress/v1" --shared-secret "$temporary/shared-secret" --write-sent "$temporary/sent.jsonl" \
+  --report "$temporary/report.json" >"$temporary/simulator.log" 2>&1 || { cat "$temporary/simulator.log" >&2; die "the simulator ended with an error"; }
+demo forge >/dev/null
+demo check --every-kind
+nobody root sh -c ': >/etc/millrace/written' 2>"$temporary/root.log" && die "the container can write to its root file system"
+grep -q 'Read-only file system' "$temporary/root.log" || { cat "$temporary/root.log" >&2; die "the container did not report a read-only file system"; }
+podman stop --time 40 millrace-check-ingress >/dev/null
+[ "$(podman inspect --format '{{.State.ExitCode}}' millrace-check-ingress)" = 0 ] || die "the ingress did not exit with status 0 after SIGTERM"
+note "the ingress ran as user 65532 with a read-only root and exited with status 0"
