@@ -13,6 +13,8 @@ package import MillraceWorker
 package struct ConsumptionWorker: NotificationWorker {
   /// The name in topics, consumer group and ledger.
   package static let name = "consumption"
+  /// The sources of answers.
+  package typealias Settings = ConsumptionSettings
   /// The families that the worker reads.
   package static let families: Set<NotificationFamily> = [.consumptionRequests]
 

@@ -1,7 +1,7 @@
 // Answers from rules in the configuration, by product, type and reason.
 
 internal import AppStore
-package import MillraceCore
+internal import MillraceCore
 
 /// Answers with the first rule that matches. If none matches, the worker asks the next provider.
 package struct RulesProvider: ConsumptionProvider {

@@ -33,7 +33,8 @@ struct WebhookSignature: Sendable {
     guard secret.starts(with: prefix) else { return secret }
     guard let key = Base64.decodeStandard(secret.dropFirst(prefix.count)), !key.isEmpty else {
       throw MillraceError(
-        .configuration, "a secret begins with whsec_, but the rest is not Base64", at: "consumption.http.secretFiles",
+        .configuration, "a secret begins with whsec_, but the rest is not Base64",
+        at: "workers.consumption.settings.http.secretFiles",
         remedy: "copy it again, or remove the prefix if the text itself is the key")
     }
     return key

@@ -8,7 +8,7 @@ package import MillraceCore
 package import MillraceRecords
 package import MillraceWorker
 
-/// The worker behind `millrace-forward`: one for each receiver of `forward` in the configuration.
+/// The worker behind `millrace-forward`: one worker `forward-<receiver>` for each receiver.
 package struct Forwarder: NotificationWorker {
   /// The worker's name without its receiver. Each receiver's worker has its own name.
   package static let name = "forward"
@@ -25,21 +25,24 @@ package struct Forwarder: NotificationWorker {
     return policy
   }
 
+  /// Whether a worker of this name posts to a receiver: `forward-<receiver>`.
+  package static func runs(as name: String) -> Bool { name.hasPrefix("forward-") }
+
   /// Returns one worker for each receiver, so that a failing receiver does not delay others.
   package static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
-    let identities = configuration.forward.compactMap { receiver in
-      receiver.name.map { name in
-        WorkerIdentity(
-          name: ForwardSettings.workerName(name),
-          families: receiver.families.isEmpty ? families : Set(receiver.families.map(NotificationFamily.init)),
-          policy: policy)
-      }
-    }
-    guard !identities.isEmpty else {
+    let names = configuration.workerNames.filter(runs(as:))
+    guard !names.isEmpty else {
       throw MillraceError(
-        .configuration, "no receivers are configured", at: "forward", remedy: "add a receiver with a name and a url")
+        .configuration, "no receivers are configured", at: "workers",
+        remedy: "add a worker `forward-<receiver>` with `settings: {url: …}`")
     }
-    return identities
+    return try names.map { name in
+      let receiver: ForwardSettings = try configuration.settings(of: name)
+      return WorkerIdentity(
+        name: name,
+        families: receiver.families.isEmpty ? families : Set(receiver.families.map(NotificationFamily.init)),
+        policy: policy)
+    }
   }
 
   private let receiver: ForwardSettings
@@ -48,13 +51,21 @@ package struct Forwarder: NotificationWorker {
   private let secrets: [String: [UInt8]]
   private let http: any HTTPExchange
 
+  /// The settings of one receiver.
+  package typealias Settings = ForwardSettings
+
   /// Creates the worker and reads the receiver's secrets.
   /// - Throws: `MillraceError` that names the file that could not be read.
   package init(_ setup: WorkerSetup) throws {
-    let receivers = setup.configuration.forward
-    guard let receiver = receivers.first(where: { $0.name.map(ForwardSettings.workerName) == setup.name }),
-      let url = receiver.url
-    else { throw MillraceError(.configuration, "no receiver for \(setup.name)", at: "forward", remedy: "add one") }
+    try self.init(setup, receiver: try setup.settings())
+  }
+
+  init(_ setup: WorkerSetup, receiver: ForwardSettings) throws {
+    guard let url = receiver.url else {
+      throw MillraceError(
+        .configuration, "the receiver has no url", at: "workers.\(setup.name).settings.url",
+        remedy: "set the URL to post to")
+    }
     var secrets: [String: [UInt8]] = [:]
     for app in setup.configuration.apps where receiver.restorePassword {
       secrets[app.bundleId] = try app.readPassword()

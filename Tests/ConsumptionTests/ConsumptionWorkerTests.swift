@@ -205,13 +205,13 @@ import Testing
   }
 
   @Test func `providers are asked in order, a later one only if the earlier ones have no answer`() async throws {
-    let stage = try ConsumptionStage { configuration in
+    let stage = try ConsumptionStage { settings in
       var rule = ConsumptionRule()
       rule.product = ConsumptionStage.premium
       rule.customerConsented = true
       rule.deliveryStatus = .undeliveredOther
-      configuration.consumptionRules = [rule]
-      configuration.consumption.providers = [.topic, .http, .rules]
+      settings.rules = [rule]
+      settings.providers = [.topic, .http, .rules]
     }
     stage.team.answers { post in
       post.question["productId"] == .string(ConsumptionStage.level) ? .status(200, TeamSystem.consented) : .status(204)
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test func `an invalid answer in the topic is read again later`() async throws {
-    let stage = try ConsumptionStage { $0.consumption.providers = [.topic] }
+    let stage = try ConsumptionStage { $0.providers = [.topic] }
     try await stage.running { workers in
       let id = try stage.buy()
       try stage.write("not JSON", for: "\(id)")

@@ -33,7 +33,9 @@ import Testing
         topics: { directory: "\(Self.root.path)/topics", lanes: 2 }
         trust: { roots: ["\(directory.path)/root.der"] }
         apps: [{ bundleId: \(SampleApp().bundleId), appAppleId: \(SampleApp().appAppleId), environments: [Production, Sandbox] }]
-        forward: [{ name: gone, url: "\(gone)" }, { name: old, url: "\(receiver.url)", headerFiles: { x-secret: "\(directory.path)/secret" } }]
+        workers:
+          forward-gone: { settings: { url: "\(gone)" } }
+          forward-old: { settings: { url: "\(receiver.url)", headerFiles: { x-secret: "\(directory.path)/secret" } } }
         admin: { host: 127.0.0.1, port: 0 }
         """
       }

@@ -163,11 +163,9 @@ import Testing
       _ name: String, _ exchange: any HTTPExchange
     ) async throws -> (log: InMemoryLog, task: Task<Void, any Error>) {
       var settings = ForwardSettings()
-      settings.name = "old"
       settings.url = url.withLock { $0 }
       settings.refusedAttempts = 1_000
       var configuration = MillraceConfiguration()
-      configuration.forward = [settings]
       var app = AppSettings()
       app.bundleId = fixtures.app.bundleId
       app.appAppleId = fixtures.app.appAppleId
@@ -176,7 +174,8 @@ import Testing
       let process = log.process(name)
       let runtime = try await WorkerProcess.runtime(
         Forwarder.self, as: identity, configuration, policy, log: process, exchange: exchange,
-        verifier: fixtures.verifier, clock: .system, logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
+        verifier: fixtures.verifier, settings: settings, clock: .system,
+        logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() })
       let group = ServiceGroup(
         configuration: .init(services: [runtime], logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }))
       return (process, Task { try await group.run() })

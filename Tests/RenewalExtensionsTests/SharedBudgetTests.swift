@@ -12,10 +12,10 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite(.timeLimit(.minutes(15))) struct SharedBudgetTests {
-  private static func settings(_ name: String, calls: [AppStoreServerAPI.APIEndpoint]?) -> WorkerSettings {
-    var settings = WorkerSettings()
-    (settings.name, settings.calls) = (name, calls)
-    return settings
+  private static func entry(calls: [AppStoreServerAPI.APIEndpoint]?) -> WorkerEntry {
+    var entry = WorkerEntry()
+    entry.calls = calls
+    return entry
   }
 
   /// Apple's 20 per second, divided by 20, times the share of 0.8.
@@ -27,7 +27,7 @@ import Testing
   ) async throws {
     let names = [RenewalExtensionsWorker.name, "support"]
     let rehearsal = try Rehearsal(
-      workers: [Self.settings(names[0], calls: nil), Self.settings(names[1], calls: calls)], limitDivisor: 20)
+      workers: [names[0]: Self.entry(calls: nil), names[1]: Self.entry(calls: calls)], limitDivisor: 20)
     let ids = try rehearsal.settle(300)
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
     try await rehearsal.running(names[0], names[1]) { workers in

@@ -52,8 +52,7 @@ memory() { sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$console/stat
 
 if [ "$mode" = --volume ]; then
   say "10 000 dead letters on more than 500 partitions"
-  export MILLRACE_TOPICS_LANES=16 MILLRACE_WORKERS_0_NAME=refunds MILLRACE_WORKERS_1_NAME=consumption
-  export MILLRACE_WORKERS_2_NAME=renewal-extensions
+  export MILLRACE_TOPICS_LANES=16 MILLRACE_WORKERS='{refunds: {}, consumption: {}, renewal-extensions: {}}'
   start_cluster
   headers=()
   for header in ce_specversion=1.0 ce_id=3f1c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11 content-type=application/jose \
@@ -84,12 +83,11 @@ fi
 
 say "Starting a Kafka cluster, the ingress, two workers and the console"
 # The port has no listener: one worker gives up at once, the other delays for an hour.
-export MILLRACE_FORWARD_0_NAME=accounting MILLRACE_FORWARD_0_URL=http://127.0.0.1:1/ MILLRACE_FORWARD_0_FAMILIES='[refunds]'
-export MILLRACE_FORWARD_1_NAME=warehouse MILLRACE_FORWARD_1_URL=http://127.0.0.1:1/ MILLRACE_FORWARD_1_FAMILIES='[purchases]'
-export MILLRACE_WORKERS_0_NAME=forward-accounting MILLRACE_WORKERS_0_RETRY_DELAYS='[200ms]'
-export MILLRACE_WORKERS_0_MAXIMUM_ATTEMPTS=2
-export MILLRACE_WORKERS_1_NAME=forward-warehouse MILLRACE_WORKERS_1_RETRY_DELAYS='[1m, 5m, 1h]'
-export MILLRACE_WORKERS_2_NAME=renewal-extensions MILLRACE_WORKERS_3_NAME=consumption
+export MILLRACE_WORKERS='{
+  forward-accounting: {
+    retryDelays: [200ms], maximumAttempts: 2, settings: {url: "http://127.0.0.1:1/", families: [refunds]}},
+  forward-warehouse: {retryDelays: [1m, 5m, 1h], settings: {url: "http://127.0.0.1:1/", families: [purchases]}},
+  renewal-extensions: {}, consumption: {}}'
 start_cluster
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$config"

@@ -46,12 +46,12 @@ say "Starting the receiver, a Kafka cluster and the ingress"
 start "$temporary/receiver.log" python3 scripts/checks/old-receiver.py "$temporary/port" "$taken" "$seed"
 wait_for_file "$temporary/port" "$!" 20 || { cat "$temporary/receiver.log" >&2; die "the receiver did not start"; }
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_KAFKA_DURABILITY=relaxed
-export MILLRACE_FORWARD_0_NAME=old MILLRACE_FORWARD_0_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
-export MILLRACE_FORWARD_0_REFUSED_ATTEMPTS=1000
-# A port without a listener.
-export MILLRACE_FORWARD_1_NAME=gone MILLRACE_FORWARD_1_URL=http://127.0.0.1:1/
-export MILLRACE_WORKERS_0_NAME=forward-old MILLRACE_WORKERS_0_RETRY_DELAYS='[200ms, 1s]'
-export MILLRACE_WORKERS_0_MAXIMUM_ATTEMPTS=1000
+# forward-gone posts to a port without a listener.
+export MILLRACE_WORKERS='{
+  forward-old: {retryDelays: [200ms, 1s], maximumAttempts: 1000, settings: {refusedAttempts: 1000}},
+  forward-gone: {settings: {url: "http://127.0.0.1:1/"}}}'
+MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
+export MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL
 if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
   bootstrap=$KAFKA_BOOTSTRAP_SERVERS signal=KILL
   MILLRACE_TOPICS_PREFIX="${KAFKA_TEST_PREFIX}forward-$$-"
@@ -73,7 +73,7 @@ ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p'
 
 say "Simulating an hour of the App Store in six seconds, with $workers worker(s)"
 forward() {
-  MILLRACE_FORWARD_0_RESTORE_PASSWORD=true MILLRACE_ADMIN_PORT=$2 \
+  MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_RESTORE_PASSWORD=true MILLRACE_ADMIN_PORT=$2 \
     start "$temporary/forward-$1.log" "$bin/millrace-forward" --config "$config"
 }
 if [ "$workers" -eq 2 ]; then

@@ -47,11 +47,9 @@ say "Starting a Kafka cluster, a receiver that fails, and a simulated App Store"
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_KAFKA_DURABILITY=relaxed
 start "$temporary/receiver.log" python3 scripts/checks/old-receiver.py "$temporary/port" "$temporary/taken.jsonl" 1
 wait_for_file "$temporary/port" "$!" 20 || { logs; die "the receiver did not start"; }
-export MILLRACE_FORWARD_0_NAME=old MILLRACE_FORWARD_0_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
-export MILLRACE_FORWARD_0_REFUSED_ATTEMPTS=1
-for worker in 0:forward-old 1:refunds 2:renewal-extensions; do
-  export "MILLRACE_WORKERS_${worker%%:*}_NAME=${worker#*:}"
-done
+export MILLRACE_WORKERS='{forward-old: {settings: {refusedAttempts: 1}}, refunds: {}, renewal-extensions: {}}'
+MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
+export MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL
 start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
 wait_for_file "$temporary/bootstrap" "$!" 20 || { logs; die "the cluster did not start"; }
 demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics" >/dev/null

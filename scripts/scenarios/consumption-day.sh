@@ -44,9 +44,8 @@ bin=$(swift build --show-bin-path)
 temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-consumption.XXXXXX")
 clean_up_at_exit
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=8 MILLRACE_KAFKA_DURABILITY=relaxed
-export MILLRACE_WORKERS_0_NAME=consumption MILLRACE_WORKERS_0_RETRY_DELAYS='[10s, 1m, 10m]'
-# In simulated time; six seconds of real time.
-export MILLRACE_WORKERS_0_HANDLER_TIMEOUT=1h
+# The timeout is in simulated time; six seconds of real time.
+export MILLRACE_WORKERS='{consumption: {retryDelays: [10s, 1m, 10m], handlerTimeout: 1h}}'
 printf 'whsec_%s' "$(head -c 24 /dev/urandom | base64)" >"$temporary/secret"
 printf 'the shared secret' >"$temporary/shared-secret"
 coins=$((requests / 2)) legacy=$((requests / 10))
@@ -165,9 +164,11 @@ apps:
     sharedSecretFiles: [$temporary/shared-secret]
     api: { $key }
 appStore: { productionURL: "http://127.0.0.1:$api", sandboxURL: "http://127.0.0.1:$api", limitDivisor: 60 }
-consumption:
-  providers: [http]
-  http: { url: "http://127.0.0.1:$(cat "$place/port")/consumption", secretFiles: [$temporary/secret], timeout: 20m }
+workers:
+  consumption:
+    settings:
+      providers: [http]
+      http: { url: "http://127.0.0.1:$(cat "$place/port")/consumption", secretFiles: [$temporary/secret], timeout: 20m }
 ingress: { host: 127.0.0.1, port: $ingress }
 admin: { host: 127.0.0.1, port: $admin }
 YAML

@@ -1,5 +1,5 @@
 // Kills, stops and restarts real processes of a worker, and compares the results in Kafka and at the endpoint with the
-// notifications that were sent. scripts/crash runs it.
+// notifications that were sent. scripts/scenario crash runs it.
 
 import ArgumentParser
 import ScenarioRig

@@ -38,7 +38,7 @@ extension CrashTest {
             appAppleId: \(app.appAppleId)
             environments: [\(app.environment.rawValue)]
         workers:
-          - name: \(worker)
+          \(worker):
             retryDelays: [300ms, 2s]
             recordsInFlight: \(size.recordsInFlight)
 

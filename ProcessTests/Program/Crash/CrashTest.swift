@@ -194,7 +194,9 @@ actor CrashTest {
     let letters = try await operations.deadLetters(isOpenOnly: true)
     if !letters.isEmpty {
       say("\(letters.count) dead letters requeued: \(Set(letters.map(\.reason)).sorted().joined(separator: ", "))")
-      _ = try await operations.requeue(letters.map(\.id), why: "killed by scripts/crash", patience: .seconds(60)) { _ in
+      _ = try await operations.requeue(
+        letters.map(\.id), why: "killed by scripts/scenario crash", patience: .seconds(60)
+      ) { _ in
       }
     }
     try await wait(for: "every notification to have an event") { ids.isSubset(of: observer.answered) }

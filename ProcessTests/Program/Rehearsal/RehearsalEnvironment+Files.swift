@@ -62,8 +62,8 @@ extension RehearsalEnvironment {
         share: \(RehearsalSettings.share)
         limitDivisor: \(settings.rate)
       workers:
-        - { name: renewal-extensions, maximumAttempts: 24, \(worker) }
-        - { name: refunds, \(worker) }
+        renewal-extensions: { maximumAttempts: 24, \(worker) }
+        refunds: { \(worker) }
       ingress: { deadline: 5m, headerTimeout: 1m, bodyTimeout: 1m }
 
       """

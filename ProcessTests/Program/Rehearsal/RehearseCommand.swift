@@ -1,5 +1,5 @@
 // Rehearses an outage and a wave of refunds with real processes: a Kafka, the ingress, and workers, one of which is
-// killed. The simulated App Store's state is the reference for all checks. scripts/rehearse runs it.
+// killed. The simulated App Store's state is the reference for all checks. scripts/scenario rehearse runs it.
 
 import ArgumentParser
 import Foundation

@@ -2,6 +2,7 @@
 
 import AppStore
 import ArgumentParser
+import Forward
 import MillraceTime
 import MillraceCore
 import MillraceRecords
@@ -25,7 +26,7 @@ struct CompareCommand: AsyncParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Only notifications for this receiver, as configured in `forward`.", valueName: "name"))
+    help: ArgumentHelp("Only notifications for this receiver, of the worker `forward-<receiver>`.", valueName: "name"))
   var receiver: String?
 
   @Option(help: ArgumentHelp("Only records written to the topics at or after this time.", valueName: "time"))
@@ -70,10 +71,11 @@ struct CompareCommand: AsyncParsableCommand {
 
   private func settings(in configuration: MillraceConfiguration) throws -> ForwardSettings? {
     guard let receiver else { return nil }
-    if let settings = configuration.forward.first(where: { $0.name == receiver }) { return settings }
-    let known = configuration.forward.compactMap(\.name).joined(separator: ", ")
+    let names = configuration.workerNames.filter(Forwarder.runs(as:))
+    if names.contains("forward-\(receiver)") { return try configuration.settings(of: "forward-\(receiver)") }
+    let known = names.map { String($0.dropFirst("forward-".count)) }.joined(separator: ", ")
     throw OperationError(
       .usage, "unknown receiver \(receiver)", at: "--receiver",
-      remedy: known.isEmpty ? "configure one in forward" : "choose one of \(known)")
+      remedy: known.isEmpty ? "configure a worker forward-<receiver>" : "choose one of \(known)")
   }
 }

@@ -25,7 +25,9 @@ struct ConfigCommand: AsyncParsableCommand {
   func run() async throws {
     let (reference, shared) = (self.reference, self.shared)
     try await conclude { console in
-      try console.out.text(reference ? MillraceConfiguration.reference() : try shared.load().rendered())
+      let forms = SharedOptions.workers
+      try console.out.text(
+        reference ? MillraceConfiguration.reference(workers: forms) : try shared.load().rendered(workers: forms))
       return .success
     }
   }

@@ -1,8 +1,13 @@
 // The options and the exit path of every command.
 
 import ArgumentParser
+import Consumption
+import Forward
 import MillraceCore
+import MillraceWorker
 import Operations
+import Refunds
+import RenewalExtensions
 import Synchronization
 
 #if canImport(Glibc)
@@ -19,9 +24,15 @@ struct SharedOptions: ParsableArguments {
     help: ArgumentHelp("The configuration file; by default the one in MILLRACE_CONFIG.", valueName: "file"))
   var config: String?
 
+  /// The workers that ship with Millrace, whose settings are checked, printed and documented.
+  static let workers = [
+    RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm, ConsumptionWorker.settingsForm,
+    Forwarder.settingsForm(named: "forward-<receiver>"),
+  ]
+
   /// The configuration of this command.
   func load() throws(MillraceError) -> LoadedConfiguration {
-    try EffectiveConfiguration.load(option: config, environment: ProcessEnvironment.current)
+    try EffectiveConfiguration.load(option: config, environment: ProcessEnvironment.current, workers: Self.workers)
   }
 
   /// The configuration, or nil if no file is named.

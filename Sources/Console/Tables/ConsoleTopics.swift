@@ -30,9 +30,7 @@ struct ConsoleTopics: Sendable {
 
   init(_ catalog: TopicCatalog, _ configuration: MillraceConfiguration) {
     prefix = configuration.topics.prefix
-    var names = Set(configuration.workers.compactMap(\.name))
-    names.formUnion(configuration.forward.compactMap { $0.name.map(ForwardSettings.workerName) })
-    workers = names.sorted()
+    workers = configuration.workerNames
     var kinds: [String: Kind] = [:]
     for topic in catalog.topics { kinds[topic.topic] = Self.kind(of: topic.name, workers: workers) }
     self.kinds = kinds

@@ -1,15 +1,17 @@
 // Every key of the configuration file: its name, its property, the values it accepts and its meaning. The reader, the
 // environment variables, `--print-config` and `docs/configuration.md` all derive from this list.
 
+internal import AppStoreServerAPI
+
 extension MillraceConfiguration {
   static let table = SettingTable<MillraceConfiguration>(
-    settings: keys, deferred: ["apps", "workers", "forward", "consumptionRules"])
+    settings: keys, deferred: ["apps", "workers"])
 
   private static let ports: ClosedRange<Int> = 0...65_535
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
 
   private static let keys: [Setting<MillraceConfiguration>] =
-    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + consumptionKeys + processKeys
+    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + processKeys
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [
     Setting(
@@ -111,21 +113,6 @@ extension MillraceConfiguration {
         + "signature or shared secret have a second limit of the same size. 0 copies none."),
   ]
 
-  private static let consumptionKeys: [Setting<MillraceConfiguration>] = [
-    Setting(
-      "consumption.providers", \.consumption.providers, .list(of: .choice),
-      "The sources of consumption data, in the order in which `millrace-consumption` asks: `http`, `topic`, `rules`."),
-    Setting(
-      "consumption.http.url", \.consumption.http.url, .url,
-      "The URL to which the question is posted; see docs/consumption.md."),
-    Setting(
-      "consumption.http.secretFiles", \.consumption.http.secretFiles, .list(of: .path),
-      "Files with the secrets that sign the question (Standard Webhooks). List several during a rotation."),
-    Setting(
-      "consumption.http.timeout", \.consumption.http.timeout, .duration(.milliseconds(100) ... .seconds(3_600)),
-      "How long to wait for an answer before asking again later. Keep it below the worker's `handlerTimeout`."),
-  ]
-
   private static let processKeys: [Setting<MillraceConfiguration>] = [
     Setting(
       "admin.host", \.admin.host, .nonEmptyText, "The address to listen on for `/metrics`, `/livez` and `/readyz`."),
@@ -171,9 +158,11 @@ extension AppSettings {
   ])
 }
 
-extension WorkerSettings {
-  static let table = SettingTable<WorkerSettings>(settings: [
-    Setting("name", \.name, .workerName, "The name of the worker that this entry configures. Required."),
+extension WorkerEntry {
+  static let table = SettingTable<WorkerEntry>(
+    settings: workerKeys, deferred: ["settings"])
+
+  private static let workerKeys: [Setting<WorkerEntry>] = [
     Setting(
       "ordering", \.ordering, .choice,
       "`free`: a delayed record does not block later records of its key. `strict`: later records of its key wait "
@@ -220,7 +209,7 @@ extension WorkerSettings {
     Setting(
       "callWeight", \.callWeight, .number(above: 0, most: 1_000),
       "The worker's weight among the workers that call the same endpoint. Unset: 1."),
-  ])
+  ]
 }
 
 extension SettingCodec where Value == String {
@@ -239,7 +228,11 @@ extension SettingCodec where Value == String {
       }
       return isName && (1...200).contains(text.utf8.count) && text != "." && text != ".." ? text : nil
     }, render: { $0 })
-  static let workerName = scalar(
-    "worker name", expected: "1 to 40 lower-case letters, digits and hyphens",
-    parse: { WorkerSettings.isName($0) ? $0 : nil }, render: { $0 })
+}
+
+extension SettingCodec where Value == APIEndpoint {
+  static let endpoint = scalar(
+    "endpoint",
+    expected: "one of " + APIEndpoint.allCases.map(\.rawValue).joined(separator: ", "),
+    parse: { APIEndpoint(rawValue: $0) }, render: { $0.rawValue })
 }

@@ -34,16 +34,20 @@ package struct LoadedConfiguration: Sendable {
   /// - Parameters:
   ///   - path: The file; if `nil`, the file that `MILLRACE_CONFIG` names, or the environment alone.
   ///   - environment: The process's environment; variables that do not begin with `MILLRACE_` are ignored.
+  ///   - forms: The worker types that the process knows. The settings of other workers are not checked.
   /// - Throws: ``MillraceError`` with every problem: unknown keys, invalid values, violated rules between keys.
-  package static func load(path: String?, environment: [String: String]) throws(MillraceError) -> Self {
+  package static func load(
+    path: String?, environment: [String: String], workers forms: [WorkerSettingsForm] = []
+  ) throws(MillraceError) -> Self {
     let path = path ?? environment[EnvironmentVariables.configurationFile]
     let text = if let path { try Files.readText(path) } else { "" }
-    return try load(text: text, file: path ?? "(no file)", environment: environment)
+    return try load(text: text, file: path ?? "(no file)", environment: environment, workers: forms)
   }
 
-  /// Reads `text` as the content of `file`; otherwise like ``load(path:environment:)``.
+  /// Reads `text` as the content of `file`; otherwise like ``load(path:environment:workers:)``.
   package static func load(
-    text: String, file: String = "millrace.yaml", environment: [String: String] = [:]
+    text: String, file: String = "millrace.yaml", environment: [String: String] = [:],
+    workers forms: [WorkerSettingsForm] = []
   ) throws(MillraceError) -> Self {
     var reader = ConfigurationReader(file: file)
     reader.read(try YAMLValue(parsing: text, file: file, area: .configuration))
@@ -52,6 +56,9 @@ package struct LoadedConfiguration: Sendable {
     if problems.isEmpty {
       let sources = reader.sources
       problems = reader.configuration.brokenRelations { sources[$0] ?? .standard }
+      for name in reader.configuration.workerNames {
+        problems += forms.first { $0.covers(name) }?.problems(name, reader.configuration) ?? []
+      }
     }
     guard problems.isEmpty else { throw MillraceError(.configuration, problems) }
     return Self(configuration: reader.configuration, sources: reader.sources)
@@ -70,11 +77,35 @@ private struct ConfigurationReader {
     let report = MillraceConfiguration.table.read(root, into: &configuration, place: file)
     take(report, label: "")
     readList(report, "apps", \.apps, AppSettings.table, standard: AppSettings(), naming: "bundleId")
-    readList(report, "workers", \.workers, WorkerSettings.table, standard: WorkerSettings(), naming: "name")
-    readList(report, "forward", \.forward, ForwardSettings.table, standard: ForwardSettings(), naming: "name")
-    readList(
-      report, "consumptionRules", \.consumptionRules, ConsumptionRule.table, standard: ConsumptionRule(),
-      naming: "its conditions and answer")
+    if let workers = report.deferred["workers"] { readWorkers(workers, from: file) }
+  }
+
+  /// Reads the section `workers`: one section for each worker, by name.
+  private mutating func readWorkers(_ value: YAMLValue, from source: String) {
+    func place(_ line: Int) -> String { line > 0 ? "\(source):\(line)" : source }
+    guard case .map(let members) = value.content else {
+      guard value.content != .null else { return }
+      problems.append(
+        .init(
+          "`workers` is \(value.kind)", at: place(value.line),
+          remedy: "write a section for each worker, such as `refunds: {}`"))
+      return
+    }
+    for member in members {
+      guard WorkerEntry.isName(member.key) else {
+        problems.append(
+          .init(
+            "`\(member.key)` is not a worker's name", at: place(member.line),
+            remedy: "use 1 to 40 lower-case letters, digits and hyphens, starting with a letter"))
+        continue
+      }
+      var entry = configuration.workers[member.key] ?? WorkerEntry()
+      let label = "workers.\(member.key)."
+      let report = WorkerEntry.table.read(member.value, into: &entry, place: source, label: label)
+      take(report, label: label)
+      if let section = report.deferred["settings"] { (entry.settings.section, entry.settings.file) = (section, source) }
+      configuration.workers[member.key] = entry
+    }
   }
 
   private mutating func readList<Entry>(
@@ -112,21 +143,37 @@ private struct ConfigurationReader {
       let name = EnvironmentVariables.name(of: setting.path)
       guard let text = variables[name] else { continue }
       unknown.remove(name)
-      set(setting, in: MillraceConfiguration.table, root: \.configuration, to: text, from: name, label: "")
+      var changed = configuration
+      set(setting, in: MillraceConfiguration.table, of: &changed, to: text, from: name, label: "")
+      configuration = changed
     }
     readList(variables, &unknown, "apps", \.configuration.apps, AppSettings.table, standard: AppSettings())
-    readList(
-      variables, &unknown, "workers", \.configuration.workers, WorkerSettings.table, standard: WorkerSettings())
-    readList(
-      variables, &unknown, "forward", \.configuration.forward, ForwardSettings.table, standard: ForwardSettings())
-    readList(
-      variables, &unknown, "consumptionRules", \.configuration.consumptionRules, ConsumptionRule.table,
-      standard: ConsumptionRule())
+    readWorkers(variables, &unknown)
     let known = MillraceConfiguration.table.settings.map { EnvironmentVariables.name(of: $0.path) }
-    for name in unknown.sorted() {
-      let nearest = NearestName.of(name, among: known).map { "did you mean \($0)?" }
-      problems.append(
-        .init("unknown environment variable", at: name, remedy: nearest ?? "unset it, or see docs/configuration.md"))
+    for name in unknown.sorted() { problems.append(EnvironmentVariables.unknown(name, known: known)) }
+  }
+
+  /// Reads `MILLRACE_WORKERS`, a section in YAML's flow style, and `MILLRACE_WORKERS_<NAME>_…`.
+  private mutating func readWorkers(_ variables: [String: String], _ unknown: inout Set<String>) {
+    let all = EnvironmentVariables.name(of: ["workers"])
+    if let text = variables[all] {
+      unknown.remove(all)
+      do {
+        readWorkers(try EnvironmentVariables.value(text, of: "map", name: all), from: all)
+      } catch {
+        problems += error.problems
+      }
+    }
+    for (variable, text) in variables.sorted(by: { $0.key < $1.key }) {
+      guard let (name, setting) = EnvironmentVariables.worker(of: variable) else { continue }
+      unknown.remove(variable)
+      var entry = configuration.workers[name] ?? WorkerEntry()
+      if let setting {
+        set(setting, in: WorkerEntry.table, of: &entry, to: text, from: variable, label: "workers.\(name).")
+      } else {
+        entry.settings.variables[variable] = text
+      }
+      configuration.workers[name] = entry
     }
   }
 
@@ -142,22 +189,20 @@ private struct ConfigurationReader {
         if index == self[keyPath: list].count { self[keyPath: list].append(standard) }
         guard index < self[keyPath: list].count else { continue }
         unknown.remove(name)
-        set(
-          setting, in: table, root: list.appending(path: \.[index]), to: text, from: name,
-          label: "\(key)[\(index)].")
+        var entry = self[keyPath: list][index]
+        set(setting, in: table, of: &entry, to: text, from: name, label: "\(key)[\(index)].")
+        self[keyPath: list][index] = entry
       }
     }
   }
 
   private mutating func set<Root>(
-    _ setting: Setting<Root>, in table: SettingTable<Root>, root: WritableKeyPath<Self, Root>, to text: String,
-    from name: String, label: String
+    _ setting: Setting<Root>, in table: SettingTable<Root>, of root: inout Root, to text: String, from name: String,
+    label: String
   ) {
     do {
       let value = try EnvironmentVariables.value(text, of: setting.kind, name: name)
-      var found: [MillraceError.Problem] = []
-      table.set(setting, to: value, in: &self[keyPath: root], at: name, label: label, &found)
-      problems += found
+      table.set(setting, to: value, in: &root, from: name, line: nil, label: label, &problems)
       sources[label + setting.name] = .environment(name)
     } catch {
       problems += error.problems

@@ -2,7 +2,8 @@
 
 extension MillraceConfiguration {
   /// The reference page, as Markdown.
-  public static func reference() -> String {
+  /// - Parameter forms: The worker types whose settings it describes.
+  package static func reference(workers forms: [WorkerSettingsForm]) -> String {
     let defaults = MillraceConfiguration()
     var page = """
       # Configuration
@@ -23,35 +24,80 @@ extension MillraceConfiguration {
       if setting.path[0] != section {
         section = setting.path[0]
         if section == "appStore" {
-          page +=
-            listReference("apps", AppSettings.table, AppSettings())
-            + listReference("workers", WorkerSettings.table, WorkerSettings())
-            + listReference("forward", ForwardSettings.table, ForwardSettings())
-            + listReference("consumptionRules", ConsumptionRule.table, ConsumptionRule())
+          page += ConfigurationReference.apps() + ConfigurationReference.workers(forms)
         }
-        page += heading(section)
+        page += ConfigurationReference.heading(section)
       }
-      page += row(setting, EnvironmentVariables.name(of: setting.path), of: defaults)
+      page += ConfigurationReference.row(.init(setting, variable: setting.path, of: defaults))
     }
     return page
   }
+}
 
-  private static func listReference<Entry>(_ key: String, _ table: SettingTable<Entry>, _ standard: Entry) -> String {
-    var text = heading("\(key)[]")
-    for setting in table.settings {
-      text += row(setting, EnvironmentVariables.name(of: [key, "<N>"] + setting.path), of: standard)
+/// The parts of the page.
+package enum ConfigurationReference {
+  struct Row: Sendable {
+    var name: String
+    var variable: String
+    var kind: String
+    var standard: YAMLValue.Content?
+    var summary: String
+
+    init<Root>(_ setting: Setting<Root>, variable: [String], of defaults: Root) {
+      name = setting.name
+      self.variable = EnvironmentVariables.name(of: variable)
+      kind = setting.kind
+      standard = setting.read(defaults)
+      summary = setting.summary
     }
-    return text + "\n`<N>` counts from 0. The number after the last entry in the file adds an entry to `\(key)`.\n"
+
+    init<Root>(_ row: Setting<Root>.Row) {
+      (name, variable, kind, standard, summary) = (row.name, "", row.kind, row.standard, row.summary)
+    }
   }
 
-  private static func heading(_ section: String) -> String {
+  /// Returns the rows of a table, with the keys of the entries of its lists.
+  static func rows<Root>(
+    _ table: SettingTable<Root>, of standard: Root, variable: ([String]) -> [String]
+  ) -> [Row] {
+    table.settings.flatMap { setting in
+      [Row(setting, variable: variable(setting.path), of: standard)] + setting.entryRows.map { Row($0) }
+    }
+  }
+
+  static func apps() -> String {
+    heading("apps[]")
+      + rows(AppSettings.table, of: AppSettings()) { ["apps", "<N>"] + $0 }.map(row).joined()
+      + "\n`<N>` counts from 0. The number after the last entry in the file adds an entry to `apps`.\n"
+  }
+
+  static func workers(_ forms: [WorkerSettingsForm]) -> String {
+    var text = heading("workers.<name>")
+    text += rows(WorkerEntry.table, of: WorkerEntry()) { ["workers", "<name>"] + $0 }.map(row).joined()
+    text += """
+
+      `MILLRACE_WORKERS` holds the whole section: `{refunds: {}, consumption: {parallelism: 4}}`. In the name of a
+      variable, write the worker's name in upper case, with `_` for `-`. A worker that you write declares its own keys
+      under `settings`; `--reference` prints them.
+
+      """
+    return text + forms.filter { !$0.rows.isEmpty }.map(settings).joined()
+  }
+
+  /// Returns the section of one worker type's settings.
+  package static func settings(_ form: WorkerSettingsForm) -> String {
+    heading("workers.\(form.name).settings") + form.rows.map(row).joined()
+  }
+
+  static func heading(_ section: String) -> String {
     "\n## `\(section)`\n\n| Key | Variable | Value | Default | Meaning |\n|---|---|---|---|---|\n"
   }
 
-  private static func row<Root>(_ setting: Setting<Root>, _ variable: String, of defaults: Root) -> String {
-    let text = setting.read(defaults)?.flowText ?? ""
+  static func row(_ row: Row) -> String {
+    let text = row.standard?.flowText ?? ""
     let standard = text.isEmpty || text == "\"\"" ? "" : "`\(text)`"
-    let kind = setting.kind.split(separator: "|").joined(separator: " \\| ")
-    return "| `\(setting.name)` | `\(variable)` | \(kind) | \(standard) | \(setting.summary) |\n"
+    let kind = row.kind.split(separator: "|").joined(separator: " \\| ")
+    let variable = row.variable.isEmpty ? "" : "`\(row.variable)`"
+    return "| `\(row.name)` | \(variable) | \(kind) | \(standard) | \(row.summary) |\n"
   }
 }

@@ -10,8 +10,7 @@ extension MillraceConfiguration {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
-      + brokenForwardRelations(problem) + brokenConsumptionRelations(problem) + brokenIngressRelations(problem)
-      + brokenConsoleRelations(problem) + brokenClockRelations(problem)
+      + brokenIngressRelations(problem) + brokenConsoleRelations(problem) + brokenClockRelations(problem)
   }
 
   private typealias Describe = (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
@@ -48,20 +47,11 @@ extension MillraceConfiguration {
 
   private func brokenWorkerRelations(_ problem: Describe) -> [MillraceError.Problem] {
     var problems: [MillraceError.Problem] = []
-    var seen: Set<String> = []
-    for (index, worker) in workers.enumerated() {
-      let key = "workers[\(index)]"
-      if let name = worker.name {
-        if !seen.insert(name).inserted {
-          problems.append(problem("two entries configure the worker \(name)", "\(key).name", "merge the two entries"))
-        }
-      } else {
-        problems.append(problem("the entry has no name", "\(key).name", "set the name of the worker it configures"))
-      }
+    for (name, worker) in workers.sorted(by: { $0.key < $1.key }) {
       if let delays = worker.retryDelays, delays.isEmpty || zip(delays, delays.dropFirst()).contains(where: >=) {
         problems.append(
           problem(
-            "the retry delays do not ascend", "\(key).retryDelays",
+            "the retry delays do not ascend", "workers.\(name).retryDelays",
             "list at least one delay, each longer than the one before"))
       }
     }
@@ -134,7 +124,7 @@ extension MillraceConfiguration {
   }
 
   /// Returns a URL's authority: the part between its scheme and its path.
-  static func authority(of url: String) -> Substring {
+  package static func authority(of url: String) -> Substring {
     url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
   }
 

@@ -1,27 +1,32 @@
 // `--print-config`: the effective configuration as valid YAML, each value with its source, secrets masked.
 
 extension LoadedConfiguration {
+  /// A line of YAML and a comment at its end.
+  struct Line {
+    var text: String
+    var note: String?
+  }
+
   /// Returns the whole configuration as YAML; a comment on every line names the source of its value.
   ///
   /// The values of secret librdkafka properties are masked. Other secrets are in files, and only their paths appear.
-  public func rendered() -> String {
-    var lines: [(text: String, note: String?)] = []
+  ///
+  /// - Parameter forms: The worker types that the process knows. The settings of other workers are left out, because
+  ///   only their types know which of them are secret.
+  package func rendered(workers forms: [WorkerSettingsForm] = []) -> String {
+    var lines: [Line] = []
     let settings = MillraceConfiguration.table.settings
     var order: [String] = []
     for setting in settings where !order.contains(setting.path[0]) {
       order.append(setting.path[0])
     }
-    order.insert(
-      contentsOf: ["apps", "workers", "forward", "consumptionRules"],
-      at: order.firstIndex(of: "appStore") ?? order.endIndex)
+    order.insert(contentsOf: ["apps", "workers"], at: order.firstIndex(of: "appStore") ?? order.endIndex)
     for section in order {
       switch section {
-      case "apps": appendList("apps", configuration.apps, AppSettings.table, &lines)
-      case "workers": appendList("workers", configuration.workers, WorkerSettings.table, &lines)
-      case "forward": appendList("forward", configuration.forward, ForwardSettings.table, &lines)
-      case "consumptionRules":
-        appendList("consumptionRules", configuration.consumptionRules, ConsumptionRule.table, &lines)
-      default: append(settings.filter { $0.path[0] == section }, of: configuration, indent: 0, label: "", &lines)
+      case "apps": lines += appLines()
+      case "workers": lines += workerLines(forms)
+      default:
+        lines += Self.lines(settings.filter { $0.path[0] == section }, of: configuration, sources: sources)
       }
     }
     let width = min(60, lines.filter { $0.note != nil }.map(\.text.count).max() ?? 0)
@@ -31,42 +36,64 @@ extension LoadedConfiguration {
     }.joined()
   }
 
-  private func append<Root>(
-    _ settings: [Setting<Root>], of root: Root, indent: Int, label: String,
-    _ lines: inout [(text: String, note: String?)]
-  ) {
+  /// Returns the lines of settings.
+  /// - Parameter label: A prefix of the keys' names in `sources`, such as `apps[0].`.
+  static func lines<Root>(
+    _ settings: [Setting<Root>], of root: Root, sources: [String: ConfigurationSource], label: String = "",
+    indent: Int = 0
+  ) -> [Line] {
+    var lines: [Line] = []
     var open: [String] = []
     for setting in settings {
       let parents = Array(setting.path.dropLast())
       let shared = zip(open, parents).prefix { $0 == $1 }.count
       for (depth, name) in parents.enumerated().dropFirst(shared) {
-        lines.append((margin(indent + depth) + name + ":", nil))
+        lines.append(Line(text: margin(indent + depth) + name + ":"))
       }
       open = parents
       let name = setting.path[setting.path.count - 1]
       let source = sources[label + setting.name] ?? .standard
       if let value = setting.read(root) {
-        lines.append((margin(indent + parents.count) + "\(name): \(value.flowText)", source.description))
+        lines.append(
+          Line(text: margin(indent + parents.count) + "\(name): \(value.flowText)", note: source.description))
       } else {
-        lines.append((margin(indent + parents.count) + "# \(name):", "unset"))
+        lines.append(Line(text: margin(indent + parents.count) + "# \(name):", note: "unset"))
       }
     }
+    return lines
   }
 
-  private func appendList<Entry>(
-    _ key: String, _ entries: [Entry], _ table: SettingTable<Entry>, _ lines: inout [(text: String, note: String?)]
-  ) {
-    guard !entries.isEmpty else {
-      lines.append(("\(key): []", ConfigurationSource.standard.description))
-      return
+  private func appLines() -> [Line] {
+    guard !configuration.apps.isEmpty else {
+      return [Line(text: "apps: []", note: ConfigurationSource.standard.description)]
     }
-    lines.append(("\(key):", nil))
-    for (index, entry) in entries.enumerated() {
-      let start = lines.count
-      append(table.settings, of: entry, indent: 2, label: "\(key)[\(index)].", &lines)
-      lines[start].text = "  - " + lines[start].text.dropFirst(4)
-    }
+    return [Line(text: "apps:")]
+      + configuration.apps.enumerated().flatMap { index, app in
+        var lines = Self.lines(
+          AppSettings.table.settings, of: app, sources: sources, label: "apps[\(index)].", indent: 2)
+        if let first = lines.first { lines[0].text = "  - " + first.text.dropFirst(4) }
+        return lines
+      }
   }
 
-  private func margin(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
+  private func workerLines(_ forms: [WorkerSettingsForm]) -> [Line] {
+    guard !configuration.workers.isEmpty else {
+      return [Line(text: "workers: {}", note: ConfigurationSource.standard.description)]
+    }
+    var lines = [Line(text: "workers:")]
+    for (name, entry) in configuration.workers.sorted(by: { $0.key < $1.key }) {
+      lines.append(Line(text: Self.margin(1) + "\(name):"))
+      lines += Self.lines(
+        WorkerEntry.table.settings, of: entry, sources: sources, label: "workers.\(name).", indent: 2)
+      if let form = forms.first(where: { $0.covers(name) }) {
+        let settings = form.lines(name, self)
+        if !settings.isEmpty { lines += [Line(text: Self.margin(2) + "settings:")] + settings }
+      } else if entry.settings != UnreadSettings() {
+        lines.append(Line(text: Self.margin(2) + "# settings:", note: "printed by the worker's process"))
+      }
+    }
+    return lines
+  }
+
+  private static func margin(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
 }

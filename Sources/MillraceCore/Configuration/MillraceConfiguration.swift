@@ -15,14 +15,8 @@ public struct MillraceConfiguration: Sendable, Hashable {
   package var trust = TrustSettings()
   /// The apps whose notifications are accepted.
   public var apps: [AppSettings] = []
-  /// Overrides of the workers' own policies.
-  package var workers: [WorkerSettings] = []
-  /// The receivers that `millrace-forward` posts to.
-  package var forward: [ForwardSettings] = []
-  /// The sources that `millrace-consumption` asks.
-  package var consumption = ConsumptionSettings()
-  /// Answers to consumption requests by product, type and reason.
-  package var consumptionRules: [ConsumptionRule] = []
+  /// The workers of the deployment by name: overrides of their policies, and their own settings.
+  package var workers: [String: WorkerEntry] = [:]
   /// The App Store Server API.
   package var appStore = AppStoreSettings()
   /// The HTTP endpoint that Apple posts to.

@@ -1,17 +1,23 @@
 // One codec for each kind of value: reads the value of a key and writes it back. The configuration and the topic files
 // share them.
 
-package import AppStore
+public import AppStore
 internal import MillraceTime
 
 /// An invalid value; describes the expected one for the error that names the key.
 package struct SettingFault: Error {
   package var expected: String
+  /// The problems of the keys inside the value, if the value itself has the right form.
+  package var problems: [MillraceError.Problem]
 
-  package init(_ expected: String) { self.expected = expected }
+  package init(_ expected: String, _ problems: [MillraceError.Problem] = []) {
+    self.expected = expected
+    self.problems = problems
+  }
 }
 
-package struct SettingCodec<Value: Sendable>: Sendable {
+/// The values that a key accepts, and how they are written.
+public struct SettingCodec<Value: Sendable>: Sendable {
   /// The kind of value, as the reference names it.
   package var kind: String
   package var parse: @Sendable (YAMLValue) throws(SettingFault) -> Value
@@ -43,8 +49,8 @@ extension SettingCodec {
       render: { .scalar(render($0)) })
   }
 
-  /// A codec for lists whose elements `element` reads.
-  package static func list<Element>(of element: SettingCodec<Element>) -> Self where Value == [Element] {
+  /// A list of values.
+  public static func list<Element>(of element: SettingCodec<Element>) -> Self where Value == [Element] {
     Self(
       kind: "list of \(element.kind)",
       parse: { value throws(SettingFault) in
@@ -58,12 +64,16 @@ extension SettingCodec {
 }
 
 extension SettingCodec where Value == String {
-  package static let text = scalar("text", expected: "text", parse: { $0 }, render: { $0 })
-  package static let nonEmptyText = scalar(
+  /// Any text.
+  public static let text = scalar("text", expected: "text", parse: { $0 }, render: { $0 })
+  /// Text that is not empty.
+  public static let nonEmptyText = scalar(
     "text", expected: "non-empty text", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
-  package static let path = scalar(
+  /// The path of a file.
+  public static let path = scalar(
     "path", expected: "the path of a file", parse: { $0.isEmpty ? nil : $0 }, render: { $0 })
-  package static let url = scalar(
+  /// A URL that begins with `https://` or `http://`. Output masks its password and its query.
+  public static let url = scalar(
     "URL", expected: "a URL that begins with https:// or http://",
     parse: { text in
       let rest = ["https://", "http://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
@@ -73,12 +83,14 @@ extension SettingCodec where Value == String {
 }
 
 extension SettingCodec where Value == Bool {
-  package static let boolean = scalar(
+  /// `true` or `false`.
+  public static let boolean = scalar(
     "boolean", expected: "true or false", parse: { ["true": true, "false": false][$0] }, render: { "\($0)" })
 }
 
 extension SettingCodec where Value: FixedWidthInteger {
-  package static func integer(_ range: ClosedRange<Value>) -> Self {
+  /// A whole number in a range.
+  public static func integer(_ range: ClosedRange<Value>) -> Self {
     scalar(
       "integer", expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
       parse: { Value($0).flatMap { range.contains($0) ? $0 : nil } }, render: { "\($0)" })
@@ -86,7 +98,8 @@ extension SettingCodec where Value: FixedWidthInteger {
 }
 
 extension SettingCodec where Value == Int {
-  package static func size(_ range: ClosedRange<Int>) -> Self {
+  /// A number of bytes in a range, such as `256KiB` or `2MiB`.
+  public static func size(_ range: ClosedRange<Int>) -> Self {
     let bounds = "\(ByteSizeText.text(range.lowerBound)) to \(ByteSizeText.text(range.upperBound))"
     return scalar(
       "size", expected: "a size from \(bounds), such as 256KiB or 2MiB",
@@ -95,8 +108,8 @@ extension SettingCodec where Value == Int {
 }
 
 extension SettingCodec where Value == Double {
-  /// A codec for numbers above `above` and at most `most`.
-  package static func number(above: Double, most: Double) -> Self {
+  /// A number above `above` and at most `most`.
+  public static func number(above: Double, most: Double) -> Self {
     scalar(
       "number", expected: "a number above \(above) and at most \(most)",
       parse: { Double($0).flatMap { $0 > above && $0 <= most ? $0 : nil } }, render: { "\($0)" })
@@ -104,7 +117,8 @@ extension SettingCodec where Value == Double {
 }
 
 extension SettingCodec where Value == Duration {
-  package static func duration(_ range: ClosedRange<Duration>) -> Self {
+  /// A duration in a range, such as `500ms`, `10s` or `1h`.
+  public static func duration(_ range: ClosedRange<Duration>) -> Self {
     let bounds = "\(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
     return scalar(
       "duration", expected: "a duration from \(bounds), such as 500ms, 10s or 1h",
@@ -113,20 +127,23 @@ extension SettingCodec where Value == Duration {
 }
 
 extension SettingCodec where Value == Timestamp {
-  package static let timestamp = scalar(
+  /// A time such as `2026-01-31T12:00:00Z`.
+  public static let timestamp = scalar(
     "time", expected: "a time such as 2026-01-31T12:00:00Z", parse: { Timestamp(rfc3339: $0) },
     render: { $0.rfc3339 })
 }
 
 extension SettingCodec where Value == AppStoreEnvironment {
-  package static let environment = scalar(
+  /// `Production` or `Sandbox`.
+  public static let environment = scalar(
     "Production|Sandbox", expected: "Production or Sandbox",
     parse: { text in [AppStoreEnvironment.production, .sandbox].first { $0.rawValue == text } },
     render: { $0.rawValue })
 }
 
 extension SettingCodec where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-  package static var choice: Self {
+  /// One of the raw values of an enum.
+  public static var choice: Self {
     let names = Value.allCases.map(\.rawValue)
     return scalar(
       names.joined(separator: "|"), expected: "one of " + names.joined(separator: ", "),
@@ -134,10 +151,22 @@ extension SettingCodec where Value: RawRepresentable & CaseIterable, Value.RawVa
   }
 }
 
+extension SettingCodec where Value: OpenEnum, Value.RawValue == String {
+  /// One of the documented values of an enum of Apple's.
+  package static func openEnum(_ kind: String) -> Self {
+    scalar(
+      kind, expected: "one of " + Value.allKnown.map(\.rawValue).joined(separator: ", "),
+      parse: { text in
+        let value = Value(rawValue: text)
+        return value.isKnown ? value : nil
+      }, render: { $0.rawValue })
+  }
+}
+
 extension SettingCodec where Value == [String: String] {
-  /// A codec for a section of names and single values. Values whose name `isSecret` accepts are masked, and so are the
-  /// user information and the query of values that are URLs.
-  package static func textMap(isSecret: @escaping @Sendable (String) -> Bool = { _ in false }) -> Self {
+  /// A section of names and single values. Output masks the values whose name `isSecret` accepts, and the user
+  /// information and the query of values that are URLs.
+  public static func textMap(isSecret: @escaping @Sendable (String) -> Bool = { _ in false }) -> Self {
     Self(
       kind: "map",
       parse: { value throws(SettingFault) in

@@ -1,96 +1,161 @@
-// The parts of a worker's policy that the configuration can override.
+// `workers.<name>.settings`: what a worker type declares for itself. This module keeps the section as it was written;
+// the worker's type reads it.
 
-package import AppStoreServerAPI
+internal import AppStore
 
-/// `workers[]`: overrides of one worker's policy. An unset key leaves the worker's own policy unchanged.
-package struct WorkerSettings: Sendable, Hashable {
-  /// The worker's name.
-  package var name: String?
-  /// Whether later records of a delayed record's key wait behind it.
-  package var ordering: WorkerPolicy.Ordering?
-  /// The offset at which a worker starts on its first run.
-  package var start: WorkerPolicy.Start?
-  /// The retry delays, ascending.
-  package var retryDelays: [Duration]?
-  /// How many times a handler runs before its record becomes a dead letter.
-  package var maximumAttempts: Int?
-  /// How long one run of a handler may take.
-  package var handlerTimeout: Duration?
-  /// The maximum number of handlers of one lane that run at the same time.
-  package var parallelism: Int?
-  /// The maximum number of one lane's records in memory.
-  package var recordsInFlight: Int?
-  /// The maximum size of one lane's records in memory, in bytes.
-  package var bytesInFlight: Int?
-  /// How long the ledger remembers handled notifications.
-  package var ledgerHorizon: Duration?
-  /// How long handlers may take to finish when a lane moves or the process leaves.
-  package var drainTimeout: Duration?
-  /// Overrides ``KafkaSettings/instance`` for this worker.
-  package var staticMember: String?
-  /// Whether a static member keeps its lanes on an orderly stop; nil: it keeps them.
-  package var onStop: OnStop?
+/// The settings of a worker type: the section `settings` of its entry under `workers`.
+///
+/// ```swift
+/// struct WinbackSettings: WorkerSettings {
+///   var delay = Duration.seconds(3 * 86_400)
+///
+///   static let table = SettingTable<Self>([
+///     Setting("delay", \.delay, .duration(.seconds(60) ... .seconds(30 * 86_400)), "How long to wait after the end.")
+///   ])
+/// }
+/// ```
+///
+/// An unknown key is an error that names the nearest known one. Every key is also an environment variable:
+/// `workers.winback.settings.delay` is `MILLRACE_WORKERS_WINBACK_SETTINGS_DELAY`.
+public protocol WorkerSettings: Sendable {
+  /// The keys.
+  static var table: SettingTable<Self> { get }
 
-  /// The App Store Server API endpoints that the worker calls; nil: the known endpoints of a worker that ships with
-  /// Millrace, every endpoint for another worker.
-  package var calls: [APIEndpoint]?
-  /// The worker's weight among the workers that call the same endpoint; nil: 1.
-  package var callWeight: Double?
+  /// Creates the settings of a worker whose entry has no `settings`.
+  init()
 
-  /// Whether a static member keeps its lanes on an orderly stop.
-  package enum OnStop: String, Sendable, Hashable, CaseIterable {
-    /// The group reserves them for its next start within the session timeout. For a fixed number of replicas.
-    case keep
-    /// The group gives them to other members at once. For replicas that come and go.
-    case leave
-  }
-
-  /// Whether a worker's name is valid: 1 to 40 lower-case letters, digits and hyphens, starting with a letter.
-  package static func isName(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    return (1...40).contains(bytes.count) && (97...122).contains(bytes[0])
-      && bytes.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
-  }
-
-  /// An entry without overrides.
-  package init() {}
+  /// Returns the rules between the keys that these settings violate. The place of a problem is the name of a key of
+  /// ``table``.
+  ///
+  /// - Parameter configuration: The configuration of the process.
+  func problems(in configuration: MillraceConfiguration) -> [MillraceError.Problem]
 }
 
-extension WorkerPolicy {
-  /// Returns this policy with the overrides of `settings`.
-  package func applying(_ settings: WorkerSettings) -> WorkerPolicy {
-    var policy = self
-    policy.ordering = settings.ordering ?? ordering
-    policy.start = settings.start ?? start
-    policy.retryDelays = settings.retryDelays ?? retryDelays
-    policy.maximumAttempts = settings.maximumAttempts ?? maximumAttempts
-    policy.handlerTimeout = settings.handlerTimeout ?? handlerTimeout
-    policy.parallelism = settings.parallelism ?? parallelism
-    policy.recordsInFlight = settings.recordsInFlight ?? recordsInFlight
-    policy.bytesInFlight = settings.bytesInFlight ?? bytesInFlight
-    policy.ledgerHorizon = settings.ledgerHorizon ?? ledgerHorizon
-    policy.drainTimeout = settings.drainTimeout ?? drainTimeout
-    return policy
+extension WorkerSettings {
+  /// The default: no rules between the keys.
+  public func problems(in configuration: MillraceConfiguration) -> [MillraceError.Problem] { [] }
+}
+
+/// The settings of a worker type that declares none.
+public struct NoSettings: WorkerSettings {
+  /// No keys.
+  public static let table = SettingTable<Self>([])
+
+  /// Creates the settings.
+  public init() {}
+}
+
+/// The settings of a worker before its type reads them.
+package struct UnreadSettings: Sendable, Hashable {
+  /// The section in the file.
+  package var section = YAMLValue(.null)
+  /// The file.
+  package var file = ""
+  /// The environment variables of its keys, which override the section.
+  package var variables: [String: String] = [:]
+
+  /// No settings.
+  package init() {}
+
+  /// Reads the settings of the worker `name`.
+  func read<Settings: WorkerSettings>(
+    as type: Settings.Type, of name: String, in configuration: MillraceConfiguration
+  ) -> ReadSettings<Settings> {
+    let label = "workers.\(name).settings."
+    var value = Settings()
+    let report = Settings.table.read(section, into: &value, place: file, label: label)
+    var problems = report.problems
+    var sources = report.lines.mapValues { ConfigurationSource.file(file, line: $0) }
+    var unknown = Set(variables.keys)
+    let variable = { EnvironmentVariables.name(of: ["workers", name, "settings"] + $0) }
+    for setting in Settings.table.settings {
+      let variable = variable(setting.path)
+      guard let text = variables[variable] else { continue }
+      unknown.remove(variable)
+      sources[setting.name] = .environment(variable)
+      do {
+        let content = try EnvironmentVariables.value(text, of: setting.kind, name: variable)
+        Settings.table.set(
+          setting, to: content, in: &value, from: variable, line: nil, label: label, &problems)
+      } catch {
+        problems += error.problems
+      }
+    }
+    let known = Settings.table.settings.map { variable($0.path) }
+    for name in unknown.sorted() { problems.append(EnvironmentVariables.unknown(name, known: known)) }
+    if problems.isEmpty {
+      problems = value.problems(in: configuration).map { problem in
+        let key = problem.place ?? ""
+        let source = sources[key] ?? .standard
+        return .init(problem.what, at: "\(label)\(key) (\(source))", remedy: problem.remedy)
+      }
+    }
+    return ReadSettings(value: value, sources: sources, problems: problems)
   }
+}
+
+/// The settings of one worker as its type has read them.
+struct ReadSettings<Settings: WorkerSettings> {
+  var value: Settings
+  /// Sources by the name of the key. Keys with their default are absent.
+  var sources: [String: ConfigurationSource]
+  var problems: [MillraceError.Problem]
 }
 
 extension MillraceConfiguration {
-  /// Returns the name under which this process is a static member of a worker's group; nil for a dynamic member.
-  package func staticMember(of worker: String) -> String? {
-    workers.first { $0.name == worker }?.staticMember ?? kafka.instance
+  /// The names of the workers that have an entry, sorted.
+  public var workerNames: [String] { workers.keys.sorted() }
+
+  /// Reads `workers.<name>.settings`.
+  ///
+  /// - Throws: ``MillraceError`` with every problem: unknown keys, invalid values, violated rules between keys.
+  public func settings<Settings: WorkerSettings>(
+    _ type: Settings.Type = Settings.self, of name: String
+  ) throws(MillraceError) -> Settings {
+    let read = (workers[name]?.settings ?? UnreadSettings()).read(as: type, of: name, in: self)
+    guard read.problems.isEmpty else { throw MillraceError(.configuration, read.problems) }
+    return read.value
   }
 
-  /// Returns whether this process keeps a worker's lanes on an orderly stop.
-  package func onStop(of worker: String) -> WorkerSettings.OnStop {
-    guard staticMember(of: worker) != nil else { return .leave }
-    return workers.first { $0.name == worker }?.onStop ?? .keep
+  /// Sets `workers.<name>.settings` from YAML, for tests.
+  ///
+  /// - Throws: ``MillraceError`` if the text is not YAML. Problems of its content appear when the worker reads it.
+  package mutating func setSettings(_ yaml: String, of name: String) throws(MillraceError) {
+    var unread = UnreadSettings()
+    unread.file = "settings of \(name)"
+    unread.section = try YAMLValue(parsing: yaml, file: unread.file, area: .configuration)
+    workers[name, default: WorkerEntry()].settings = unread
   }
+}
 
-  /// Returns the policy of a worker: `standard` with the overrides of its entry.
-  package func policy(of name: String, standard: WorkerPolicy) -> WorkerPolicy {
-    var policy = workers.first { $0.name == name }.map { standard.applying($0) } ?? standard
-    // All code numbers the retry delays in this order.
-    policy.retryDelays = policy.usableRetryDelays
-    return policy
+/// The settings of one worker type, for the checks, `--print-config` and the reference of a process that knows it.
+package struct WorkerSettingsForm: Sendable {
+  /// The worker's name as the reference writes it, such as `consumption` or `forward-<receiver>`.
+  let name: String
+  /// Whether a worker of this name is of this type.
+  let covers: @Sendable (String) -> Bool
+  let problems: @Sendable (_ name: String, MillraceConfiguration) -> [MillraceError.Problem]
+  let lines: @Sendable (_ name: String, LoadedConfiguration) -> [LoadedConfiguration.Line]
+  /// The rows of the reference.
+  let rows: [ConfigurationReference.Row]
+
+  /// Creates the form of a type.
+  package init<Settings: WorkerSettings>(
+    _ type: Settings.Type, named name: String, covers: @escaping @Sendable (String) -> Bool
+  ) {
+    self.name = name
+    self.covers = covers
+    problems = { name, configuration in
+      // A process may have the entry of another worker without its settings.
+      guard let entry = configuration.workers[name], entry.settings != UnreadSettings() else { return [] }
+      return entry.settings.read(as: type, of: name, in: configuration).problems
+    }
+    lines = { name, loaded in
+      let unread = loaded.configuration.workers[name]?.settings ?? UnreadSettings()
+      let read = unread.read(as: type, of: name, in: loaded.configuration)
+      return LoadedConfiguration.lines(Settings.table.settings, of: read.value, sources: read.sources, indent: 3)
+    }
+    rows = ConfigurationReference.rows(
+      Settings.table, of: Settings(), variable: { ["workers", "<name>", "settings"] + $0 })
   }
 }

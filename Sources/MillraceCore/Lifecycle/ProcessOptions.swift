@@ -18,16 +18,20 @@ package struct ProcessOptions: ParsableArguments {
 
   /// Loads the configuration, then serves with it or prints it.
   ///
-  /// - Parameter name: The process's name in its output.
+  /// - Parameters:
+  ///   - name: The process's name in its output.
+  ///   - forms: The worker types that the process knows.
   /// - Throws: `ExitCode` with the exit status, unless it printed the configuration.
   package func run(
-    _ name: String, serving serve: (MillraceConfiguration) async throws -> ExitStatus
+    _ name: String, workers forms: [WorkerSettingsForm] = [],
+    serving serve: (MillraceConfiguration) async throws -> ExitStatus
   ) async throws {
     let status: ExitStatus
     do {
-      let loaded = try LoadedConfiguration.load(path: config, environment: ProcessInfo.processInfo.environment)
+      let loaded = try LoadedConfiguration.load(
+        path: config, environment: ProcessInfo.processInfo.environment, workers: forms)
       if printConfig {
-        print(loaded.rendered(), terminator: "")
+        print(loaded.rendered(workers: forms), terminator: "")
         return
       }
       status = try await serve(loaded.configuration)

@@ -61,16 +61,13 @@ public struct TopicCatalog: Sendable, Hashable {
     try load(directory: settings.directory, prefix: settings.prefix, lanes: settings.lanes, workers: workers)
   }
 
-  /// Reads the topics of a deployment: the shared topics, and the topics of every worker in `workers` and every
-  /// receiver in `forward` of its configuration.
+  /// Reads the topics of a deployment: the shared topics, and the topics of every worker in `workers`.
   package static func load(_ configuration: MillraceConfiguration) throws(MillraceError) -> TopicCatalog {
-    let workers = configuration.workers.compactMap { settings in
-      settings.name.map { Worker(name: $0, retryDelays: WorkerPolicy().applying(settings).retryDelays) }
-    }
-    let forward = configuration.forward.compactMap { $0.name.map { Worker(name: ForwardSettings.workerName($0)) } }
-    return try load(
+    try load(
       configuration.topics,
-      workers: workers + forward.filter { own in !workers.contains { $0.name == own.name } })
+      workers: configuration.workers.sorted { $0.key < $1.key }.map { name, entry in
+        Worker(name: name, retryDelays: WorkerPolicy().applying(entry).retryDelays)
+      })
   }
 
   private static func texts(in directory: String) throws(MillraceError) -> [(file: String, text: String)] {

@@ -30,6 +30,8 @@ public actor WorkerHarness {
     public var lanes = 2
     /// The configuration of the worker. The harness adds the app and the trusted root.
     public var configuration = MillraceConfiguration()
+    /// The worker's own settings; nil: those of ``configuration``.
+    public var settings: (any WorkerSettings)?
     /// Additional topics, with one partition each, that the worker reads or writes.
     public var tables: [String] = []
     /// The app's credentials for the App Store Server API. The test creates the key file.
@@ -142,7 +144,7 @@ public actor WorkerHarness {
     let runtime = try await WorkerProcess.runtime(
       type, as: identity, configuration, policy, log: log, exchange: setup.appStore ?? NoAppStore(),
       metrics: setup.metrics ?? NOOPMetricsHandler.instance, verifier: fixtures.verifier,
-      credentials: setup.appStore == nil ? [:] : try fixtures.credentials(),
+      credentials: setup.appStore == nil ? [:] : try fixtures.credentials(), settings: setup.settings,
       clock: time.clock, logger: Logger(label: identity.name) { _ in SwiftLogNoOpLogHandler() })
     let harness = WorkerHarness(
       log: log, topics: topics, time: time, worker: identity.name, runtime: runtime, patience: setup.patience,

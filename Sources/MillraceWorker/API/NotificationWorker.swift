@@ -29,6 +29,9 @@ public import MillraceRecords
 /// With `@main` the type is an executable that accepts `--config`, `--print-config` and `--help`. It serves metrics and
 /// health probes, and shuts down gracefully on SIGTERM. See `docs/writing-a-consumer.md`.
 public protocol NotificationWorker: Sendable {
+  /// The worker's own settings, `workers.<name>.settings` in the configuration. ``WorkerSetup/settings(_:)`` reads them.
+  associatedtype Settings: WorkerSettings = NoSettings
+
   /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
   /// with a letter.
   ///
@@ -43,6 +46,10 @@ public protocol NotificationWorker: Sendable {
   static var tables: Set<String> { get }
   /// The default settings, which the configuration can override.
   static var policy: WorkerPolicy { get }
+
+  /// Whether this type runs the worker of a name. The default compares it with ``name``. A type that runs as several
+  /// workers recognises their names, so that their settings can be checked.
+  static func runs(as name: String) -> Bool
 
   /// Returns the workers that this type runs as in a deployment.
   ///
@@ -87,6 +94,9 @@ extension NotificationWorker {
   /// The default: no additional services.
   public static func bootstrap() throws -> [any Service] { [] }
 
+  /// The default: the worker of the type's name.
+  public static func runs(as name: String) -> Bool { name == self.name }
+
   /// The default: no additional topics.
   public static var tables: Set<String> { [] }
 
@@ -125,26 +135,42 @@ public struct WorkerSetup: Sendable {
   /// Sends HTTP requests to other servers. The process closes it. It has no timeout of its own: a handler run is
   /// limited by ``WorkerPolicy/handlerTimeout``.
   public var http: any HTTPExchange
+  /// The settings that a test set; nil: those of the configuration.
+  private let given: (any WorkerSettings)?
   /// Access to the worker's topics; nil in a setup that a test created.
   private let log: (any RecordLog)?
 
   /// Creates a setup for tests.
+  /// - Parameter settings: The worker's settings; nil: those of the configuration.
   public init(
-    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange
+    name: String, configuration: MillraceConfiguration, settings: (any WorkerSettings)? = nil, clock: MillraceClock,
+    logger: Logger, http: any HTTPExchange
   ) {
-    self.init(name: name, configuration: configuration, clock: clock, logger: logger, http: http, log: nil)
+    self.init(
+      name: name, configuration: configuration, settings: settings, clock: clock, logger: logger, http: http, log: nil)
   }
 
   init(
-    name: String, configuration: MillraceConfiguration, clock: MillraceClock, logger: Logger, http: any HTTPExchange,
-    log: (any RecordLog)?
+    name: String, configuration: MillraceConfiguration, settings: (any WorkerSettings)?, clock: MillraceClock,
+    logger: Logger, http: any HTTPExchange, log: (any RecordLog)?
   ) {
+    self.given = settings
     self.name = name
     self.http = http
     self.configuration = configuration
     self.clock = clock
     self.logger = logger
     self.log = log
+  }
+
+  /// Reads the settings of this worker.
+  ///
+  /// - Throws: ``MillraceError`` with every unknown key, invalid value and violated rule.
+  public func settings<Settings: WorkerSettings>(
+    _ type: Settings.Type = Settings.self
+  ) throws(MillraceError) -> Settings {
+    if let given = given as? Settings { return given }
+    return try configuration.settings(type, of: name)
   }
 
   /// Returns an in-memory table of a compacted topic. Every process of the worker reads the whole topic.

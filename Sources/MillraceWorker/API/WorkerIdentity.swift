@@ -26,6 +26,14 @@ extension NotificationWorker {
   /// The default identity.
   package static var identity: WorkerIdentity { WorkerIdentity(name: name, families: families, policy: policy) }
 
+  /// The settings of this type's workers.
+  package static var settingsForm: WorkerSettingsForm { settingsForm(named: name) }
+
+  /// The settings of this type's workers, under a name such as `forward-<receiver>` in the reference.
+  package static func settingsForm(named name: String) -> WorkerSettingsForm {
+    WorkerSettingsForm(Settings.self, named: name) { runs(as: $0) }
+  }
+
   /// The default: one worker with the name, the families and the policy of the type.
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
 
@@ -35,7 +43,7 @@ extension NotificationWorker {
     let identities = try identities(in: configuration)
     var seen: Set<String> = []
     for name in identities.map(\.name) {
-      guard WorkerSettings.isName(name) else {
+      guard WorkerEntry.isName(name) else {
         throw MillraceError(
           .configuration, "the worker name `\(name)` is not valid",
           remedy: "use 1 to 40 lower-case letters, digits and hyphens, starting with a letter")

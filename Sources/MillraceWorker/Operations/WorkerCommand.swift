@@ -5,7 +5,8 @@ internal import MillraceCore
 internal import MillraceRecords
 
 extension NotificationWorker {
-  /// The entry point for `@main`. Accepts `--config`, `--print-config`, `--help` and `--version`.
+  /// The entry point for `@main`. Accepts `--config`, `--print-config`, `--reference`, `--help` and
+  /// `--version`.
   public static func main() async { await WorkerCommand<Self>.main() }
 }
 
@@ -33,7 +34,12 @@ struct WorkerCommand<Worker: NotificationWorker>: AsyncParsableCommand {
 
   @OptionGroup var process: ProcessOptions
 
+  @Flag(help: "Print the reference of the worker's own settings as Markdown, and exit.")
+  var reference = false
+
   func run() async throws {
-    try await process.run(Worker.name) { try await WorkerProcess.run(Worker.self, $0) }
+    let form = Worker.settingsForm
+    guard !reference else { return print(ConfigurationReference.settings(form), terminator: "") }
+    try await process.run(Worker.name, workers: [form]) { try await WorkerProcess.run(Worker.self, $0) }
   }
 }

@@ -86,13 +86,15 @@ package enum WorkerProcess {
   }
 
   /// Creates the runtime of a worker.
-  /// - Parameter givenDecoder: A decoder for benchmarks, which may omit verification.
+  /// - Parameters:
+  ///   - givenDecoder: A decoder for benchmarks, which may omit verification.
+  ///   - settings: The worker's settings, for tests; nil: those of the configuration.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
     _ policy: WorkerPolicy, log: any RecordLog,
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
     verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
-    credentials: [String: APICredentials] = [:], instance: String? = nil,
+    credentials: [String: APICredentials] = [:], instance: String? = nil, settings: (any WorkerSettings)? = nil,
     clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
     let identity = given ?? Worker.identity
@@ -123,7 +125,8 @@ package enum WorkerProcess {
       logger: logger)
     let worker = try await Worker(
       WorkerSetup(
-        name: identity.name, configuration: configuration, clock: clock, logger: logger, http: exchange, log: log))
+        name: identity.name, configuration: configuration, settings: settings, clock: clock, logger: logger,
+        http: exchange, log: log))
     return WorkerRuntime(
       WorkerRuntime.Parts(
         name: identity.name, log: log, topics: topics,

@@ -25,7 +25,7 @@ package struct WorkerRuntime: Service {
     /// The static member name in the group, or nil for a dynamic member.
     var staticMember: String?
     /// Whether a static member keeps its lanes or leaves the group on a graceful shutdown.
-    var onStop = WorkerSettings.OnStop.keep
+    var onStop = WorkerEntry.OnStop.keep
     var handler: any LaneHandling
     var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
     var budget: APIBudget?

@@ -6,6 +6,7 @@ internal import AppStoreSignature
 package import MillraceTime
 internal import Logging
 package import MillraceCore
+internal import MillraceWorker
 
 /// Creates App Store Server API clients from the configuration.
 package enum APIAccess {

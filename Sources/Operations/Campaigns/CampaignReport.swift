@@ -3,6 +3,7 @@
 package import AppStore
 internal import AppStoreServerAPI
 package import MillraceCore
+internal import MillraceWorker
 package import RenewalExtensions
 
 /// A campaign and its progress.

@@ -3,7 +3,8 @@
 package import AppStore
 package import MillraceTime
 package import KafkaClient
-package import MillraceCore
+package import Forward
+internal import MillraceCore
 package import MillraceRecords
 
 /// Compares another receiver's log with the topics.

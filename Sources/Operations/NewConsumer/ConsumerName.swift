@@ -12,7 +12,7 @@ package struct ConsumerName: Sendable, Hashable {
   /// Validates a name.
   /// - Throws: ``OperationError`` that describes valid names.
   package init(_ name: String) throws(OperationError) {
-    guard WorkerSettings.isName(name), !name.hasSuffix("-"), !name.contains("--") else {
+    guard WorkerEntry.isName(name), !name.hasSuffix("-"), !name.contains("--") else {
       throw OperationError(
         .usage, "`\(name)` is not a valid consumer name",
         remedy: "use 1 to 40 lower-case letters, digits and single hyphens, starting with a letter, such as win-back")

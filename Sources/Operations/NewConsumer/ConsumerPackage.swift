@@ -141,7 +141,7 @@ package struct ConsumerPackage: Sendable, Hashable {
       - bundleId: com.example.app
         environments: [Sandbox]
     workers:
-      - name: \(name.name)
+      \(name.name): {}
 
     """
   }

@@ -56,7 +56,7 @@ public struct ReplayOperation: Sendable {
   /// Resolves a request to offsets, as of now.
   /// - Throws: ``OperationError`` that names the flag; `KafkaError`.
   public func plan(_ request: ReplayRequest) async throws -> ReplayPlan {
-    if case .worker(let name) = request.target, !WorkerSettings.isName(name) {
+    if case .worker(let name) = request.target, !WorkerEntry.isName(name) {
       throw OperationError(
         .usage, "`\(name)` is not a valid worker name", at: "--worker",
         remedy: "use a name listed under `workers` in the configuration")

@@ -14,11 +14,13 @@ package enum EffectiveConfiguration {
   }
 
   /// Reads and checks the configuration.
+  /// - Parameter forms: The worker types whose settings are checked.
   /// - Throws: `MillraceError` with every problem found.
   package static func load(
-    option: String?, environment: [String: String]
+    option: String?, environment: [String: String], workers forms: [WorkerSettingsForm] = []
   ) throws(MillraceError) -> LoadedConfiguration {
-    try LoadedConfiguration.load(path: file(option: option, environment: environment), environment: environment)
+    try LoadedConfiguration.load(
+      path: file(option: option, environment: environment), environment: environment, workers: forms)
   }
 }
 

@@ -34,7 +34,7 @@ public struct WorkerOperations: Sendable {
     worker: String, prefix: String, on log: any RecordLog, author: String, source: String = "millrace",
     clock: MillraceClock = .system, note: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(OperationError) {
-    guard WorkerSettings.isName(worker) else {
+    guard WorkerEntry.isName(worker) else {
       throw OperationError(
         .usage, "`\(worker)` is not a valid worker name", at: "--worker",
         remedy: "use a name listed under `workers` in the configuration")
@@ -88,7 +88,7 @@ public struct WorkerOperations: Sendable {
   ) async throws -> [WorkerOperations] {
     let (before, behind) = ("millrace.", ".dead-letters")
     let names = catalog.topics.map(\.name).filter { $0.hasPrefix(before) && $0.hasSuffix(behind) }
-      .map { String($0.dropFirst(before.count).dropLast(behind.count)) }.filter { WorkerSettings.isName($0) }
+      .map { String($0.dropFirst(before.count).dropLast(behind.count)) }.filter { WorkerEntry.isName($0) }
     let all = try names.sorted().map { name throws(OperationError) in
       try WorkerOperations(worker: name, prefix: prefix, on: log, author: "", note: note)
     }

@@ -21,11 +21,8 @@ enum Deployment {
     configuration.topics.lanes = lanes
     configuration.console.port = 0
     configuration.console.proxy = .none
-    configuration.workers = ["refunds", "consumption", "renewal-extensions"].map { name in
-      var worker = WorkerSettings()
-      worker.name = name
-      worker.retryDelays = [.seconds(60), .seconds(600)]
-      return worker
+    for name in ["refunds", "consumption", "renewal-extensions"] {
+      configuration.workers[name, default: WorkerEntry()].retryDelays = [.seconds(60), .seconds(600)]
     }
     change(&configuration)
     return configuration

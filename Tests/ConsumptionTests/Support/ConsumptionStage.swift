@@ -37,6 +37,7 @@ struct ConsumptionStage: Sendable {
   let configuration: MillraceConfiguration
   let policy: WorkerPolicy
   private let signer: NotificationSigner
+  private let settings: ConsumptionSettings
   private let verifier: SignedDataVerifier
   private let router: NotificationRouter
   private let directory: URL
@@ -44,15 +45,15 @@ struct ConsumptionStage: Sendable {
   var clock: MillraceClock { time.clock }
   var now: Timestamp { time.clock.wallTime }
 
-  init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout MillraceConfiguration) -> Void = { _ in }) throws {
-    var settings = SimulatorSettings()
-    settings.seed = seed
+  init(lanes: Int = 2, seed: UInt64 = 1, _ change: (inout ConsumptionSettings) -> Void = { _ in }) throws {
+    var simulator = SimulatorSettings()
+    simulator.seed = seed
     let store = try StagedAppStore(
       bundleId: Self.bundleId,
       products: [
         Product(productId: Self.coins, type: .consumable), Product(productId: Self.premium),
         Product(productId: Self.level, type: .nonConsumable),
-      ], settings: settings, clock: time.clock)
+      ], settings: simulator, clock: time.clock)
     (world, services, signer) = (store.world, store.services, store.signer)
     apple = SimulatedExchange(services)
     world.withState { $0.hasPostman = true }
@@ -67,9 +68,13 @@ struct ConsumptionStage: Sendable {
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     try Data(store.privateKey.utf8).write(to: directory.appending(path: "key.p8"))
     try Data(Self.secret.utf8).write(to: directory.appending(path: "secret"))
-    var configuration = Self.configuration(directory)
-    change(&configuration)
-    self.configuration = configuration
+    configuration = Self.configuration(directory)
+    var settings = ConsumptionSettings()
+    settings.providers = [.http]
+    settings.http.url = TeamSystem.url
+    settings.http.secretFiles = [directory.appending(path: "secret").path]
+    change(&settings)
+    self.settings = settings
     var policy = ConsumptionWorker.policy
     policy.commitInterval = .zero
     self.policy = policy
@@ -90,9 +95,6 @@ struct ConsumptionStage: Sendable {
       production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
     // A step of time can be longer than the timeout of a transaction.
     configuration.kafka.commit = .atLeastOnce
-    configuration.consumption.providers = [.http]
-    configuration.consumption.http.url = TeamSystem.url
-    configuration.consumption.http.secretFiles = [directory.appending(path: "secret").path]
     return configuration
   }
 }
@@ -196,7 +198,7 @@ extension ConsumptionStage {
         try await WorkerProcess.runtime(
           ConsumptionWorker.self, configuration, policy, log: log.process("worker-\(number)"),
           exchange: Switchboard(team: team, apple: apple, clock: clock), metrics: metrics, verifier: verifier,
-          instance: "\(number)", clock: clock, logger: logger))
+          instance: "\(number)", settings: settings, clock: clock, logger: logger))
     }
     let started = runtimes
     try await withThrowingTaskGroup(of: Bool.self) { group in

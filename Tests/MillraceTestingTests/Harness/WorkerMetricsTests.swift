@@ -92,10 +92,7 @@ private struct Sleeper: NotificationWorker {
     var setup = WorkerHarness.Setup()
     setup.metrics = registry
     setup.lanes = 1
-    var worker = WorkerSettings()
-    worker.name = Sleeper.name
-    worker.handlerTimeout = .seconds(30)
-    setup.configuration.workers = [worker]
+    setup.configuration.workers[Sleeper.name, default: WorkerEntry()].handlerTimeout = .seconds(30)
     try await WorkerHarness.run(Sleeper.self, setup) { harness in
       // Both calls return only after the handler's timeout.
       async let received = harness.receive(.expired, .voluntary)

@@ -79,7 +79,6 @@ import Testing
       // Settings that must be given together with this one.
       if setting.name == "ingress.tls.key" { environment["MILLRACE_INGRESS_TLS_CERTIFICATE"] = "x" }
       if setting.name == "ingress.tls.certificate" { environment["MILLRACE_INGRESS_TLS_KEY"] = "x" }
-      if setting.name == "consumption.providers" { environment[name] = "topic" }
       if ["clock.origin", "clock.start"].contains(setting.name) {
         environment["MILLRACE_APP_STORE_PRODUCTION_URL"] = "http://x"
         environment["MILLRACE_APP_STORE_SANDBOX_URL"] = "http://x"
@@ -112,6 +111,23 @@ import Testing
     #expect(loaded.sources["apps[1].bundleId"] == .environment("MILLRACE_APPS_1_BUNDLE_ID"))
   }
 
+  @Test func `Variables set and add workers by name`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: "workers: {refunds: {parallelism: 2}}",
+      environment: [
+        "MILLRACE_WORKERS": "{consumption: {parallelism: 3}, winback: {}}", "MILLRACE_WORKERS_REFUNDS_PARALLELISM": "4",
+        "MILLRACE_WORKERS_RENEWAL_EXTENSIONS_ON_STOP": "leave",
+      ])
+    let workers = loaded.configuration.workers
+    #expect(loaded.configuration.workerNames == ["consumption", "refunds", "renewal-extensions", "winback"])
+    #expect(workers["refunds"]?.parallelism == 4 && workers["consumption"]?.parallelism == 3)
+    #expect(workers["renewal-extensions"]?.onStop == .leave)
+    #expect(loaded.sources["workers.refunds.parallelism"] == .environment("MILLRACE_WORKERS_REFUNDS_PARALLELISM"))
+    #expect(throws: MillraceError.self) {
+      try LoadedConfiguration.load(text: "", environment: ["MILLRACE_WORKERS_REFUNDS_PARALLEL": "4"])
+    }
+  }
+
   @Test func `A variable for an app beyond the next one is unknown`() {
     #expect(throws: MillraceError.self) {
       try LoadedConfiguration.load(text: "", environment: ["MILLRACE_APPS_3_BUNDLE_ID": "com.example.far"])
@@ -136,6 +152,9 @@ import Testing
     ("kafka: {}\nkafka: {}\n", "m.yaml", "each key once"),
     ("kafka: [\n", "m.yaml", "correct the file"),
     ("appStore:\n  productionURL: ftp://x\n", "m.yaml:2", "https://"),
+    ("workers: [{name: refunds}]\n", "m.yaml:1", "a section for each worker"),
+    ("workers:\n  Refunds: {}\n", "m.yaml:2", "lower-case"),
+    ("workers:\n  refunds:\n    retryDelay: [1s]\n", "m.yaml:3", "workers.refunds.retryDelays"),
     ("clock:\n  origin: yesterday\n", "m.yaml:2", "2026-01-31T12:00:00Z"),
   ]
 

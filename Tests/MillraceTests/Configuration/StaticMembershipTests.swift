@@ -14,7 +14,7 @@ import Testing
     throws
   {
     let configuration = try configuration(
-      "workers: [{name: refunds}]", ["MILLRACE_KAFKA_INSTANCE": "millrace-refunds-0"])
+      "workers: {refunds: {}}", ["MILLRACE_KAFKA_INSTANCE": "millrace-refunds-0"])
     for worker in ["refunds", "forward-a"] {
       #expect(configuration.staticMember(of: worker) == "millrace-refunds-0")
       #expect(configuration.instance(of: worker) == "millrace-refunds-0")
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func `a process without a name is a dynamic member, and its transactions have a random name`() throws {
-    let configuration = try configuration("workers: [{name: refunds, onStop: keep}]")
+    let configuration = try configuration("workers: {refunds: {onStop: keep}}")
     #expect(configuration.staticMember(of: "refunds") == nil)
     #expect(configuration.onStop(of: "refunds") == .leave)
     #expect(configuration.instance(of: "refunds") != configuration.instance(of: "refunds"))
@@ -31,7 +31,7 @@ import Testing
 
   @Test func `a worker can have its own name, and can leave on stop`() throws {
     let configuration = try configuration(
-      "{kafka: {instance: a}, workers: [{name: refunds, staticMember: b}, {name: consumption, onStop: leave}]}")
+      "{kafka: {instance: a}, workers: {refunds: {staticMember: b}, consumption: {onStop: leave}}}")
     #expect(configuration.staticMember(of: "refunds") == "b" && configuration.onStop(of: "refunds") == .keep)
     #expect(configuration.staticMember(of: "consumption") == "a" && configuration.onStop(of: "consumption") == .leave)
   }

@@ -1,5 +1,6 @@
 import AppStore
 import AppStoreSigning
+import Forward
 import KafkaClient
 import MillraceCore
 import Testing

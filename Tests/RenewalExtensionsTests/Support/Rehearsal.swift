@@ -47,7 +47,7 @@ struct Rehearsal: Sendable {
   /// - missing: A topic that the cluster does not have.
   /// - workers: Additional workers next to the default one, with their entries in the configuration.
   init(
-    lanes: Int = 2, seed: UInt64 = 1, without missing: String? = nil, workers: [WorkerSettings] = [],
+    lanes: Int = 2, seed: UInt64 = 1, without missing: String? = nil, workers: [String: WorkerEntry] = [:],
     limitDivisor: Double = 1, _ change: (inout SimulatorSettings) -> Void = { _ in }
   ) throws {
     var settings = SimulatorSettings()
@@ -79,7 +79,7 @@ struct Rehearsal: Sendable {
     for name in topics.others + topics.tables where name != missing {
       try log.createTopic(name, partitions: 1)
     }
-    for worker in workers.compactMap(\.name) where worker != RenewalExtensionsWorker.name {
+    for worker in workers.keys where worker != RenewalExtensionsWorker.name {
       let own = WorkerTopics(
         RenewalExtensionsWorker.self, as: Self.identity(worker, policy), configuration, policy)
       for name in own.laneTopics where !topics.laneTopics.contains(name) {
@@ -239,7 +239,7 @@ extension Rehearsal {
 
   func startWorker(_ name: String) async throws -> Worker {
     let log = log.process(name)
-    let identity = configuration.workers.contains { $0.name == name } ? Self.identity(name, policy) : nil
+    let identity = configuration.workers[name] != nil ? Self.identity(name, policy) : nil
     let runtime = try await WorkerProcess.runtime(
       RenewalExtensionsWorker.self, as: identity, configuration, policy, log: log, exchange: exchange,
       metrics: NOOPMetricsHandler.instance, verifier: verifier, instance: name, clock: clock, logger: Self.logger)

@@ -23,10 +23,10 @@
 {{- fail (printf "config.kafka.properties.%s would be stored in plain text in a ConfigMap: move it to config.kafka.propertyFiles as {secret: …, key: …}" $name) -}}
 {{- end -}}
 {{- end -}}
-{{- range $receiver := default (list) $config.forward -}}
-{{- range $name, $value := default (dict) $receiver.headers -}}
+{{- range $worker, $entry := default (dict) $config.workers -}}
+{{- range $name, $value := dig "settings" "headers" (dict) (default (dict) $entry) -}}
 {{- if regexMatch "(?i)^(authorization|proxy-authorization|cookie|.*(token|secret|api-?key).*)$" $name -}}
-{{- fail (printf "config.forward: the header %s of %s would be stored in plain text in a ConfigMap: move it to headerFiles as {secret: …, key: …}" $name $receiver.name) -}}
+{{- fail (printf "config.workers.%s.settings.headers.%s would be stored in plain text in a ConfigMap: move it to headerFiles as {secret: …, key: …}" $worker $name) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -38,25 +38,34 @@
 {{- fail (printf "config.apps: %s has no appAppleId, which Production requires: set it (App Store Connect, App Information), or list only Sandbox in environments" $app.bundleId) -}}
 {{- end -}}
 {{- end -}}
-{{- if and .Values.workers.forward.enabled (empty $config.forward) -}}
-{{- fail "workers.forward is enabled, but config.forward is empty: add a receiver with name and url, or set workers.forward.enabled to false" -}}
+{{- $receivers := list -}}
+{{- range $worker, $entry := default (dict) $config.workers -}}
+{{- if hasPrefix "forward-" $worker -}}
+{{- $receivers = append $receivers $worker -}}
+{{- if not (dig "settings" "url" "" (default (dict) $entry)) -}}
+{{- fail (printf "config.workers.%s has no settings.url: set the URL of the receiver" $worker) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.workers.forward.enabled (empty $receivers) -}}
+{{- fail "workers.forward is enabled, but config.workers has no forward-<receiver>: add one with settings.url, or set workers.forward.enabled to false" -}}
 {{- end -}}
 {{- if .Values.workers.consumption.enabled -}}
-{{- $consumption := default (dict) $config.consumption -}}
+{{- $consumption := dig "consumption" "settings" (dict) (default (dict) $config.workers) -}}
 {{- if empty $consumption.providers -}}
-{{- fail "workers.consumption is enabled, but config.consumption.providers is empty: list at least one of http, topic and rules (docs/consumption.md), or set workers.consumption.enabled to false" -}}
+{{- fail "workers.consumption is enabled, but config.workers.consumption.settings.providers is empty: list at least one of http, topic and rules (docs/consumption.md), or set workers.consumption.enabled to false" -}}
 {{- end -}}
 {{- if and (has "http" $consumption.providers) (not (dig "http" "url" "" $consumption)) -}}
-{{- fail "config.consumption.providers contains http, but config.consumption.http.url is missing: set the URL that receives the questions" -}}
+{{- fail "config.workers.consumption.settings.providers contains http, but config.workers.consumption.settings.http.url is missing: set the URL that receives the questions" -}}
 {{- end -}}
 {{- end -}}
 {{- $grace := include "millrace.seconds" (dict "text" (dig "shutdown" "grace" "25s" $config) "key" "config.shutdown.grace") | int -}}
 {{- $running := include "millrace.workerNames" . | fromJsonArray -}}
-{{- range $entry := include "millrace.workerEntries" . | fromJsonArray -}}
-{{- if or $entry.drainTimeout (has $entry.name $running) -}}
-{{- $drain := include "millrace.seconds" (dict "text" (default "20s" $entry.drainTimeout) "key" (printf "config.workers: drainTimeout of %s" $entry.name)) | int -}}
+{{- range $name, $entry := include "millrace.workerEntries" . | fromJson -}}
+{{- if or $entry.drainTimeout (has $name $running) -}}
+{{- $drain := include "millrace.seconds" (dict "text" (default "20s" $entry.drainTimeout) "key" (printf "config.workers.%s.drainTimeout" $name)) | int -}}
 {{- if gt $drain $grace -}}
-{{- fail (printf "config.workers: %s drains for up to %d s, but the process stops after config.shutdown.grace, %d s: raise config.shutdown.grace to at least %ds, or lower its drainTimeout" $entry.name $drain $grace $drain) -}}
+{{- fail (printf "config.workers.%s drains for up to %d s, but the process stops after config.shutdown.grace, %d s: raise config.shutdown.grace to at least %ds, or lower its drainTimeout" $name $drain $grace $drain) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -12,36 +12,32 @@ worker gets an entry under `workers`, and the file omits credentials that the pr
 {{- if $names -}}{{- $names | uniq | toJson -}}{{- else -}}[]{{- end -}}
 {{- end -}}
 
-{{/* The rendered value of `workers`. JSON list. */}}
+{{/* The rendered value of `workers`: every configured worker, and every running one. JSON object. */}}
 {{- define "millrace.workerEntries" -}}
-{{- $entries := default (list) .Values.config.workers -}}
-{{- $present := list -}}
-{{- range $entry := $entries -}}
-{{- $present = append $present $entry.name -}}
-{{- end -}}
+{{- $entries := deepCopy (default (dict) .Values.config.workers) -}}
 {{- range $name := include "millrace.workerNames" . | fromJsonArray -}}
-{{- if not (has $name $present) -}}
-{{- $entries = append $entries (dict "name" $name) -}}
+{{- if not (get $entries $name) -}}{{- $_ := set $entries $name (dict) -}}{{- end -}}
 {{- end -}}
-{{- end -}}
-{{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
+{{- $entries | toJson -}}
 {{- end -}}
 
-{{/* The value of `workers` for one process. Its own workers come first, so that their positions do not depend on others.
-With `own`, only its own workers: the part whose changes restart its pods. JSON list. */}}
+{{/* The value of `workers` for one process. Only its own workers have their `settings`, which may refer to Secrets.
+With `own`, only its own workers: the part whose changes restart its pods. JSON object. */}}
 {{- define "millrace.processWorkers" -}}
-{{- $own := list -}}
-{{- $others := list -}}
+{{- $entries := dict -}}
 {{- $names := default (list) .process.workers -}}
-{{- range $entry := include "millrace.workerEntries" .root | fromJsonArray -}}
+{{- $root := . -}}
+{{- range $name, $entry := include "millrace.workerEntries" .root | fromJson -}}
+{{- $isOwn := has $name $names -}}
+{{- $entry := default (dict) $entry -}}
 {{- /* A pod removed by autoscaling does not return, so it releases its lanes when it stops. */ -}}
-{{- if and (has $entry.name $names) (not $entry.onStop) (include "millrace.isScaled" (dict "settings" (default (dict) $.process.settings))) -}}
+{{- if and $isOwn (not $entry.onStop) (include "millrace.isScaled" (dict "settings" (default (dict) $root.process.settings))) -}}
 {{- $_ := set $entry "onStop" "leave" -}}
 {{- end -}}
-{{- if has $entry.name $names -}}{{- $own = append $own $entry -}}{{- else -}}{{- $others = append $others $entry -}}{{- end -}}
+{{- if not $isOwn -}}{{- $_ := unset $entry "settings" -}}{{- end -}}
+{{- if or $isOwn (not $root.own) -}}{{- $_ := set $entries $name $entry -}}{{- end -}}
 {{- end -}}
-{{- $entries := ternary $own (concat $own $others) (default false .own) -}}
-{{- if $entries -}}{{- $entries | toJson -}}{{- else -}}[]{{- end -}}
+{{- $entries | toJson -}}
 {{- end -}}
 
 {{/* A value in which mount paths replace references. Returns {"value": …} as JSON. */}}
@@ -94,26 +90,18 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- define "millrace.processConfig" -}}
 {{- $grants := .process.grants -}}
 {{- $config := deepCopy .root.Values.config -}}
-{{- $_ := set $config "workers" (include "millrace.processWorkers" . | fromJsonArray) -}}
+{{- $_ := set $config "workers" (include "millrace.processWorkers" . | fromJson) -}}
 {{- range $app := default (list) $config.apps -}}
 {{- if not (has "api" $grants) -}}{{- $_ := unset $app "api" -}}{{- end -}}
 {{- if not (has "sharedSecrets" $grants) -}}{{- $_ := unset $app "sharedSecretFiles" -}}{{- end -}}
 {{- end -}}
-{{- if not (has "receivers" $grants) -}}
-{{- range $receiver := default (list) $config.forward -}}
-{{- $_ := unset $receiver "headerFiles" -}}
-{{- end -}}
-{{- end -}}
 {{- if not (has "tls" $grants) -}}
 {{- with $config.ingress -}}{{- $_ := unset . "tls" -}}{{- end -}}
-{{- end -}}
-{{- if not (has "provider" $grants) -}}
-{{- $_ := unset $config "consumption" -}}
 {{- end -}}
 {{- if not (has "console" $grants) -}}
 {{- $_ := unset $config "console" -}}
 {{- end -}}
-{{- range $key := list "apps" "workers" "forward" -}}
+{{- range $key := list "apps" "workers" -}}
 {{- if and (hasKey $config $key) (empty (get $config $key)) -}}{{- $_ := unset $config $key -}}{{- end -}}
 {{- end -}}
 {{- $config | toJson -}}

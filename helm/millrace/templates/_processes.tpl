@@ -42,10 +42,11 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- if $workers.forward.enabled -}}
 {{- $names := list -}}
 {{- $families := dict -}}
-{{- range $receiver := default (list) $values.config.forward -}}
-{{- $name := printf "forward-%s" $receiver.name -}}
+{{- range $name, $entry := default (dict) $values.config.workers -}}
+{{- if hasPrefix "forward-" $name -}}
 {{- $names = append $names $name -}}
-{{- $_ := set $families $name (default (include "millrace.families" $root | fromJsonArray) $receiver.families) -}}
+{{- $_ := set $families $name (default (include "millrace.families" $root | fromJsonArray) (dig "settings" "families" (list) (default (dict) $entry))) -}}
+{{- end -}}
 {{- end -}}
 {{- $all = append $all (dict "name" "forward" "place" "workers.forward" "kind" "StatefulSet" "command" (list "millrace-forward")
   "workers" $names "families" $families "grants" (list "receivers" "sharedSecrets") "port" 0

@@ -10,7 +10,7 @@ import re
 from places import CONFIGURATION_PAGE
 
 # Keys that the chart sets.
-OWN_KEYS = {"topics.directory", "kafka.instance", "workers[].staticMember"}
+OWN_KEYS = {"topics.directory", "kafka.instance", "workers.<name>.staticMember"}
 
 REFERENCES = {
     "secretReference": {
@@ -65,6 +65,8 @@ class Unknown(Exception):
 
 def value(key, kind):
     """The schema of a value, by the kind that the page names."""
+    if kind == "list of sections":
+        return {"type": "array", "items": closed({}, f"One entry of `{key}`.")}
     if kind.startswith("list of "):
         return {"type": "array", "items": value(key, kind.removeprefix("list of "))}
     if kind == "path":
@@ -94,6 +96,32 @@ def rows(page):
             yield section, cells[0].strip("`"), cells[2], cells[3].strip("`"), cells[4]
 
 
+def worker_schema(config, section):
+    """The object of `config.workers` that holds the keys of a section, such as `workers.consumption.settings`."""
+    entry = "One worker. docs/configuration.md describes its keys under `workers.<name>`."
+    workers = config["properties"].setdefault(
+        "workers",
+        {
+            "description": "The workers by name.",
+            "type": "object",
+            "propertyNames": SCALARS["worker name"],
+            "patternProperties": {},
+            "additionalProperties": closed({"settings": free("The worker's own settings.")}, entry),
+        },
+    )
+    # The section of all workers comes first on the page, so its keys can be copied.
+    every = workers["additionalProperties"]
+    name = section.split(".")[1]
+    if name == "<name>":
+        return every
+    pattern = "^" + re.sub("<.*>", "", name) + ("" if "<" in name else "$")
+    settings = closed({}, f"docs/configuration.md describes the keys under `{section}`.")
+    one = workers["patternProperties"].setdefault(
+        pattern, closed({**every["properties"], "settings": settings}, every["description"])
+    )
+    return one["properties"]["settings"]
+
+
 def insert(schema, path, leaf, is_required):
     """Adds a leaf to an object's schema at a path, with the objects in between."""
     head, *rest = path
@@ -120,8 +148,8 @@ def config_schema(page):
         {}, "The configuration of all processes, with the keys of docs/configuration.md. References replace paths."
     )
     for section, key, kind, default, meaning in rows(page):
-        is_list = section.endswith("[]")
-        full = f"{section}.{key}" if is_list else key
+        is_list, is_worker = section.endswith("[]"), section.startswith("workers.")
+        full = f"{section}.{key}" if is_list or is_worker else key
         if full in OWN_KEYS:
             continue
         standard = f" Default: {default}." if default else ""
@@ -139,6 +167,12 @@ def config_schema(page):
                 },
             )
             insert(entries["items"], key.split("."), leaf, "Required." in meaning)
+        elif is_worker and "[]." in key:
+            list_key, _, member = key.partition("[].")
+            entries = worker_schema(config, section)["properties"][list_key]
+            insert(entries["items"], member.split("."), leaf, False)
+        elif is_worker:
+            insert(worker_schema(config, section), key.split("."), leaf, False)
         else:
             insert(config, key.split("."), leaf, False)
     return config

@@ -112,9 +112,9 @@ def test_strimzi_topics_agree_with_the_topic_files(tmp_path):
     for path in sorted(TOPICS.glob("*.yaml")):
         topic = yaml.safe_load(path.read_text())
         expected["store_" + topic["name"]] = topic
-    for worker in config["workers"]:
+    for name, worker in config["workers"].items():
         for path in sorted((TOPICS / "workers").glob("*.yaml")):
-            text = path.read_text().replace("{worker}", worker["name"])
+            text = path.read_text().replace("{worker}", name)
             for delay in worker.get("retryDelays", ["10s", "1m", "10m", "1h", "6h"]) if "{delay}" in text else [""]:
                 topic = yaml.safe_load(text.replace("{delay}", delay))
                 expected["store_" + topic["name"]] = topic

@@ -320,7 +320,7 @@ def test_static_membership_can_be_disabled_and_other_processes_have_none():
 
 
 def on_stop(values, process):
-    return {entry["name"]: entry.get("onStop") for entry in config(values, process)["workers"]}
+    return {name: entry.get("onStop") for name, entry in config(values, process)["workers"].items()}
 
 
 def test_autoscaled_pods_release_their_lanes_and_others_keep_them():
@@ -333,18 +333,15 @@ def test_autoscaled_pods_release_their_lanes_and_others_keep_them():
 
 
 def test_on_stop_overrides_the_default():
-    said = merged(ci("keda"), {"config": {"workers": [{"name": "refunds", "onStop": "keep"}]}})
+    said = merged(ci("keda"), {"config": {"workers": {"refunds": {"onStop": "keep"}}}})
     files = next(one for one in manifests(said) if one["kind"] == "ConfigMap" and "refunds.yaml" in one["data"])
     entries = yaml.safe_load(files["data"]["refunds.yaml"])["workers"]
-    assert {"name": "refunds", "onStop": "keep"} in entries
+    assert entries["refunds"] == {"onStop": "keep"}
 
 
 def test_the_topics_job_knows_every_running_worker():
-    names = {
-        entry["name"]
-        for entry in yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
-    }
-    assert names == {"refunds", "renewal-extensions", "consumption", "forward-old", "forward-finance"}
+    names = yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
+    assert set(names) == {"refunds", "renewal-extensions", "consumption", "forward-old", "forward-finance"}
 
 
 def checksums(values):
@@ -364,7 +361,7 @@ def test_a_changed_setting_restarts_the_processes_that_read_it():
 def test_a_workers_settings_restart_only_that_worker():
     values = ci("production")
     before = checksums(values)
-    values["config"]["workers"].append({"name": "refunds", "parallelism": 4})
+    values["config"]["workers"]["refunds"] = {"parallelism": 4}
     after = checksums(values)
     assert {name for name in before if before[name] != after[name]} == {"shop-millrace-refunds"}
 

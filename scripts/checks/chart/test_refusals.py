@@ -15,7 +15,7 @@ CONSOLE = {
     "console": {"enabled": True, "allowFrom": [{"podSelector": {"matchLabels": {"app": "oauth2-proxy"}}}]},
 }
 CONSUMPTION = {
-    "config": {"apps": [{**APP, "api": API}], "consumption": {"providers": ["topic"]}},
+    "config": {"apps": [{**APP, "api": API}], "workers": {"consumption": {"settings": {"providers": ["topic"]}}}},
     "workers": {"consumption": {"enabled": True}},
 }
 # NetworkPolicy peers that admit every pod or address.
@@ -54,10 +54,10 @@ CASES = [
     ),
     (
         "header",
-        {"config": {"forward": [{"name": "a", "url": "http://a", "headers": {"Authorization": "x"}}]}},
+        {"config": {"workers": {"forward-a": {"settings": {"url": "http://a", "headers": {"Authorization": "x"}}}}}},
         "move it to headerFiles",
     ),
-    ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.forward is empty: add a receiver"),
+    ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.workers has no forward-<receiver>"),
     (
         "grace",
         {"ingress": {"terminationGracePeriodSeconds": 40}},
@@ -70,7 +70,7 @@ CASES = [
     ),
     (
         "drain",
-        {"config": {"workers": [{"name": "refunds", "drainTimeout": "1m"}]}},
+        {"config": {"workers": {"refunds": {"drainTimeout": "1m"}}}},
         "refunds drains for up to 60 s, but the process stops after config.shutdown.grace, 25 s: raise config.shutdown.grace to at least 60s",
     ),
     (
@@ -181,13 +181,13 @@ CASES = [
     ),
     (
         "nobody to ask",
-        merged(CONSUMPTION, {"config": {"consumption": {"providers": []}}}),
-        "config.consumption.providers is empty: list at least one",
+        merged(CONSUMPTION, {"config": {"workers": {"consumption": {"settings": {"providers": []}}}}}),
+        "config.workers.consumption.settings.providers is empty: list at least one",
     ),
     (
         "nowhere to ask",
-        merged(CONSUMPTION, {"config": {"consumption": {"providers": ["topic", "http"]}}}),
-        "config.consumption.http.url is missing",
+        merged(CONSUMPTION, {"config": {"workers": {"consumption": {"settings": {"providers": ["topic", "http"]}}}}}),
+        "config.workers.consumption.settings.http.url is missing",
     ),
     ("no host", {"ingress": {"exposure": {"kind": "ingress"}}}, "ingress.exposure.hostnames is empty"),
     (
@@ -253,7 +253,7 @@ def test_the_base_of_these_cases_is_valid():
     ):
         manifests(merged(ci("minimal"), {"console": {"enabled": True, "allowActions": True, "allowFrom": [peer]}}))
     manifests(merged(ci("minimal"), {"config": {"shutdown": {"grace": "5s"}}}))
-    short = {"shutdown": {"grace": "5s"}, "workers": [{"name": "refunds", "drainTimeout": "4s"}]}
+    short = {"shutdown": {"grace": "5s"}, "workers": {"refunds": {"drainTimeout": "4s"}}}
     manifests(merged(ci("minimal"), REFUNDS, {"config": short}))
     # Entries of workers that this release does not run.
-    manifests(merged(ci("minimal"), {"config": {**short, "workers": [{"name": "refunds"}], "console": {"port": 9090}}}))
+    manifests(merged(ci("minimal"), {"config": {**short, "workers": {"refunds": {}}, "console": {"port": 9090}}}))

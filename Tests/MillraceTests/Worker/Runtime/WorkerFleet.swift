@@ -63,7 +63,7 @@ struct WorkerFleet {
   /// Starts a process. If `isKept`, it is restarted after an error, as a supervisor would do.
   /// - Parameter watch: Observes every call of the process to the log, before the call is made.
   func start(
-    _ name: String, isKept: Bool = true, staticMember: String? = nil, onStop: WorkerSettings.OnStop = .keep,
+    _ name: String, isKept: Bool = true, staticMember: String? = nil, onStop: WorkerEntry.OnStop = .keep,
     transactionalName: String? = nil, watch: LogWatch? = nil, _ handler: any LaneHandling
   ) -> FleetProcess {
     FleetProcess(log: log.process(name), isKept: isKept) { log in
@@ -75,7 +75,7 @@ struct WorkerFleet {
 
   /// Creates a runtime that the test runs itself.
   func runtime(
-    on log: any RecordLog, staticMember: String? = nil, onStop: WorkerSettings.OnStop = .keep,
+    on log: any RecordLog, staticMember: String? = nil, onStop: WorkerEntry.OnStop = .keep,
     transactionalName: String? = nil, _ handler: any LaneHandling
   ) -> WorkerRuntime {
     var generator = SystemRandomNumberGenerator()

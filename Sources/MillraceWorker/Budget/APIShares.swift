@@ -1,14 +1,14 @@
 // How the workers of a deployment divide Apple's limits. Each process derives its part from the configuration of all
 // workers, so processes do not have to coordinate. No I/O.
 
-public import AppStoreServerAPI
-internal import AppStore
+package import AppStoreServerAPI
+package import MillraceCore
 
 /// The parts of `appStore.share` that one worker may use, endpoint by endpoint.
 ///
 /// Apple's limits apply per app, environment and endpoint, across all callers. At each endpoint the workers that call
 /// it divide the share by their weights. The replicas of a worker divide the worker's part by their lanes.
-public struct APIShares: Sendable, Hashable {
+package struct APIShares: Sendable, Hashable {
   /// The endpoints that the workers that ship with Millrace call.
   static let calls: [String: Set<APIEndpoint>] = [
     "refunds": [.getTransactionInfo],
@@ -16,8 +16,13 @@ public struct APIShares: Sendable, Hashable {
     "consumption": [.sendConsumptionInformation, .sendConsumptionInformationV1],
   ]
 
+  /// Returns the endpoints that a worker is known to call; nil for a worker that does not ship with Millrace.
+  private static func calls(of worker: String) -> Set<APIEndpoint>? {
+    worker.hasPrefix("forward-") ? [] : calls[worker]
+  }
+
   /// Returns the part of an endpoint that is reserved for commands, which run beside the workers.
-  public static func commands(at endpoint: APIEndpoint) -> Double {
+  package static func commands(at endpoint: APIEndpoint) -> Double {
     switch endpoint {
     case .getMassExtendStatus: 0.5
     case .getAppTransactionInfo, .getTransactionInfo, .getTransactionHistory, .getAllSubscriptionStatuses,
@@ -41,25 +46,19 @@ public struct APIShares: Sendable, Hashable {
 
   /// Creates the parts of a worker.
   /// - Parameter configuration: The configuration, which names all workers of the deployment.
-  public init(of worker: String, in configuration: MillraceConfiguration) {
-    let receivers = Set(configuration.forward.compactMap(\.name).map(ForwardSettings.workerName))
-    let callers = configuration.workers.compactMap { settings in
-      settings.name.map { name in
-        Caller(
-          name: name, calls: settings.calls.map(Set.init) ?? Self.calls[name] ?? (receivers.contains(name) ? [] : nil),
-          weight: settings.callWeight ?? 1)
-      }
+  package init(of worker: String, in configuration: MillraceConfiguration) {
+    let callers = configuration.workers.map { name, entry in
+      Caller(name: name, calls: entry.calls.map(Set.init) ?? Self.calls(of: name), weight: entry.callWeight ?? 1)
     }
     // A worker that the configuration does not name divides the share with the workers that it names.
     caller =
-      callers.first { $0.name == worker }
-      ?? Caller(name: worker, calls: Self.calls[worker] ?? (receivers.contains(worker) ? [] : nil), weight: 1)
+      callers.first { $0.name == worker } ?? Caller(name: worker, calls: Self.calls(of: worker), weight: 1)
     others = callers.filter { $0.name != worker }
   }
 
   /// Returns the part of `appStore.share` that the worker may use at an endpoint, from 0 to 1. It is 0 if the worker's
   /// `calls` do not name the endpoint.
-  public func part(at endpoint: APIEndpoint) -> Double {
+  package func part(at endpoint: APIEndpoint) -> Double {
     guard caller.mayCall(endpoint) else { return 0 }
     let weights = others.reduce(caller.weight) { $0 + ($1.mayCall(endpoint) ? $1.weight : 0) }
     return caller.weight / weights * (1 - Self.commands(at: endpoint))
@@ -71,13 +70,6 @@ public struct APIShares: Sendable, Hashable {
   /// The workers that take a part of this worker's endpoints because the configuration does not list their calls.
   package var undeclared: [String] {
     guard caller.calls?.isEmpty != true else { return [] }
-    return others.filter { $0.calls == nil }.map(\.name)
+    return others.filter { $0.calls == nil }.map(\.name).sorted()
   }
-}
-
-extension SettingCodec where Value == APIEndpoint {
-  static let endpoint = scalar(
-    "endpoint",
-    expected: "one of " + APIEndpoint.allCases.map(\.rawValue).joined(separator: ", "),
-    parse: { APIEndpoint(rawValue: $0) }, render: { $0.rawValue })
 }

@@ -1,16 +1,17 @@
 // The sources of answers to CONSUMPTION_REQUEST.
 
 package import AppStore
+package import MillraceCore
 
-/// `consumption`: the sources that `millrace-consumption` asks.
-package struct ConsumptionSettings: Sendable, Hashable {
+/// The settings of the worker `consumption`: the sources that it asks.
+package struct ConsumptionSettings: WorkerSettings, Hashable {
   /// A source of consumption data.
   package enum Provider: String, Sendable, Hashable, CaseIterable {
     /// The team's own system.
     case http
     /// The compacted topic ``answersTopic``.
     case topic
-    /// `consumptionRules`.
+    /// ``ConsumptionSettings/rules``.
     case rules
   }
 
@@ -31,7 +32,7 @@ package struct ConsumptionSettings: Sendable, Hashable {
         do {
           secrets.append(try SecretFile(file).withBytes { Array($0) })
         } catch {
-          throw error.under(key: "consumption.http.secretFiles")
+          throw error.under(key: "workers.consumption.settings.http.secretFiles")
         }
       }
       return secrets
@@ -46,12 +47,14 @@ package struct ConsumptionSettings: Sendable, Hashable {
   package var providers: [Provider] = []
   /// The team's own system.
   package var http = HTTP()
+  /// Answers by product, type and reason. The first rule that matches decides.
+  package var rules: [ConsumptionRule] = []
 
   /// No sources.
   package init() {}
 }
 
-/// `consumptionRules[]`: an answer for a product, type and reason. The first rule that matches decides.
+/// `rules[]`: an answer for a product, type and reason. The first rule that matches decides.
 package struct ConsumptionRule: Sendable, Hashable {
   /// The app; nil: any.
   package var bundleId: String?
@@ -99,7 +102,7 @@ extension ConsumptionRequest {
 }
 
 extension ConsumptionRule {
-  static let table = SettingTable<ConsumptionRule>(settings: [
+  static let table = SettingTable<ConsumptionRule>([
     Setting("bundleId", \.bundleId, .nonEmptyText, "The app. Unset: any."),
     Setting(
       "product", \.product, .nonEmptyText, "The product, or a prefix of its identifier followed by `*`. Unset: any."),
@@ -124,55 +127,47 @@ extension ConsumptionRule {
   ])
 }
 
-extension SettingCodec where Value: OpenEnum, Value.RawValue == String {
-  /// A codec for the documented values of one of Apple's enums.
-  static func openEnum(_ kind: String) -> Self {
-    scalar(
-      kind, expected: "one of " + Value.allKnown.map(\.rawValue).joined(separator: ", "),
-      parse: { text in
-        let value = Value(rawValue: text)
-        return value.isKnown ? value : nil
-      }, render: { $0.rawValue })
-  }
-}
+extension ConsumptionSettings {
+  /// The keys.
+  package static let table = SettingTable<ConsumptionSettings>([
+    Setting(
+      "providers", \.providers, .list(of: .choice),
+      "The sources of consumption data, in the order in which the worker asks: `http`, `topic`, `rules`."),
+    Setting("http.url", \.http.url, .url, "The URL to which the question is posted; see docs/consumption.md."),
+    Setting(
+      "http.secretFiles", \.http.secretFiles, .list(of: .path),
+      "Files with the secrets that sign the question (Standard Webhooks). List several during a rotation."),
+    Setting(
+      "http.timeout", \.http.timeout, .duration(.milliseconds(100) ... .seconds(3_600)),
+      "How long to wait for an answer before asking again later. Keep it below the worker's `handlerTimeout`."),
+    Setting(
+      "rules", \.rules, entries: ConsumptionRule.table, standard: ConsumptionRule(),
+      "Answers by product, type and reason. The first rule that matches decides."),
+  ])
 
-extension MillraceConfiguration {
-  /// Returns the rules between keys of `consumption` and `consumptionRules[]` that the configuration violates.
-  func brokenConsumptionRelations(
-    _ problem: (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
-  ) -> [MillraceError.Problem] {
+  /// The rules between the keys.
+  package func problems(in configuration: MillraceConfiguration) -> [MillraceError.Problem] {
     var problems: [MillraceError.Problem] = []
-    let (providers, http) = (consumption.providers, consumption.http)
-    if Set(providers).count < providers.count {
-      problems.append(problem("a provider is listed twice", "consumption.providers", "list each provider once"))
+    func check(_ holds: Bool, _ what: String, _ key: String, _ remedy: String) {
+      if !holds { problems.append(.init(what, at: key, remedy: remedy)) }
     }
-    if providers.contains(.http), http.url == nil {
-      problems.append(
-        problem(
-          "the provider `http` has no URL", "consumption.http.url",
-          "set the URL to post to, or remove `http` from consumption.providers"))
+    check(Set(providers).count == providers.count, "a provider is listed twice", "providers", "list each provider once")
+    if providers.contains(.http) {
+      check(
+        http.url != nil, "the provider `http` has no URL", "http.url",
+        "set the URL to post to, or remove `http` from providers")
+      check(
+        !http.secretFiles.isEmpty, "there is no secret to sign the question", "http.secretFiles",
+        "name a file with a secret that your endpoint also has")
     }
-    if let url = http.url, Self.authority(of: url).contains("@") {
-      problems.append(
-        problem(
-          "the URL contains a password", "consumption.http.url", "remove it; secretFiles sign the question")
-      )
-    }
-    if providers.contains(.http), http.secretFiles.isEmpty {
-      problems.append(
-        problem(
-          "there is no secret to sign the question", "consumption.http.secretFiles",
-          "name a file with a secret that your endpoint also has"))
-    }
-    if providers.contains(.rules), consumptionRules.isEmpty {
-      problems.append(
-        problem("there are no rules", "consumptionRules", "write one, or remove `rules` from consumption.providers"))
-    }
-    for (index, rule) in consumptionRules.enumerated() where rule.customerConsented {
-      let broken = rule.request(of: rule.type).violations(productType: rule.type)
-      for violation in broken {
-        problems.append(
-          problem("Apple would refuse this answer: \(violation)", "consumptionRules[\(index)]", "change the rule"))
+    let hasPassword = http.url.map { MillraceConfiguration.authority(of: $0).contains("@") } ?? false
+    check(!hasPassword, "the URL contains a password", "http.url", "remove it; secretFiles sign the question")
+    check(
+      !providers.contains(.rules) || !rules.isEmpty, "there are no rules", "rules",
+      "write one, or remove `rules` from providers")
+    for (index, rule) in rules.enumerated() where rule.customerConsented {
+      for violation in rule.request(of: rule.type).violations(productType: rule.type) {
+        check(false, "Apple would refuse this answer: \(violation)", "rules[\(index)]", "change the rule")
       }
     }
     return problems

@@ -3,16 +3,17 @@ import AppStoreSigning
 import Testing
 
 @testable import MillraceCore
+@testable import MillraceWorker
 
 @Suite struct APISharesTests {
   private func configuration(_ workers: [(name: String, calls: [APIEndpoint]?, weight: Double?)])
     -> MillraceConfiguration
   {
     var configuration = MillraceConfiguration()
-    configuration.workers = workers.map { worker in
-      var settings = WorkerSettings()
-      (settings.name, settings.calls, settings.callWeight) = (worker.name, worker.calls, worker.weight)
-      return settings
+    for worker in workers {
+      var entry = WorkerEntry()
+      (entry.calls, entry.callWeight) = (worker.calls, worker.weight)
+      configuration.workers[worker.name] = entry
     }
     return configuration
   }
@@ -37,7 +38,7 @@ import Testing
     }
     #expect(APIShares(of: "support", in: both).part(at: .lookUpOrderId) == 0.75)
     #expect(APIShares(of: "support", in: both).part(at: .getTransactionInfo) == 0, "undeclared endpoint")
-    both.workers[0].callWeight = 3
+    both.workers["renewal-extensions"]?.callWeight = 3
     #expect(APIShares(of: "renewal-extensions", in: both).part(at: .extendSubscriptionRenewalDate) == 0.75)
     #expect(APIShares(of: "support", in: both).part(at: .extendSubscriptionRenewalDate) == 0.25)
   }
@@ -47,17 +48,14 @@ import Testing
     #expect(APIShares(of: "consumption", in: all).part(at: .sendConsumptionInformation) == 0.5)
     #expect(APIShares(of: "consumption", in: all).undeclared == ["winback"])
     #expect(APIShares(of: "winback", in: all).part(at: .sendConsumptionInformation) == 0.5)
-    all.workers[1].calls = []
+    all.workers["winback"]?.calls = []
     #expect(APIShares(of: "consumption", in: all).part(at: .sendConsumptionInformation) == 1)
     #expect(APIShares(of: "consumption", in: all).undeclared.isEmpty)
     #expect(APIShares(of: "winback", in: all).part(at: .sendConsumptionInformation) == 0)
   }
 
   @Test func `a forwarding worker makes no calls to Apple`() {
-    var all = configuration([("refunds", nil, nil), ("forward-legacy", nil, nil)])
-    var receiver = ForwardSettings()
-    receiver.name = "legacy"
-    all.forward = [receiver]
+    let all = configuration([("refunds", nil, nil), ("forward-legacy", nil, nil)])
     #expect(APIShares(of: "refunds", in: all).part(at: .getTransactionInfo) == 0.75)
     #expect(APIShares(of: "refunds", in: all).undeclared.isEmpty)
   }
@@ -75,7 +73,7 @@ import Testing
         )
       })
     for endpoint in APIEndpoint.allCases {
-      let parts = all.workers.compactMap(\.name).map { APIShares(of: $0, in: all).part(at: endpoint) }
+      let parts = all.workerNames.map { APIShares(of: $0, in: all).part(at: endpoint) }
       #expect(parts.reduce(APIShares.commands(at: endpoint), +) <= 1.000_000_1, "\(endpoint), seed \(seed)")
     }
   }

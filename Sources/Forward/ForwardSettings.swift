@@ -2,11 +2,10 @@
 // migration.
 
 package import AppStore
+package import MillraceCore
 
-/// `forward[]`: one receiver of `millrace-forward`. Each receiver has a worker of its own, `forward-<name>`.
-package struct ForwardSettings: Sendable, Hashable {
-  /// The receiver's name, with which the worker's name ends.
-  package var name: String?
+/// The settings of a worker `forward-<receiver>`, which posts to one receiver.
+package struct ForwardSettings: WorkerSettings, Hashable {
   /// The URL to which notifications are posted.
   package var url: String?
   /// The apps whose notifications it receives; empty: all.
@@ -29,9 +28,6 @@ package struct ForwardSettings: Sendable, Hashable {
   /// The defaults.
   package init() {}
 
-  /// The worker that posts to a receiver of this name.
-  package static func workerName(_ name: String) -> String { "forward-\(name)" }
-
   /// Returns whether the receiver receives a notification of a type, app and environment; nil stands for a value that
   /// the notification does not name.
   package func takes(type: String?, bundleId: String?, environment: AppStoreEnvironment?) -> Bool {
@@ -47,7 +43,7 @@ package struct ForwardSettings: Sendable, Hashable {
     for (name, file) in headerFiles.sorted(by: { $0.key < $1.key }) {
       do {
         fields.append((name, try SecretFile(file).withBytes { String(decoding: $0, as: UTF8.self) }))
-      } catch { throw error.under(key: "forward[].headerFiles") }
+      } catch { throw error.under(key: "headerFiles of a receiver") }
     }
     return fields
   }
@@ -68,11 +64,8 @@ extension AppSettings {
 }
 
 extension ForwardSettings {
-  static let table = SettingTable<ForwardSettings>(settings: [
-    Setting(
-      "name", \.name, .workerName,
-      "The receiver's name. Its worker is `forward-<name>`, with its own group, retries and dead letters. Required."
-    ),
+  /// The keys.
+  package static let table = SettingTable<ForwardSettings>([
     Setting("url", \.url, .url, "The URL to which notifications are posted. Redirects are not followed. Required."),
     Setting(
       "bundleIds", \.bundleIds, .list(of: .nonEmptyText), "The apps whose notifications it receives. Empty: all."),
@@ -100,45 +93,30 @@ extension ForwardSettings {
   ])
 }
 
-extension MillraceConfiguration {
-  /// Returns the rules between keys of `forward[]` that the configuration violates.
-  func brokenForwardRelations(
-    _ problem: (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem
-  ) -> [MillraceError.Problem] {
+extension ForwardSettings {
+  /// The rules between the keys.
+  package func problems(in configuration: MillraceConfiguration) -> [MillraceError.Problem] {
     var problems: [MillraceError.Problem] = []
-    var seen: Set<String> = []
-    for (index, receiver) in forward.enumerated() {
-      let key = "forward[\(index)]"
-      func check(_ holds: Bool, _ what: String, _ member: String, _ remedy: String) {
-        if !holds { problems.append(problem(what, "\(key).\(member)", remedy)) }
-      }
-      if let name = receiver.name {
-        check(seen.insert(name).inserted, "two receivers have the name \(name)", "name", "rename one")
-        check(
-          WorkerSettings.isName(ForwardSettings.workerName(name)), "the name is too long", "name",
-          "use at most 32 characters")
-      } else {
-        check(false, "the receiver has no name", "name", "set a name; its topics are named after it")
-      }
-      check(receiver.url != nil, "the receiver has no url", "url", "set the URL to post to")
-      let hasPassword = receiver.url.map { Self.authority(of: $0).contains("@") } ?? false
-      check(!hasPassword, "the URL contains a password", "url", "move it to headerFiles")
-      check(!receiver.environments.isEmpty, "the receiver has no environments", "environments", "list at least one")
-      for bundleId in receiver.bundleIds where !apps.contains(where: { $0.bundleId == bundleId }) {
-        check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")
-      }
-      let own = apps.filter { receiver.bundleIds.isEmpty || receiver.bundleIds.contains($0.bundleId) }
-      check(
-        !receiver.restorePassword || own.contains { !$0.sharedSecretFiles.isEmpty },
-        "no app of this receiver has a shared secret", "restorePassword", "set apps[].sharedSecretFiles, or unset it")
-      for name in receiver.headers.keys.sorted() where receiver.headerFiles[name] != nil {
-        check(false, "`\(name)` is also set in headers", "headerFiles", "keep one of them")
-      }
-      for name in receiver.headers.keys.sorted() + receiver.headerFiles.keys.sorted() {
-        check(
-          !ForwardSettings.ownHeaders.contains(name.lowercased()), "`\(name)` is set by Millrace", "headers",
-          "remove it")
-      }
+    func check(_ holds: Bool, _ what: String, _ key: String, _ remedy: String) {
+      if !holds { problems.append(.init(what, at: key, remedy: remedy)) }
+    }
+    check(url != nil, "the receiver has no url", "url", "set the URL to post to")
+    let hasPassword = url.map { MillraceConfiguration.authority(of: $0).contains("@") } ?? false
+    check(!hasPassword, "the URL contains a password", "url", "move it to headerFiles")
+    check(!environments.isEmpty, "the receiver has no environments", "environments", "list at least one")
+    let apps = configuration.apps
+    for bundleId in bundleIds where !apps.contains(where: { $0.bundleId == bundleId }) {
+      check(false, "the app \(bundleId) is not configured", "bundleIds", "add it to apps, or correct it")
+    }
+    let own = apps.filter { bundleIds.isEmpty || bundleIds.contains($0.bundleId) }
+    check(
+      !restorePassword || own.contains { !$0.sharedSecretFiles.isEmpty },
+      "no app of this receiver has a shared secret", "restorePassword", "set apps[].sharedSecretFiles, or unset it")
+    for name in headers.keys.sorted() where headerFiles[name] != nil {
+      check(false, "`\(name)` is also set in headers", "headerFiles", "keep one of them")
+    }
+    for name in headers.keys.sorted() + headerFiles.keys.sorted() {
+      check(!Self.ownHeaders.contains(name.lowercased()), "`\(name)` is set by Millrace", "headers", "remove it")
     }
     return problems
   }
