@@ -50,19 +50,25 @@ public struct InnerForgery: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(token.rawValue): \(error.reason.rawValue): \(error.message)" }
 }
 
-/// The verdict about the inner tokens of a notification whose outer token is genuine. Act on a notification only if the
-/// verdict is ``verified``.
+/// The verdict about the inner tokens of a notification whose outer token is genuine. Act on a notification only if
+/// ``isGenuine``.
 public enum InnerVerdict: Sendable, Hashable {
+  /// The notification's signature covers the text of every inner token, and their claims agree with the notification's.
+  case vouched
   /// Apple signed every inner token, and all agree with the notification. Also used if there are no inner tokens.
   case verified
-  /// Every inner token is genuine, but these fields differ: a genuine token in the wrong notification.
+  /// These fields differ: a genuine token in the wrong notification.
   case mismatch([InnerMismatch])
-  /// The first inner token that is not genuine.
+  /// The first inner token that is not genuine; with ``InnerTokens/vouched``, that cannot be decoded.
   case forged(InnerForgery)
 
-  /// `verified`, `mismatch` or `forged`, as `millrace verify` prints it.
+  /// Whether the notification can be acted on: ``vouched`` or ``verified``.
+  public var isGenuine: Bool { self == .vouched || self == .verified }
+
+  /// `vouched`, `verified`, `mismatch` or `forged`, as `millrace verify` prints it.
   public var name: String {
     switch self {
+    case .vouched: "vouched"
     case .verified: "verified"
     case .mismatch: "mismatch"
     case .forged: "forged"

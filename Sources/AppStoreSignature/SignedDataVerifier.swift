@@ -32,6 +32,8 @@ public struct SignedDataVerifier: Sendable {
     public var chainCacheCapacity = 32
     /// Checks revocation after the signature and chain were verified. The default, nil, skips the check.
     public var revocation: (any RevocationChecking)?
+    /// How the inner tokens of notifications are checked.
+    public var innerTokens = InnerTokens.vouched
     /// The current time, for data without a signing date.
     public var now: @Sendable () -> Timestamp = SignedDataVerifier.systemTime
 
@@ -49,10 +51,10 @@ public struct SignedDataVerifier: Sendable {
       builder: try ChainBuilder(trustedRoots: configuration.trustedRoots),
       cache: ChainCache(capacity: configuration.chainCacheCapacity),
       revocation: configuration.revocation,
-      now: configuration.now)
+      now: configuration.now, innerTokens: configuration.innerTokens)
   }
 
-  /// Verifies a version 2 notification, including its inner tokens.
+  /// Verifies a version 2 notification, and its inner tokens as ``Configuration/innerTokens`` says.
   ///
   /// - Parameters:
   ///   - jws: the compact JWS, the value of `signedPayload`. Contiguous collections (arrays, views of buffers, `utf8`

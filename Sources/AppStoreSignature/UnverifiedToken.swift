@@ -31,6 +31,17 @@ public struct UnverifiedToken: Sendable, Hashable {
     }
   }
 
+  /// Returns the payload of a token alone.
+  static func payload(of jws: String) throws(VerificationError) -> JSONObject {
+    let read = { (bytes: UnsafeRawBufferPointer) -> Result<JSONObject, VerificationError> in
+      Result { () throws(VerificationError) in try object(try CompactToken(bytes).payload, "payload") }
+    }
+    if let result = jws.utf8.withContiguousStorageIfAvailable({ read(UnsafeRawBufferPointer($0)) }) {
+      return try result.get()
+    }
+    return try Array(jws.utf8).withUnsafeBytes(read).get()
+  }
+
   private static func object(
     _ segment: UnsafeRawBufferPointer, _ name: String
   ) throws(VerificationError) -> JSONObject {

@@ -10,11 +10,11 @@ public struct VerifiedNotification: Sendable {
   /// The verdict about the inner tokens.
   public let inner: InnerVerdict
   /// The transaction; nil if there is none or it is not genuine.
-  public let transaction: JWSTransactionDecodedPayload?
+  public let transaction: VouchedToken<JWSTransactionDecodedPayload>?
   /// The renewal info; nil if there is none or it is not genuine.
-  public let renewalInfo: JWSRenewalInfoDecodedPayload?
+  public let renewalInfo: VouchedToken<JWSRenewalInfoDecodedPayload>?
   /// The app transaction; nil if there is none or it is not genuine.
-  public let appTransaction: AppTransaction?
+  public let appTransaction: VouchedToken<AppTransaction>?
   /// The chain that signed the outer token.
   public let chain: CertificateChain
 

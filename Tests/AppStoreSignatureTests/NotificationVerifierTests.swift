@@ -23,7 +23,7 @@ struct NotificationVerifierTests {
           InnerMismatch(
             token: .transaction, field: "bundleId", expected: "com.example.app", found: "com.example.app.other")
         ]))
-    #expect(found.transaction?.bundleId == "com.example.app.other")
+    #expect(found.transaction?.payload.bundleId == "com.example.app.other")
     #expect(found.renewalInfo != nil)
   }
 

@@ -169,10 +169,13 @@ struct SignedDataVerifierTests {
     let transaction = Array(try #require(renewal.payload.data?.signedTransactionInfo).utf8)
     let renewalInfo = Array(try #require(renewal.payload.data?.signedRenewalInfo).utf8)
     let appTransaction = Array(try #require(consent.payload.appData?.signedAppTransactionInfo).utf8)
-    #expect(try await verifier.verifyTransaction(transaction, identity: .example).payload == renewal.transaction)
-    #expect(try await verifier.verifyRenewalInfo(renewalInfo, identity: .example).payload == renewal.renewalInfo)
     #expect(
-      try await verifier.verifyAppTransaction(appTransaction, identity: .example).payload == consent.appTransaction)
+      try await verifier.verifyTransaction(transaction, identity: .example).payload == renewal.transaction?.payload)
+    #expect(
+      try await verifier.verifyRenewalInfo(renewalInfo, identity: .example).payload == renewal.renewalInfo?.payload)
+    #expect(
+      try await verifier.verifyAppTransaction(appTransaction, identity: .example).payload
+        == consent.appTransaction?.payload)
 
     let elsewhere = IdentityPolicy([AppIdentity(bundleId: "com.other", environments: [.sandbox])])
     await #expect(throws: VerificationError.self) {

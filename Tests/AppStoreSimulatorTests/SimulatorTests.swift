@@ -69,6 +69,7 @@ import Testing
     #expect(report.json["notifications"] != nil && report.json["asked"] != nil)
 
     var configuration = SignedDataVerifier.Configuration()
+    configuration.innerTokens = .verified
     configuration.trustedRoots = [simulator.signer.leaves.rootDER]
     let verifier = try SignedDataVerifier(configuration)
     for body in posted.withLock({ $0 }) {

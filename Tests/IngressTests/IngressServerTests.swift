@@ -73,7 +73,8 @@ import MillraceCore
   }
 
   @Test func `each forgery is refused with its own status and none is stored as a notification`() async throws {
-    let fixture = try IngressFixture()
+    var fixture = try IngressFixture()
+    fixture.configuration.trust.innerTokens = .verified
     let forgeries = try Forgeries(
       chain: fixture.chain, app: fixture.app, signedDate: IngressFixture.signedDate, seed: 3
     ).all()
@@ -101,6 +102,29 @@ import MillraceCore
 
   private func copies(of forgeries: [Forgery], where isMeant: (Forgery) -> Bool) -> [[UInt8]] {
     forgeries.filter { isWorthKeeping($0) && isMeant($0) }.map(\.jws)
+  }
+
+  @Test func `a notification vouches for its inner tokens, and is refused if their claims differ`() async throws {
+    let fixture = try IngressFixture()
+    let inside = try Forgeries(
+      chain: fixture.chain, app: fixture.app, signedDate: IngressFixture.signedDate, seed: 3
+    ).all().filter { [.innerForged, .innerMismatch].contains($0.expectation) }
+    #expect(inside.count > 2)
+    let forgeries = inside
+    try await fixture.run { (ingress) async throws in
+      var stored: Set<[UInt8]?> = []
+      for forgery in forgeries {
+        let answer = try await ingress.post(body(forgery.jws))
+        let agrees = ["inner-by-stranger", "inner-renewal-by-stranger"].contains(forgery.label)
+        #expect(answer.status == (agrees ? 200 : 401), "\(forgery.label): \(answer)")
+        if agrees { stored.insert(forgery.jws) }
+      }
+      var found: Set<[UInt8]?> = []
+      for topic in ingress.catalog.notificationTopics {
+        found.formUnion(try await ingress.records(of: topic.name).map(\.value))
+      }
+      #expect(found == stored && !stored.isEmpty)
+    }
   }
 
   private func expectedStatus(_ forgery: Forgery) -> Int {

@@ -71,6 +71,7 @@ struct Token: Sendable {
 
   func verifier() throws -> SignedDataVerifier {
     var configuration = SignedDataVerifier.Configuration()
+    configuration.innerTokens = .verified
     configuration.trustedRoots = [root]
     return try SignedDataVerifier(configuration)
   }

@@ -36,6 +36,7 @@ struct Prepare: ParsableCommand {
       directory: \(topics)
     trust:
       roots: [\(workspace.rootPath)] # the simulator's, instead of Apple's
+      innerTokens: verified # some forgeries are tokens inside a genuine notification
     apps:
       - bundleId: \(Workspace.app.bundleId)
         appAppleId: \(Workspace.app.appAppleId)

@@ -81,7 +81,7 @@ struct ResponseReader: Sendable {
       throw unverifiable(item, error)
     }
     switch notification.inner {
-    case .verified:
+    case .vouched, .verified:
       return notification
     case .forged(let forgery):
       throw unverifiable("\(item), \(forgery.token.rawValue)", forgery.error)

@@ -47,6 +47,10 @@ extension MillraceConfiguration {
       "trust.roots", \.trust.roots, .list(of: .path),
       "DER or PEM files of the trusted root certificates. Empty: the bundled Apple Root CA - G3."),
     Setting(
+      "trust.innerTokens", \.trust.innerTokens, .choice,
+      "How the tokens inside a version 2 notification are checked. `vouched`: the notification's signature covers their "
+        + "text, and their claims must agree with it. `verified`: each signature and chain is verified as well."),
+    Setting(
       "trust.revocation.enabled", \.trust.revocation.enabled, .boolean,
       "Whether to ask Apple's OCSP responder if a certificate was revoked. Each chain is checked once while the answer "
         + "is valid."),

@@ -2,6 +2,7 @@
 // names, accepted values and meanings; ConfigurationRelations.swift has the rules between keys.
 
 public import AppStore
+package import AppStoreSignature
 
 /// One configuration for all processes of a deployment; each reads the part it needs.
 ///
@@ -105,6 +106,8 @@ package struct TrustSettings: Sendable, Hashable {
 
   /// DER or PEM files of root certificates; empty: the bundled Apple Root CA - G3.
   package var roots: [String] = []
+  /// How the inner tokens of notifications are checked.
+  package var innerTokens = InnerTokens.vouched
   /// The online revocation checks.
   package var revocation = Revocation()
 

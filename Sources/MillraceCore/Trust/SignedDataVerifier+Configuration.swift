@@ -11,6 +11,7 @@ extension SignedDataVerifier {
     var configuration = Configuration()
     configuration.now = { clock.wallTime }
     configuration.revocation = revocation
+    configuration.innerTokens = trust.innerTokens
     if !trust.roots.isEmpty {
       var roots: [[UInt8]] = []
       for path in trust.roots {

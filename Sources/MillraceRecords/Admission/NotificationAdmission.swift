@@ -138,8 +138,9 @@ package enum AdmittedNotification: Sendable {
     switch self {
     case .v2(let verified, let jws):
       .v2(
-        jws: jws, payload: verified.payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
-        appTransaction: verified.appTransaction, origin: origin, traceParent: traceParent, router: router)
+        jws: jws, payload: verified.payload, transaction: verified.transaction?.payload,
+        renewalInfo: verified.renewalInfo?.payload, appTransaction: verified.appTransaction?.payload, origin: origin,
+        traceParent: traceParent, router: router)
     case .v1(let body, let value, let bundleId, let passwordPlace):
       .v1(
         value: value, body: body, bundleId: bundleId, passwordPlace: passwordPlace, receivedAt: receivedAt,

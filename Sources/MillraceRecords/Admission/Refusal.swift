@@ -118,7 +118,7 @@ extension Refusal {
   /// refused.
   init?(_ inner: InnerVerdict, unverifiable: IngressSettings.Unverifiable) {
     switch inner {
-    case .verified: return nil
+    case .vouched, .verified: return nil
     case .mismatch(let facts):
       let facts = facts.map(\.description).joined(separator: ", ")
       self.init(.innerMismatch, .unauthorized, facts, isWorthKeeping: true)

@@ -95,8 +95,9 @@ public struct NotificationFixtures: Sendable {
     let jws = try resigned(sample.jws, change)
     let verified = try await verifier.verifyNotification(jws, identity: identities)
     let record = NotificationRecord.v2(
-      jws: jws, payload: verified.payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
-      appTransaction: verified.appTransaction, origin: origin, traceParent: nil,
+      jws: jws, payload: verified.payload, transaction: verified.transaction?.payload,
+      renewalInfo: verified.renewalInfo?.payload, appTransaction: verified.appTransaction?.payload, origin: origin,
+      traceParent: nil,
       router: try topic.map { try Self.router(to: $0) } ?? router)
     return NotificationFixture(record: record)
   }

@@ -9,7 +9,7 @@ public import MillraceRecords
 public struct AppStoreNotification: Sendable {
   /// The content, by version of App Store Server Notifications.
   public enum Content: Sendable {
-    /// A version 2 notification: signed by Apple, with verified inner tokens.
+    /// A version 2 notification, signed by Apple. Its signature covers the inner tokens.
     case v2(VerifiedNotification)
     /// A version 1 notification: unsigned, received with the shared secret. Treat it as a hint and confirm it before
     /// you act.
@@ -64,21 +64,22 @@ public struct AppStoreNotification: Sendable {
   public var payload: ResponseBodyV2DecodedPayload? {
     if case .v2(let verified) = content { verified.payload } else { nil }
   }
-  /// The verified transaction, if there is one.
+  /// The transaction of the notification, if there is one. To store the signed token or to send it on, verify it first:
+  /// ``VouchedToken/verified(by:identity:)``.
   public var transaction: JWSTransactionDecodedPayload? {
     switch content {
-    case .v2(let verified): verified.transaction
+    case .v2(let verified): verified.transaction?.payload
     case .found(let transaction): transaction
     case .v1: nil
     }
   }
-  /// The verified renewal info, if there is one.
+  /// The renewal info of the notification, if there is one.
   public var renewalInfo: JWSRenewalInfoDecodedPayload? {
-    if case .v2(let verified) = content { verified.renewalInfo } else { nil }
+    if case .v2(let verified) = content { verified.renewalInfo?.payload } else { nil }
   }
-  /// The verified app transaction, if there is one.
+  /// The app transaction of the notification, if there is one.
   public var appTransaction: AppTransaction? {
-    if case .v2(let verified) = content { verified.appTransaction } else { nil }
+    if case .v2(let verified) = content { verified.appTransaction?.payload } else { nil }
   }
   /// The result of a mass renewal-date extension, if the notification reports one.
   public var summary: NotificationSummary? { payload?.summary }

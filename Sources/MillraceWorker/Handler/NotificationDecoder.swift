@@ -92,7 +92,7 @@ struct NotificationDecoder: NotificationDecoding {
         isTemporary: error.isTemporary)
     }
     switch verified.inner {
-    case .verified: break
+    case .vouched, .verified: break
     case .mismatch(let mismatches):
       throw UndecodableRecord(
         reason: .unverified, description: mismatches.map(\.description).joined(separator: ", "))
@@ -110,8 +110,8 @@ struct NotificationDecoder: NotificationDecoding {
     }
     let key =
       OrderingKey.of(
-        payload, transaction: verified.transaction, renewalInfo: verified.renewalInfo,
-        appTransaction: verified.appTransaction) ?? id
+        payload, transaction: verified.transaction?.payload, renewalInfo: verified.renewalInfo?.payload,
+        appTransaction: verified.appTransaction?.payload) ?? id
     try Self.check(key, record, envelope)
     return AppStoreNotification(
       id: id, event: NotificationEvent(payload.notificationType, payload.subtype), content: .v2(verified),

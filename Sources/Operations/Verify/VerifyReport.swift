@@ -24,8 +24,8 @@ package struct VerifyReport: Sendable, Hashable {
     var own: JSONObject = ["valid": true, "inner": .string(verified.inner.name)]
     if let message = verified.inner.message { own["innerMessage"] = .string(message) }
     let parts: [(String, JSONObject?)] = [
-      ("transaction", verified.transaction?.json), ("renewalInfo", verified.renewalInfo?.json),
-      ("appTransaction", verified.appTransaction?.json),
+      ("transaction", verified.transaction?.payload.json), ("renewalInfo", verified.renewalInfo?.payload.json),
+      ("appTransaction", verified.appTransaction?.payload.json),
     ]
     var decoded = JSONObject()
     for case (let name, let part?) in parts { decoded[name] = .object(part) }
@@ -63,7 +63,7 @@ extension InnerVerdict {
   /// The problem with the inner tokens; nil if there is none.
   var message: String? {
     switch self {
-    case .verified: nil
+    case .vouched, .verified: nil
     case .mismatch(let facts): facts.map(\.description).joined(separator: ", ")
     case .forged(let forgery): forgery.description
     }

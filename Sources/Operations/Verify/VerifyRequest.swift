@@ -67,6 +67,8 @@ package struct VerifyRequest: Sendable, Hashable {
     _ configuration: MillraceConfiguration?, clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
   ) throws -> SignedDataVerifier {
     var trust = configuration?.trust ?? TrustSettings()
+    // Who asks about a file wants to know whether each of its tokens is genuine.
+    trust.innerTokens = .verified
     let revocation = trust.revocation.checker(clock: clock, transport: transport)
     guard !roots.isEmpty else {
       return try SignedDataVerifier.configured(trust, clock: clock, revocation: revocation)

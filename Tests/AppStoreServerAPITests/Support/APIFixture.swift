@@ -45,6 +45,7 @@ struct APIFixture {
   ) throws -> AppStoreServerClient {
     var verification = SignedDataVerifier.Configuration()
     verification.trustedRoots = [chain.rootDER]
+    verification.innerTokens = .verified
     let now = clock
     verification.now = { now.wallTime }
     return AppStoreServerClient(

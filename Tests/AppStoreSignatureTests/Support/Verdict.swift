@@ -15,7 +15,7 @@ enum Verdict: Sendable, Hashable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .accepted(.verified): "accepted"
+    case .accepted(.verified), .accepted(.vouched): "accepted"
     case .accepted(let inner): "accepted, inner \(inner)"
     case .refused(let error): "refused as \(error)"
     }
@@ -25,13 +25,15 @@ enum Verdict: Sendable, Hashable, CustomStringConvertible {
 extension SignedDataVerifier {
   /// A verifier that trusts only this chain's root. The test chooses the current time.
   static func trusting(
-    _ chain: SigningChain, now: Timestamp = testDate, capacity: Int = 32, revocation: (any RevocationChecking)? = nil
+    _ chain: SigningChain, now: Timestamp = testDate, capacity: Int = 32, revocation: (any RevocationChecking)? = nil,
+    innerTokens: InnerTokens = .verified
   ) throws -> SignedDataVerifier {
     var configuration = Configuration()
     configuration.trustedRoots = [chain.rootDER]
     configuration.chainCacheCapacity = capacity
     configuration.revocation = revocation
     configuration.now = { now }
+    configuration.innerTokens = innerTokens
     return try SignedDataVerifier(configuration)
   }
 

@@ -16,6 +16,7 @@ import Testing
   func `every type and subtype can be sent alone, and verifies with its inner tokens`(realm: RealmID) async throws {
     let signer = try Rehearsal.signer()
     var configuration = SignedDataVerifier.Configuration()
+    configuration.innerTokens = .verified
     configuration.trustedRoots = [signer.leaves.rootDER]
     let verifier = try SignedDataVerifier(configuration)
     for kind in SampleKind.all {
@@ -31,8 +32,8 @@ import Testing
       #expect(found.payload.subtype == kind.subtype)
       #expect(found.payload.notificationUUID == subject.facts.uuid.text)
       #expect(found.payload.oddFields.isEmpty, "\(kind)")
-      #expect(found.transaction?.oddFields.isEmpty ?? true, "\(kind)")
-      #expect(found.renewalInfo?.oddFields.isEmpty ?? true, "\(kind)")
+      #expect(found.transaction?.payload.oddFields.isEmpty ?? true, "\(kind)")
+      #expect(found.renewalInfo?.payload.oddFields.isEmpty ?? true, "\(kind)")
       try checkPresence(found, kind, realm)
     }
   }
@@ -49,24 +50,24 @@ import Testing
       #expect((data.appAppleId == nil) == (isTest && realm == Rehearsal.sandbox), "\(kind)")
       #expect((data.signedTransactionInfo == nil) == isTest, "\(kind)")
       #expect((data.bundleVersion == nil) == isTest, "\(kind)")
-      let isSubscription = found.transaction?.type == .autoRenewableSubscription
+      let isSubscription = found.transaction?.payload.type == .autoRenewableSubscription
       #expect((data.signedRenewalInfo != nil) == isSubscription, "\(kind)")
       #expect((data.status != nil) == isSubscription, "\(kind)")
       #expect((data.consumptionRequestReason != nil) == (kind.type == .consumptionRequest), "\(kind)")
     } else {
       #expect(["summary", "externalPurchaseToken", "appData"].contains(members.last ?? ""), "\(kind)")
     }
-    if let renewal = found.renewalInfo {
+    if let renewal = found.renewalInfo?.payload {
       let hasPrice = renewal.autoRenewStatus == .on || kind.type == .refund
       #expect((renewal.json["renewalPrice"] != nil) == hasPrice, "\(kind)")
       #expect((renewal.json["currency"] != nil) == hasPrice, "\(kind)")
       #expect((renewal.json["isInBillingRetryPeriod"] == nil) == (renewal.expirationIntent == nil), "\(kind)")
     }
     if kind.type == .didRenew, kind.subtype == nil {
-      let purchased = try #require(found.transaction?.purchaseDate)
+      let purchased = try #require(found.transaction?.payload.purchaseDate)
       #expect(purchased > (try #require(found.payload.signedDate)))
     }
-    if let signed = found.transaction?.signedDate {
+    if let signed = found.transaction?.payload.signedDate {
       #expect(signed <= (try #require(found.payload.signedDate)))
     }
     if let token = found.payload.externalPurchaseToken {

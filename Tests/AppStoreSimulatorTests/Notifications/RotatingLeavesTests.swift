@@ -19,6 +19,7 @@ import Testing
     #expect(second.rootDER == leaves.rootDER && second.intermediateDER == first.intermediateDER)
 
     var configuration = SignedDataVerifier.Configuration()
+    configuration.innerTokens = .verified
     configuration.trustedRoots = [leaves.rootDER]
     let verifier = try SignedDataVerifier(configuration)
     var samples = SampleNotifications(chain: second, app: SampleApp(bundleId: Rehearsal.app.bundleId), seed: 1)

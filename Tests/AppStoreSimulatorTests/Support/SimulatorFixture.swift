@@ -137,6 +137,7 @@ struct SimulatorFixture {
   var verifier: SignedDataVerifier {
     get throws {
       var configuration = SignedDataVerifier.Configuration()
+      configuration.innerTokens = .verified
       configuration.trustedRoots = [try Self.chain.get().rootDER]
       return try SignedDataVerifier(configuration)
     }

@@ -33,7 +33,7 @@ import Testing
     #expect(fixture.id == "id-1")
     #expect(fixture.producerRecord.topic == "refunds")
     let verified = try await fixtures.verifier.verifyNotification(fixture.bytes, identity: fixtures.identities)
-    #expect(verified.transaction?.productId == "coins.100")
+    #expect(verified.transaction?.payload.productId == "coins.100")
     #expect(verified.payload.notificationUUID == "id-1")
   }
 
