@@ -1,4 +1,4 @@
-// Loads the real ingress, a server that does nothing, and one that does only the indispensable checks.
+// Loads the real ingress, a server that does nothing, and two that only check raw signatures.
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
@@ -10,9 +10,9 @@ struct IngressBenchmark: AsyncParsableCommand {
     commandName: "ingress",
     abstract: "Compares millrace-ingress on an embedded cluster with the same HTTP server doing less.",
     discussion: """
-      (a) answers 200 without any check, (b) is the ingress, (c) checks the raw signatures of the three tokens. Server,
-      cluster and load generator share the machine, each in its own process. The embedded cluster keeps 5 MiB a
-      partition and drops older records, which is harmless here because nothing reads them.
+      (a) answers 200 without any check, (b) is the ingress, (c) checks the raw signatures of the three tokens, (d) that
+      of the outer token. Server, cluster and load generator share the machine, each in its own process. The embedded
+      cluster keeps 5 MiB a partition and drops older records, which is harmless here because nothing reads them.
       """)
 
   @OptionGroup var output: OutputOptions

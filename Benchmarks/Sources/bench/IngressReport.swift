@@ -25,7 +25,7 @@ struct IngressReport {
     object["benchmark"] = .string("ingress")
     object["connections"] = .integer(Int64(connections))
     object["bytes"] = .integer(Int64(bytes))
-    for (name, contender) in zip(["a", "b", "c"], contenders) {
+    for (name, contender) in zip(["a", "b", "c", "d"], contenders) {
       var part = JSONObject()
       part["server"] = .string(String(contender.name.dropFirst(3)))
       part.set("requestsPerSecond", contender.requestsPerSecond)
@@ -37,6 +37,7 @@ struct IngressReport {
       object[name] = .object(part)
     }
     object.set("ratio", ratio(1, 2))
+    object.set("ratioToOneCheck", ratio(1, 3))
     object.set("ratioToBlind", ratio(1, 0))
     object.set("peakMemoryMB", contenders[1].process.peakMemory / 1e6)
     return object.line
@@ -52,7 +53,7 @@ struct IngressReport {
     }
     return """
       \(table.text)
-      b / c \(Numbers.fixed(ratio(1, 2), 3))   b / a \(Numbers.fixed(ratio(1, 0), 3))
+      b / d \(Numbers.fixed(ratio(1, 3), 3))   b / c \(Numbers.fixed(ratio(1, 2), 3))   b / a \(Numbers.fixed(ratio(1, 0), 3))
       \(connections) connections, bodies of \(bytes) bytes; medians of alternating rounds; servers, cluster and wrk share the machine
       """
   }

@@ -36,7 +36,7 @@ final class IngressStage {
     try Self.wait("the cluster") { FileManager.default.fileExists(atPath: bootstrap) || !cluster.isRunning }
     guard let address = FileManager.default.contents(atPath: bootstrap) else { throw BenchError("no cluster started") }
 
-    let ports = try FreePorts.find(4)
+    let ports = try FreePorts.find(5)
     let configuration = directory + "/millrace.yaml"
     try Data(yaml(String(decoding: address, as: UTF8.self), topics, ingress: ports[1], admin: ports[3]).utf8)
       .write(to: URL(fileURLWithPath: configuration))
@@ -50,6 +50,7 @@ final class IngressStage {
         "b  millrace-ingress", port: ports[1],
         process: try ChildProcess(ingress, ["--config", configuration], log: directory + "/ingress.log")),
       Contender("c  three raw P-256 checks", port: ports[2], process: try baseline(.checks, ports[2])),
+      Contender("d  one raw P-256 check", port: ports[4], process: try baseline(.check, ports[4])),
     ]
   }
 
