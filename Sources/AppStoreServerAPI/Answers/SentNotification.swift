@@ -5,7 +5,7 @@ public import AppStoreSignature
 
 /// A notification that Apple sent or tried to send.
 public struct SentNotification: Sendable {
-  /// The notification. Its signature and those of its inner tokens are verified.
+  /// The notification. Its signature is verified.
   public let notification: VerifiedNotification
   /// The compact JWS as Apple posted it.
   public let jws: String

@@ -5,7 +5,7 @@ internal import AppStore
 
 /// One key of a table of settings.
 public struct Setting<Root: Sendable>: Sendable {
-  /// The place of a value, for the problems of what it contains.
+  /// The place of a value, for errors about its content.
   package struct Place {
     /// The file or the environment variable.
     package var source: String

@@ -30,7 +30,7 @@ public actor WorkerHarness {
     public var lanes = 2
     /// The configuration of the worker. The harness adds the app and the trusted root.
     public var configuration = MillraceConfiguration()
-    /// The worker's own settings; nil: those of ``configuration``.
+    /// The worker's own settings. If nil, ``configuration`` has them.
     public var settings: (any WorkerSettings)?
     /// Additional topics, with one partition each, that the worker reads or writes.
     public var tables: [String] = []

@@ -135,13 +135,13 @@ public struct WorkerSetup: Sendable {
   /// Sends HTTP requests to other servers. The process closes it. It has no timeout of its own: a handler run is
   /// limited by ``WorkerPolicy/handlerTimeout``.
   public var http: any HTTPExchange
-  /// The settings that a test set; nil: those of the configuration.
+  /// The settings that a test set. If nil, the configuration has them.
   private let given: (any WorkerSettings)?
   /// Access to the worker's topics; nil in a setup that a test created.
   private let log: (any RecordLog)?
 
   /// Creates a setup for tests.
-  /// - Parameter settings: The worker's settings; nil: those of the configuration.
+  /// - Parameter settings: The worker's settings. If nil, the configuration has them.
   public init(
     name: String, configuration: MillraceConfiguration, settings: (any WorkerSettings)? = nil, clock: MillraceClock,
     logger: Logger, http: any HTTPExchange

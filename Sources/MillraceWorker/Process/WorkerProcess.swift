@@ -88,7 +88,7 @@ package enum WorkerProcess {
   /// Creates the runtime of a worker.
   /// - Parameters:
   ///   - givenDecoder: A decoder for benchmarks, which may omit verification.
-  ///   - settings: The worker's settings, for tests; nil: those of the configuration.
+  ///   - settings: The worker's settings, for tests. If nil, the configuration has them.
   package static func runtime<Worker: NotificationWorker>(
     _ type: Worker.Type, as given: WorkerIdentity? = nil, _ configuration: MillraceConfiguration,
     _ policy: WorkerPolicy, log: any RecordLog,
