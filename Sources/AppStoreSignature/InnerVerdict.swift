@@ -59,7 +59,7 @@ public enum InnerVerdict: Sendable, Hashable {
   case verified
   /// These fields differ: a genuine token in the wrong notification.
   case mismatch([InnerMismatch])
-  /// The first inner token that is not genuine; with ``InnerTokens/vouched``, that cannot be decoded.
+  /// The first inner token that is not genuine; with ``InnerTokenCheck/vouched``, that cannot be decoded.
   case forged(InnerForgery)
 
   /// Whether the notification can be acted on: ``vouched`` or ``verified``.

@@ -33,7 +33,7 @@ public struct SignedDataVerifier: Sendable {
     /// Checks revocation after the signature and chain were verified. The default, nil, skips the check.
     public var revocation: (any RevocationChecking)?
     /// How the inner tokens of notifications are checked.
-    public var innerTokens = InnerTokens.vouched
+    public var innerTokens = InnerTokenCheck.vouched
     /// The current time, for data without a signing date.
     public var now: @Sendable () -> Timestamp = SignedDataVerifier.systemTime
 

@@ -9,7 +9,7 @@ struct TokenVerifier: Sendable {
   let cache: ChainCache
   let revocation: (any RevocationChecking)?
   let now: @Sendable () -> Timestamp
-  let innerTokens: InnerTokens
+  let innerTokens: InnerTokenCheck
 
   /// Verifies a compact JWS.
   func verify<Payload: SignedPayload>(

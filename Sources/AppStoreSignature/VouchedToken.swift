@@ -2,7 +2,7 @@
 public import AppStore
 
 /// How the inner tokens of a notification are checked.
-public enum InnerTokens: String, Sendable, Hashable, CaseIterable {
+public enum InnerTokenCheck: String, Sendable, Hashable, CaseIterable {
   /// The signature of the notification covers their text. They are decoded, and their claims are compared with the
   /// notification's.
   case vouched

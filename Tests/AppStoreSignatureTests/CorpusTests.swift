@@ -24,8 +24,8 @@ struct CorpusTests {
 
   @Test(
     "everything that Apple signed is accepted with the stated type, subtype, UUID and dates",
-    arguments: InnerTokens.allCases)
-  func genuine(innerTokens: InnerTokens) async throws {
+    arguments: InnerTokenCheck.allCases)
+  func genuine(innerTokens: InnerTokenCheck) async throws {
     var configuration = SignedDataVerifier.Configuration()
     configuration.innerTokens = innerTokens
     let verifier = try SignedDataVerifier(configuration)

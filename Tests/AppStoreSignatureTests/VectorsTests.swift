@@ -56,7 +56,7 @@ struct VectorsTests {
     }
   }
 
-  private func verdict(_ vector: JSONObject, _ innerTokens: InnerTokens) async throws -> Verdict {
+  private func verdict(_ vector: JSONObject, _ innerTokens: InnerTokenCheck) async throws -> Verdict {
     let settings = try #require(vector.object("config"))
     var configuration = SignedDataVerifier.Configuration()
     configuration.trustedRoots = [

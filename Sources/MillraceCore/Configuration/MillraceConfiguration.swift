@@ -107,7 +107,7 @@ package struct TrustSettings: Sendable, Hashable {
   /// DER or PEM files of root certificates; empty: the bundled Apple Root CA - G3.
   package var roots: [String] = []
   /// How the inner tokens of notifications are checked.
-  package var innerTokens = InnerTokens.vouched
+  package var innerTokens = InnerTokenCheck.vouched
   /// The online revocation checks.
   package var revocation = Revocation()
 

@@ -26,7 +26,7 @@ extension SignedDataVerifier {
   /// A verifier that trusts only this chain's root. The test chooses the current time.
   static func trusting(
     _ chain: SigningChain, now: Timestamp = testDate, capacity: Int = 32, revocation: (any RevocationChecking)? = nil,
-    innerTokens: InnerTokens = .verified
+    innerTokens: InnerTokenCheck = .verified
   ) throws -> SignedDataVerifier {
     var configuration = Configuration()
     configuration.trustedRoots = [chain.rootDER]
