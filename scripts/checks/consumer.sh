@@ -94,7 +94,7 @@ printed_config() {
   timeout 120 env -C "$package" MILLRACE_KAFKA_BOOTSTRAP_SERVERS=localhost:9 \
     swift run --skip-build Winback --config secrets.yaml --print-config >"$temporary/printed" 2>"$temporary/print.log" ||
     { cat "$temporary/print.log" >&2; die "the consumer failed with --print-config"; }
-  for line in 'name: winback .*secrets\.yaml' 'bundleId: com\.example\.app .*secrets\.yaml' 'sasl\.password: "\*+"' \
+  for line in '^  winback:$' 'bundleId: com\.example\.app .*secrets\.yaml' 'sasl\.password: "\*+"' \
     'sharedSecretFiles: \[.*/shared-secret\]' 'MILLRACE_KAFKA_BOOTSTRAP_SERVERS'; do
     grep -qE "$line" "$temporary/printed" || { cat "$temporary/printed" >&2; die "--print-config does not print: $line"; }
   done

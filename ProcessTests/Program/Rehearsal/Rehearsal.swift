@@ -157,7 +157,7 @@ struct Rehearsal: Sendable {
         isRolledOn = true
         try await wave.roll(settings.refunds / 2)
       }
-      if killed == nil, count > 1 {
+      if killed == nil, count > 1, isPauseShared {
         let death = environment.clock.wallTime
         await workers.extensions.end(0, by: .kill)
         try await workers.extensions.start(count)
@@ -166,10 +166,17 @@ struct Rehearsal: Sendable {
         line.end()
         say("killed one process with records in flight and started another")
       }
-      return progress.ended == progress.failures && isTableTrue
+      return progress.ended == progress.failures && isTableTrue && (killed != nil || count == 1)
     }
     line.end()
     return killed
+  }
+
+  /// Whether a process that Apple told to wait has had a second to tell the others. If it is killed before that, nobody
+  /// else knows of the pause.
+  private var isPauseShared: Bool {
+    let latest = environment.clock.wallTime + settings.lasting(.seconds(-1))
+    return environment.simulator.services.journal.allSatisfy { $0.status != 429 || $0.time <= latest }
   }
 
   private var progress: Progress {

@@ -27,7 +27,7 @@ struct RehearsalSettings: ParsableArguments {
   /// Converts real time to the scenario's time, for things that take real time whatever the clock's rate.
   func lasting(_ real: Duration) -> Duration { real * rate }
 
-  /// `workers[].retryDelays`.
+  /// `workers.<name>.retryDelays`.
   var retryDelays: [Duration] { [.milliseconds(500), .milliseconds(1_500), .seconds(3)].map { lasting($0) } }
 
   /// The number of extension calls per hour of the scenario's time. Apple documents 20 per second, here of real time
