@@ -1,4 +1,5 @@
 // Locates the three segments of a compact JWS (RFC 7515, section 7.1) without copying them.
+import AppStore
 
 /// The segments of a compact JWS inside the caller's buffer.
 ///
@@ -16,7 +17,7 @@ struct CompactToken {
   init(_ bytes: UnsafeRawBufferPointer, headerCount: Int? = nil) throws(VerificationError) {
     // The signature is by far the shortest segment, so the search for the second dot starts at the end.
     guard
-      let first = headerCount ?? bytes.firstIndex(of: Self.dot), let second = bytes.lastIndex(of: Self.dot),
+      let first = headerCount ?? bytes.offset(of: Self.dot), let second = bytes.lastIndex(of: Self.dot),
       first < second
     else {
       throw VerificationError(.format, "not three segments")

@@ -10,7 +10,7 @@ extension JSONParser {
     guard bytes[stop] == UInt8(ascii: "\"") else { return try escapedString(from: start, firstSpecial: stop) }
     offset = stop + 1
     let text = UnsafeRawBufferPointer(rebasing: bytes[start..<stop])
-    guard let string = String(validating: text, as: UTF8.self) else { throw invalidUTF8(in: start..<stop) }
+    guard let string = String(utf8: text) else { throw invalidUTF8(in: start..<stop) }
     return string
   }
 
@@ -25,7 +25,7 @@ extension JSONParser {
       switch bytes[special] {
       case UInt8(ascii: "\""):
         offset += 1
-        guard let string = String(validating: text, as: UTF8.self) else { throw invalidUTF8(in: start..<special) }
+        guard let string = String(utf8: text) else { throw invalidUTF8(in: start..<special) }
         return string
       case UInt8(ascii: "\\"):
         try escape(into: &text)

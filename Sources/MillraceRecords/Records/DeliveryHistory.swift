@@ -108,7 +108,7 @@ public struct DeliveryHistory: Sendable, Hashable {
     attempt = 0
     // This runs for every record that is read, so it looks at each header once and builds no dictionary.
     for header in hasHistory ? record.headers : [] where Self.isHistory(header) {
-      guard let value = header.value, let text = String(validating: value, as: UTF8.self) else { continue }
+      guard let value = header.value, let text = String(utf8: value) else { continue }
       switch header.name {
       case Name.cause: causes.append(text)
       case Name.topic: topic = text

@@ -72,28 +72,28 @@ public struct NotificationEnvelope: Sendable, Hashable {
   /// parse values again that are equal to those in the previous record.
   package init(_ headers: [RecordHeader], _ layout: EnvelopeMemory.Layout, _ memory: inout EnvelopeMemory) {
     var reader = HeaderReader(headers, layout)
-    contentType = reader.parsed(.contentType, required: true) { memory.contentType.value($0, HeaderText.text) }
+    contentType = reader.parsed(.contentType, required: true) { memory.contentType.value($0, { String(utf8: $0) }) }
     if let specification = reader.bytes(.specversion, required: true), specification != HeaderText.version {
       reader.problems.append(.malformed(HeaderName.specversion.text))
     }
-    id = reader.parsed(.id, required: true, HeaderText.text)
+    id = reader.parsed(.id, required: true, { String(utf8: $0) })
     let type = reader.parsed(.type, required: true) { memory.type.value($0, HeaderText.type) }
     version = type?.version
     notificationType = type?.name
     let source = reader.parsed(.source, required: true) { memory.source.value($0, HeaderText.source) }
     environment = source?.environment
     bundleId = source?.bundleId
-    subject = reader.parsed(.subject, required: true, HeaderText.text)
+    subject = reader.parsed(.subject, required: true, { String(utf8: $0) })
     // Version 2 payloads of early 2022 have no date, so the header is optional.
-    time = reader.parsed(.time, required: false) { HeaderText.text($0).flatMap { Timestamp(rfc3339: $0) } }
+    time = reader.parsed(.time, required: false) { String(utf8: $0).flatMap { Timestamp(rfc3339: $0) } }
     subtype = reader.parsed(.subtype, required: false) {
-      memory.subtype.value($0) { HeaderText.text($0).map { Subtype(rawValue: $0) } }
+      memory.subtype.value($0) { String(utf8: $0).map { Subtype(rawValue: $0) } }
     }
     origin = reader.parsed(.origin, required: true) {
-      memory.origin.value($0) { HeaderText.text($0).flatMap { NotificationOrigin(rawValue: $0) } }
+      memory.origin.value($0) { String(utf8: $0).flatMap { NotificationOrigin(rawValue: $0) } }
     }
     passwordPlace = reader.parsed(.passwordPlace, required: false) {
-      HeaderText.text($0).flatMap { ResponseBodyV1.PasswordPlace(headerText: $0) }
+      String(utf8: $0).flatMap { ResponseBodyV1.PasswordPlace(headerText: $0) }
     }
     traceParent = reader.parsed(.traceParent, required: false) { TraceParent(utf8: $0) }
     problems = reader.problems
@@ -207,21 +207,16 @@ private enum HeaderText {
     (Array(FoundRefundRecord.typePrefix.utf8), .found),
   ]
 
-  /// Returns the text of UTF-8 bytes. Nearly all values are ASCII, which needs no validation.
-  static func text(_ bytes: [UInt8]) -> String? {
-    bytes.allSatisfy { $0 < 0x80 }
-      ? String(decoding: bytes, as: UTF8.self) : String(validating: bytes, as: UTF8.self)
-  }
-
   static func type(_ bytes: [UInt8]) -> (version: NotificationEnvelope.Version, name: String)? {
     for (prefix, version) in typePrefixes where bytes.count > prefix.count && bytes.starts(with: prefix) {
-      return String(validating: bytes[prefix.count...], as: UTF8.self).map { (version, $0) }
+      let name = bytes.withUnsafeBytes { String(utf8: UnsafeRawBufferPointer(rebasing: $0[prefix.count...])) }
+      return name.map { (version, $0) }
     }
     return nil
   }
 
   static func source(_ bytes: [UInt8]) -> (environment: AppStoreEnvironment, bundleId: String)? {
-    guard let text = text(bytes) else { return nil }
+    guard let text = String(utf8: bytes) else { return nil }
     let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[0] == "appstore", !parts[1].isEmpty, !parts[2].isEmpty else { return nil }
     return (AppStoreEnvironment(rawValue: String(parts[1])), String(parts[2]))
