@@ -1,6 +1,8 @@
 // Measures a worker with a backlog of a million records on a real cluster. The embedded cluster keeps only 5 MiB of a
 // partition.
 import AppStore
+import AppStoreSignature
+import AppStoreSigning
 import ArgumentParser
 import Foundation
 import KafkaClient
@@ -56,19 +58,30 @@ struct Backlog: AsyncParsableCommand {
   @Option(help: "The cluster's bootstrap servers.") var bootstrap: String
   @Option(help: "The prefix of its topics' names.") var prefix: String
   @Option(help: "The number of records.") var count: Int
+  @Option(help: "The records to handle before the measurement begins.") var warmUp = 0
+  @Option(help: "The DER file of the root certificate to verify the records with; without it they are not verified.")
+  var root: String?
 
   func run() async throws {
     var configuration = MillraceConfiguration()
     configuration.topics.prefix = prefix
+    let app = SampleApp()
+    var settings = AppSettings()
+    settings.bundleId = app.bundleId
+    settings.appAppleId = app.appAppleId
+    settings.environments = [app.environment]
+    configuration.apps = [settings]
     let worker = try await MeasuredWorker(
       EmptyWorker.self, configuration, EmptyWorker.policy,
-      log: try await ConsumeStage.log(bootstrap, isBacklog: true), verifier: nil, logger: ConsumeBenchmark.logger)
+      log: try await ConsumeStage.log(bootstrap, isBacklog: true), verifier: try root.map(Self.verifier),
+      logger: ConsumeBenchmark.logger)
     let result = try await worker.running { _ in
-      let start = ContinuousClock.now
+      var (start, cpu, first) = (ContinuousClock.now, CPUTime.ofProcess, 0)
       var (last, heard) = (0, start)
       while last < count {
         try await Task.sleep(for: .milliseconds(10))
         let handled = EmptyWorker.handled.load(ordering: .relaxed)
+        if last < warmUp, handled >= warmUp { (start, cpu, first) = (.now, CPUTime.ofProcess, handled) }
         if handled > last { (last, heard) = (handled, .now) }
         guard heard.duration(to: .now) < .seconds(60) else {
           throw BenchError("\(count - last) records were not handled")
@@ -76,19 +89,26 @@ struct Backlog: AsyncParsableCommand {
       }
       try await worker.untilQuiet()
       return BacklogResult(
-        handled: EmptyWorker.handled.load(ordering: .relaxed), seconds: (ContinuousClock.now - start) / .seconds(1),
-        cpuSeconds: CPUTime.ofProcess, peakMiB: Restore.peakBytes / 1_048_576)
+        handled: EmptyWorker.handled.load(ordering: .relaxed) - first,
+        seconds: (ContinuousClock.now - start) / .seconds(1),
+        cpuSeconds: CPUTime.ofProcess - cpu, peakMiB: Restore.peakBytes / 1_048_576)
     }
     print(result.line)
+  }
+
+  private static func verifier(trusting root: String) throws -> SignedDataVerifier {
+    var configuration = SignedDataVerifier.Configuration()
+    configuration.trustedRoots = [Array(try Data(contentsOf: URL(fileURLWithPath: root)))]
+    return try SignedDataVerifier(configuration)
   }
 }
 
 /// The cost of a backlog.
 struct BacklogResult {
   var handled: Int
-  /// The time from all lanes running to the last commit.
+  /// The time from all lanes running, or from the end of the warm-up, to the last commit.
   var seconds: Double
-  /// The CPU time of the process.
+  /// The CPU time of the process in that time.
   var cpuSeconds: Double
   var peakMiB: Double
 

@@ -25,9 +25,17 @@ final class ChildProcess {
   var isRunning: Bool { process.isRunning }
 
   /// The CPU time so far in seconds, all threads (`proc_pid_stat(5)`).
-  var cpuSeconds: Double {
+  var cpuSeconds: Double { cpuSeconds(of: pid) }
+
+  /// The CPU time of the process and of the processes that it started, without their own children.
+  var cpuSecondsOfTree: Double {
+    let children = contents("task/\(pid)/children").split(separator: " ").compactMap { Int32($0) }
+    return children.reduce(cpuSeconds) { $0 + cpuSeconds(of: $1) }
+  }
+
+  private func cpuSeconds(of pid: Int32) -> Double {
     // The name, in brackets, may contain anything, so fields are counted after it.
-    let fields = (contents("stat").split(separator: ")").last ?? "").split(separator: " ")
+    let fields = (contents("stat", of: pid).split(separator: ")").last ?? "").split(separator: " ")
     guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return .nan }
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
@@ -40,8 +48,9 @@ final class ChildProcess {
     return .nan
   }
 
-  private func contents(_ name: String) -> String {
-    FileManager.default.contents(atPath: "/proc/\(pid)/\(name)").map { String(decoding: $0, as: UTF8.self) } ?? ""
+  private func contents(_ name: String, of process: Int32? = nil) -> String {
+    let path = "/proc/\(process ?? pid)/\(name)"
+    return FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
   /// Terminates the process and waits for it.

@@ -60,7 +60,7 @@ struct ConsumeBenchmark: AsyncParsableCommand {
         try await compare("headers only", isVerified: false) { $0.unsigned(lanes * 3_000, bytes: 1_000) })
     }
     if parts.contains(.verified) {
-      report.results.append(try await compare("verified", isVerified: true) { try await $0.signed(lanes * 60) })
+      report.results.append(try await compare("verified", isVerified: true) { try await $0.signed(lanes * 220) })
     }
     if parts.contains(.lateness) { report.lateness = try await lateness() }
     if parts.contains(.restore) { report.restore = try await restore() }

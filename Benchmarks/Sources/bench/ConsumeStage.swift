@@ -32,6 +32,8 @@ struct ConsumeStage {
 
   var verifier: SignedDataVerifier { fixtures.verifier }
   var identities: IdentityPolicy { fixtures.identities }
+  /// The root certificate of the notifications, in DER.
+  var root: [UInt8] { fixtures.chain.rootDER }
 
   /// - Parameter isBacklog: Whether the records exist before they are read. Otherwise readers poll a hundred times a
   ///   second, because the embedded cluster does not wake them.
@@ -72,6 +74,7 @@ struct ConsumeStage {
     var records: [ProducerRecord] = []
     for index in 0..<count {
       var record = try await fixtures.next(SampleKind(.didRenew)).producerRecord
+      record.topic = prefix + Self.topic
       record.partition = Int32(index % lanes)
       records.append(record)
     }

@@ -11,7 +11,8 @@ struct IngressBenchmark: AsyncParsableCommand {
     abstract: "Compares millrace-ingress on an embedded cluster with the same HTTP server doing less.",
     discussion: """
       (a) answers 200 without any check, (b) is the ingress, (c) checks the raw signatures of the three tokens, (d) that
-      of the outer token. Server, cluster and load generator share the machine, each in its own process. The embedded
+      of the outer token. A loop in C that sends records of the same size and awaits them runs in turn with the servers:
+      (b) has to do what (d) and this loop do together. Server, cluster and load generator share the machine, each in its own process. The embedded
       cluster keeps 5 MiB a partition and drops older records, which is harmless here because nothing reads them.
       """)
 
@@ -33,6 +34,7 @@ struct IngressBenchmark: AsyncParsableCommand {
     try await stage.waitUntilServing()
     let load = try LoadGenerator(bodies: stage.bodies, connections: connections, directory: directory)
     for contender in stage.contenders { _ = try load.run(port: contender.port, seconds: 2) }
+    var sends: [Sample] = []
     for round in 0..<rounds {
       // Reverses the order in every second round, so that no server always runs first.
       for contender in round.isMultiple(of: 2) ? stage.contenders : stage.contenders.reversed() {
@@ -40,8 +42,12 @@ struct IngressBenchmark: AsyncParsableCommand {
         let result = try load.run(port: contender.port, seconds: seconds)
         contender.add(result, cpuSeconds: contender.process.cpuSeconds - before)
       }
+      sends.append(
+        try ProduceLoop.run(
+          stage.bootstrap, topic: ConsumeStage.topic, count: 20_000, bytes: stage.bodies[0].count,
+          inFlight: connections))
     }
-    let report = IngressReport(stage.contenders, connections: connections, bytes: stage.bodies[0].count)
+    let report = IngressReport(stage.contenders, sends, connections: connections, bytes: stage.bodies[0].count)
     print(output.json ? report.line : report.table)
     guard stage.contenders.allSatisfy({ $0.failures == 0 }) else { throw ExitCode.failure }
   }

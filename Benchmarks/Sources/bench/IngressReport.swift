@@ -3,11 +3,14 @@ import AppStore
 
 struct IngressReport {
   private let contenders: [Contender]
+  /// The rounds of the loop in C.
+  private let sends: [Sample]
   private let connections: Int
   private let bytes: Int
 
-  init(_ contenders: [Contender], connections: Int, bytes: Int) {
+  init(_ contenders: [Contender], _ sends: [Sample], connections: Int, bytes: Int) {
     self.contenders = contenders
+    self.sends = sends
     self.connections = connections
     self.bytes = bytes
   }
@@ -17,6 +20,17 @@ struct IngressReport {
     Numbers.median(
       zip(contenders[ours].rounds, contenders[baseline].rounds).map {
         $0.result.requestsPerSecond / $1.result.requestsPerSecond
+      })
+  }
+
+  /// The CPU time of a send in C, in microseconds.
+  private var sendCPU: Double { Numbers.median(sends.map(\.cpu)) }
+
+  /// The median over rounds of the ingress' CPU time, in relation to that of one check and a send in C.
+  private var cpuRatio: Double {
+    Numbers.median(
+      zip(zip(contenders[1].rounds, contenders[3].rounds), sends).map { pair, send in
+        pair.0.cpuPerRequest * 1e6 / (pair.1.cpuPerRequest * 1e6 + send.cpu)
       })
   }
 
@@ -39,6 +53,8 @@ struct IngressReport {
     object.set("ratio", ratio(1, 2))
     object.set("ratioToOneCheck", ratio(1, 3))
     object.set("ratioToBlind", ratio(1, 0))
+    object.set("sendCPUMicroseconds", sendCPU)
+    object.set("cpuRatioToOneCheckAndSend", cpuRatio)
     object.set("peakMemoryMB", contenders[1].process.peakMemory / 1e6)
     return object.line
   }
@@ -54,6 +70,7 @@ struct IngressReport {
     return """
       \(table.text)
       b / d \(Numbers.fixed(ratio(1, 3), 3))   b / c \(Numbers.fixed(ratio(1, 2), 3))   b / a \(Numbers.fixed(ratio(1, 0), 3))
+      an awaited send in C: \(Numbers.fixed(sendCPU, 1)) µs of CPU   CPU of b / (d + send) \(Numbers.fixed(cpuRatio, 2))
       \(connections) connections, bodies of \(bytes) bytes; medians of alternating rounds; servers, cluster and wrk share the machine
       """
   }

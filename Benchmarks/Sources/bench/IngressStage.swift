@@ -6,9 +6,11 @@ import Foundation
 
 final class IngressStage {
   let bodies: [[UInt8]]
-  /// In the order of the report: blind (a), ingress (b), checks (c).
+  /// In the order of the report: blind (a), ingress (b), three checks (c), one check (d).
   private(set) var contenders: [Contender] = []
   private var cluster: ChildProcess?
+  /// The address of the embedded cluster.
+  private(set) var bootstrap = ""
   private let directory: String
 
   init(directory: String, project: String, notifications: Int) throws {
@@ -30,15 +32,16 @@ final class IngressStage {
 
   private func start(topics: String) throws {
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let bootstrap = directory + "/bootstrap"
-    let cluster = try ChildProcess(own, ["cluster", "--topics", topics, "--bootstrap-file", bootstrap])
+    let file = directory + "/bootstrap"
+    let cluster = try ChildProcess(own, ["cluster", "--topics", topics, "--bootstrap-file", file])
     self.cluster = cluster
-    try Self.wait("the cluster") { FileManager.default.fileExists(atPath: bootstrap) || !cluster.isRunning }
-    guard let address = FileManager.default.contents(atPath: bootstrap) else { throw BenchError("no cluster started") }
+    try Self.wait("the cluster") { FileManager.default.fileExists(atPath: file) || !cluster.isRunning }
+    guard let address = FileManager.default.contents(atPath: file) else { throw BenchError("no cluster started") }
+    bootstrap = String(decoding: address, as: UTF8.self)
 
     let ports = try FreePorts.find(5)
     let configuration = directory + "/millrace.yaml"
-    try Data(yaml(String(decoding: address, as: UTF8.self), topics, ingress: ports[1], admin: ports[3]).utf8)
+    try Data(yaml(bootstrap, topics, ingress: ports[1], admin: ports[3]).utf8)
       .write(to: URL(fileURLWithPath: configuration))
     let ingress = (own as NSString).deletingLastPathComponent + "/millrace-ingress"
     func baseline(_ kind: Serve.Kind, _ port: Int) throws -> ChildProcess {

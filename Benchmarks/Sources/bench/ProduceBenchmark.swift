@@ -1,6 +1,5 @@
 // Compares the cost of awaiting one record with librdkafka itself.
 import ArgumentParser
-import CProduceLoop
 import Foundation
 import KafkaClient
 
@@ -34,11 +33,13 @@ struct ProduceBenchmark: AsyncParsableCommand {
         let loop: Sample
         let awaited: Sample
         if round.isMultiple(of: 2) {
-          loop = try inC(bootstrap, inFlight)
+          loop = try ProduceLoop.run(
+            bootstrap, topic: Self.topic, count: records, bytes: bytes, inFlight: inFlight)
           awaited = try await inSwift(bootstrap, inFlight)
         } else {
           awaited = try await inSwift(bootstrap, inFlight)
-          loop = try inC(bootstrap, inFlight)
+          loop = try ProduceLoop.run(
+            bootstrap, topic: Self.topic, count: records, bytes: bytes, inFlight: inFlight)
         }
         if round > 0 { result.rounds.append((loop, awaited)) }
       }
@@ -47,23 +48,12 @@ struct ProduceBenchmark: AsyncParsableCommand {
     print(output.json ? ProduceReport.line(results, bytes) : ProduceReport.table(results, bytes))
   }
 
-  private func inC(_ bootstrap: String, _ inFlight: Int) throws -> Sample {
-    var latencies = [UInt64](repeating: 0, count: records)
-    var elapsed: UInt64 = 0
-    var message = [CChar](repeating: 0, count: 512)
-    let status = produce_loop(bootstrap, Self.topic, records, bytes, inFlight, &latencies, &elapsed, &message, 512)
-    guard status == 0 else {
-      let reason = message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-      throw BenchError("the loop in C: " + String(decoding: reason, as: UTF8.self))
-    }
-    return Sample(nanoseconds: latencies.map { Double($0) }, elapsed: Double(elapsed))
-  }
-
   private func inSwift(_ bootstrap: String, _ inFlight: Int) async throws -> Sample {
     let producer = try KafkaProducer(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench"))
     async let running: Void = producer.run()
     let value = [UInt8](repeating: UInt8(ascii: "x"), count: bytes)
     let start = ContinuousClock.now
+    let cpu = CPUTime.ofProcess
     let latencies = try await withThrowingTaskGroup(of: [Double].self) { group in
       for worker in 0..<inFlight {
         group.addTask { [records] in
@@ -82,6 +72,6 @@ struct ProduceBenchmark: AsyncParsableCommand {
     let elapsed = (ContinuousClock.now - start) / .nanoseconds(1)
     producer.shutDown()
     try await running
-    return Sample(nanoseconds: latencies, elapsed: elapsed)
+    return Sample(nanoseconds: latencies, elapsed: elapsed, cpuSeconds: CPUTime.ofProcess - cpu)
   }
 }

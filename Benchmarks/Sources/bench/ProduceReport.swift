@@ -7,11 +7,14 @@ struct Sample {
   var p50: Double
   var p99: Double
   var perSecond: Double
+  /// The CPU time of a record in microseconds, with all threads of the process.
+  var cpu: Double
 
-  init(nanoseconds: [Double], elapsed: Double) {
+  init(nanoseconds: [Double], elapsed: Double, cpuSeconds: Double) {
     p50 = Numbers.percentile(nanoseconds, 0.5) / 1_000
     p99 = Numbers.percentile(nanoseconds, 0.99) / 1_000
     perSecond = Double(nanoseconds.count) / (elapsed / 1e9)
+    cpu = cpuSeconds / Double(nanoseconds.count) * 1e6
   }
 }
 
@@ -47,21 +50,23 @@ enum ProduceReport {
         half.set("p50Microseconds", result.median(side) { $0.p50 })
         half.set("p99Microseconds", result.median(side) { $0.p99 })
         half.set("recordsPerSecond", result.median(side) { $0.perSecond })
+        half.set("cpuMicroseconds", result.median(side) { $0.cpu })
         part[name] = .object(half)
       }
       part.set("p50Ratio", result.ratio(\.p50))
       part.set("p99Ratio", result.ratio(\.p99))
       part.set("throughputRatio", result.ratio(\.perSecond))
+      part.set("cpuRatio", result.ratio(\.cpu))
       object["inFlight\(result.inFlight)"] = .object(part)
     }
     return object.line
   }
 
   static func table(_ results: [ProduceResult], _ bytes: Int) -> String {
-    var table = Table(titles: ["produce", "p50 µs", "p99 µs", "records/s"])
+    var table = Table(titles: ["produce", "p50 µs", "p99 µs", "records/s", "CPU µs"])
     for result in results {
       func row(_ name: String, _ value: (KeyPath<Sample, Double>) -> String) -> [String] {
-        ["\(name), \(result.inFlight) in flight", value(\.p50), value(\.p99), value(\.perSecond)]
+        ["\(name), \(result.inFlight) in flight", value(\.p50), value(\.p99), value(\.perSecond), value(\.cpu)]
       }
       table.rows += [
         row("librdkafka in C") { path in Numbers.whole(result.median({ $0.loop }) { $0[keyPath: path] }) },

@@ -1,0 +1,168 @@
+// The topics, files and processes of `bench peers`.
+import AppStore
+import AppStoreSigning
+import Foundation
+import KafkaClient
+import MillraceWorker
+
+struct PeersStage {
+  let bootstrap: String
+  let directory: String
+  /// The directory of the peers' sources.
+  let peers: String
+  let python: String
+  let jars: String
+
+  static let lanes = 12
+
+  /// The names of one pair's topics.
+  struct Topics {
+    var prefix: String
+    var input: String { prefix + ConsumeStage.topic }
+    var changelog: String { prefix + "java-changelog" }
+  }
+
+  var rootFile: String { directory + "/root.der" }
+  var settingsFile: String { directory + "/settings.json" }
+
+  func createTopics() async throws -> Topics {
+    let topics = Topics(prefix: "bench-\(UUID().uuidString.prefix(8).lowercased()).")
+    let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench-admin"))
+    let worker = WorkerTopics(
+      worker: EmptyWorker.name, inputs: [topics.input], delays: EmptyWorker.policy.retryDelays, prefix: topics.prefix)
+    for name in worker.laneTopics + [topics.changelog] + worker.others {
+      let isCompacted = name == worker.ledger || name == topics.changelog
+      try await admin.createTopic(
+        name, partitions: worker.others.contains(name) ? 1 : Self.lanes, replicationFactor: 1,
+        settings: isCompacted ? ["cleanup.policy": "compact"] : ["retention.ms": "3600000"], timeout: .seconds(30))
+    }
+    return topics
+  }
+
+  /// Writes records to the input topic.
+  /// - Returns: The root certificate of the notifications.
+  func fill(
+    _ topics: Topics, _ count: Int, _ make: (inout ConsumeStage, Int) async throws -> [ProducerRecord]
+  ) async throws -> [UInt8] {
+    var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: topics.prefix)
+    let filling = stage
+    try await filling.producing {
+      for first in stride(from: 0, to: count, by: 12_000) {
+        try await stage.fill(try await make(&stage, min(12_000, count - first)))
+      }
+    }
+    return stage.root
+  }
+
+  /// Writes the settings of the Python programs.
+  func writeSettings(root: [UInt8]) throws {
+    try Data(root).write(to: URL(fileURLWithPath: rootFile))
+    var settings = JSONObject()
+    settings["bundleId"] = .string(SampleApp().bundleId)
+    settings["appAppleId"] = .integer(SampleApp().appAppleId)
+    settings["root"] = .string(rootFile)
+    try Data(settings.serialized()).write(to: URL(fileURLWithPath: settingsFile))
+  }
+
+  // MARK: - Programs that read
+
+  func worker(_ topics: Topics, count: Int, root: String? = nil) throws -> PeerCost {
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    var arguments = ["backlog", "--bootstrap", bootstrap, "--prefix", topics.prefix, "--count", "\(count)"]
+    arguments += ["--warm-up", "\(count / 5)"]
+    if let root { arguments += ["--root", root] }
+    return try PeerCost(try ChildProcess.output(of: own, arguments))
+  }
+
+  func javaClient(_ topics: Topics, count: Int) throws -> PeerCost {
+    let source = peers + "/TransactionalConsumer.java"
+    let classes = directory + "/classes"
+    if !FileManager.default.fileExists(atPath: classes) {
+      _ = try ChildProcess.output(of: "javac", ["-cp", jars + "/*", "-d", classes, source])
+    }
+    return try PeerCost(
+      try ChildProcess.output(
+        of: "java",
+        [
+          "-cp", "\(classes):\(jars)/*", "TransactionalConsumer", bootstrap, topics.input, topics.changelog, "\(count)",
+        ]))
+  }
+
+  func pythonConsumer(_ topics: Topics, count: Int) throws -> PeerCost {
+    try PeerCost(
+      try ChildProcess.output(
+        of: python, [peers + "/consumer.py", bootstrap, topics.input, settingsFile, "\(count)"]))
+  }
+}
+
+/// The ingress and the Python service, on one cluster.
+final class PeerServers {
+  struct Server {
+    let name: String
+    let port: Int
+    let process: ChildProcess
+
+    /// The CPU time of the process and its children.
+    var cpuSeconds: Double { process.cpuSecondsOfTree }
+  }
+
+  let bodies: [[UInt8]]
+  let ingress: Server
+  let service: Server
+  private let directory: String
+
+  init(_ stage: PeersStage, project: String) throws {
+    directory = stage.directory
+    let now = Timestamp(millisecondsSince1970: Int64(Date().timeIntervalSince1970 * 1_000))
+    let chain = try SigningChain.generate(at: now)
+    var samples = SampleNotifications(chain: chain, seed: 1)
+    bodies = try (0..<96).map { _ in try samples.next(SampleKind(.didRenew), signedDate: now).body }
+    try stage.writeSettings(root: chain.rootDER)
+    let ports = try FreePorts.find(3)
+    let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
+    let configuration = stage.directory + "/millrace.yaml"
+    let yaml = """
+      kafka: { bootstrapServers: "\(stage.bootstrap)", durability: relaxed }
+      topics: { directory: \(URL(fileURLWithPath: project + "/topics").standardizedFileURL.path), prefix: "\(prefix)" }
+      trust: { roots: [\(stage.rootFile)] }
+      apps: [{ bundleId: \(SampleApp().bundleId), appAppleId: \(SampleApp().appAppleId), environments: [Production] }]
+      ingress: { host: 127.0.0.1, port: \(ports[0]) }
+      admin: { host: 127.0.0.1, port: \(ports[1]) }
+      """
+    try Data(yaml.utf8).write(to: URL(fileURLWithPath: configuration))
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let programs = (own as NSString).deletingLastPathComponent
+    _ = try ChildProcess.output(
+      of: programs + "/millrace", ["topics", "apply", "--yes", "--config", configuration])
+    ingress = Server(
+      name: "millrace-ingress", port: ports[0],
+      process: try ChildProcess(
+        programs + "/millrace-ingress", ["--config", configuration], log: directory + "/ingress.log"))
+    service = Server(
+      name: "the Python service", port: ports[2],
+      process: try ChildProcess(
+        stage.python,
+        [
+          stage.peers + "/service.py", "\(ports[2])", stage.bootstrap, prefix + ConsumeStage.topic, stage.settingsFile,
+        ], log: directory + "/service.log"))
+  }
+
+  func waitUntilServing() throws {
+    for (server, log) in [(ingress, "ingress.log"), (service, "service.log")] {
+      var tries = 400
+      while !FreePorts.isOpen(server.port) {
+        tries -= 1
+        guard tries > 0, server.process.isRunning else {
+          let text = FileManager.default.contents(atPath: directory + "/" + log) ?? Data()
+          throw BenchError("\(server.name) did not start: \(String(decoding: text, as: UTF8.self))")
+        }
+        usleep(50_000)
+      }
+    }
+  }
+
+  func stop() {
+    ingress.process.stop()
+    service.process.stop()
+  }
+}
