@@ -106,7 +106,7 @@ let package = Package(
     library("AppStore"),
     library("MillraceTime", ["AppStore"]),
     library(
-      "AppStoreSignature", ["AppStore", crypto, swiftASN1, x509],
+      "AppStoreSignature", ["AppStore", "MillraceTime", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
     library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
     library(
@@ -236,7 +236,9 @@ let package = Package(
     tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
     tests("Scenarios", ["millrace-scenarios", "AppStore", "AppStoreSimulator"]),
     tests("AppStore", ["AppStore", "AppStoreSigning"]),
-    tests("AppStoreSignature", ["AppStoreSignature", "AppStoreSigning", "AppStore", crypto, swiftASN1, x509]),
+    tests(
+      "AppStoreSignature",
+      ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
     tests("MillraceTime", ["MillraceTime", "AppStore"]),
     tests(

@@ -95,7 +95,7 @@ package struct Forwarder: NotificationWorker {
     } catch {
       return .retry(because: "unreachable", detail: "\(error.what) (\(error.progress.rawValue))")
     }
-    switch Verdict(status: answer.status, retryAfter: answer.headers["Retry-After"]) {
+    switch ReceiverResponse(status: answer.status, retryAfter: answer.headers["Retry-After"]) {
     case .taken: return .ignore
     case .later(let code, let delay): return .retry(after: delay, because: code, detail: "answered \(answer.status)")
     case .refused where context.attempt + 1 >= receiver.refusedAttempts:

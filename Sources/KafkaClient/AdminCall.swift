@@ -46,7 +46,7 @@ struct AdminCall {
 }
 
 /// Reads the settings of topics.
-enum TopicSettings {
+enum TopicConfigReader {
   static func fill(
     _ topics: [TopicDescription], _ handle: ClientHandle, _ timeout: Duration
   ) throws(KafkaError) -> [TopicDescription] {

@@ -40,7 +40,7 @@ final class ReadersPlace: Sendable {
 final class AssignmentFeed: Sendable {
   private struct State {
     var hasReaderLeft = false
-    var undelivered: [ObjectIdentifier: Revocation] = [:]
+    var undelivered: [ObjectIdentifier: PartitionRevocation] = [:]
   }
 
   let stream: AsyncStream<ConsumerEvent>
@@ -62,7 +62,7 @@ final class AssignmentFeed: Sendable {
 
   func finish() { sink.finish() }
 
-  func deliver(_ revocation: Revocation) {
+  func deliver(_ revocation: PartitionRevocation) {
     state.withLock { _ = $0.undelivered.removeValue(forKey: ObjectIdentifier(revocation)) }
   }
 

@@ -4,13 +4,13 @@ internal import Synchronization
 public enum ConsumerEvent: Sendable {
   /// The partitions that this consumer reads from now on, each from its committed or requested offset.
   case assigned([PartitionQueue])
-  /// Partitions to hand over. The group waits for ``Revocation/complete()``.
-  case revoked(Revocation)
+  /// Partitions to hand over. The group waits for ``PartitionRevocation/complete()``.
+  case revoked(PartitionRevocation)
 }
 
 /// Partitions to hand over to another member. Finish the records in flight, commit, then call ``complete()``. The next
 /// owner starts at the offsets committed by then.
-public final class Revocation: Sendable {
+public final class PartitionRevocation: Sendable {
   /// The partitions to hand over.
   public let partitions: [TopicPartition]
   /// Whether the group has already reassigned the partitions. The group would refuse a commit, and nothing may be

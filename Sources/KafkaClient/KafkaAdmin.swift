@@ -51,7 +51,7 @@ public final class KafkaAdmin: Sendable {
         .sorted { $0.name < $1.name }
       let cluster = ClusterDescription(clusterID: clusterID, brokerCount: 0)
       guard withSettings, !cluster.isEmbedded, !topics.isEmpty else { return topics }
-      return try TopicSettings.fill(topics, client.handle, timeout)
+      return try TopicConfigReader.fill(topics, client.handle, timeout)
     }
   }
 
@@ -119,7 +119,7 @@ public final class KafkaAdmin: Sendable {
         let topic = UnsafeBufferPointer(start: metadata.pointee.topics, count: Int(metadata.pointee.topic_cnt))
           .map { Self.describe($0) }.first { $0.name == name }
         do throws(KafkaError) {
-          if let topic, let described = try TopicSettings.fill([topic], client.handle, timeout).first {
+          if let topic, let described = try TopicConfigReader.fill([topic], client.handle, timeout).first {
             return described
           }
         } catch {
@@ -144,7 +144,7 @@ public final class KafkaAdmin: Sendable {
   ) async throws(KafkaError) {
     try await withClient { (client: inout AdminClient) throws(KafkaError) in
       let bare = TopicDescription(name: name, partitionCount: 0, replicationFactor: 0, settings: nil)
-      guard let present = try TopicSettings.fill([bare], client.handle, timeout).first else { return }
+      guard let present = try TopicConfigReader.fill([bare], client.handle, timeout).first else { return }
       let kept = (present.settings ?? [:]).filter { present.overrides.contains($0.key) }
       var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name)
       defer { rd_kafka_ConfigResource_destroy(resource) }
@@ -156,12 +156,12 @@ public final class KafkaAdmin: Sendable {
       } results: { event in
         var count = 0
         let resources = rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event), &count)
-        return TopicSettings.firstError(resources, count)
+        return TopicConfigReader.firstError(resources, count)
       }
       // The controller has the change, but the next broker may not have it yet.
       let end = ContinuousClock.now.advanced(by: timeout)
       while ContinuousClock.now < end {
-        let present = try TopicSettings.fill([bare], client.handle, timeout).first?.settings ?? [:]
+        let present = try TopicConfigReader.fill([bare], client.handle, timeout).first?.settings ?? [:]
         if settings.allSatisfy({ present[$0.key] == $0.value }) { return }
         // This thread belongs to the admin, so it may block.
         usleep(50_000)

@@ -307,7 +307,7 @@ public final class KafkaConsumer: Sendable {
     for queue in queues { queue.close() }
     let observer = pump.observer
     // Weak, because the feed retains a revocation until it is read.
-    let revocation = Revocation(partitions, isLost: isLost) { [handle, weak self] in
+    let revocation = PartitionRevocation(partitions, isLost: isLost) { [handle, weak self] in
       handle.blocking.schedule { [weak self] in
         let error = rd_kafka_assign(handle.rk, nil)
         if error != RD_KAFKA_RESP_ERR_NO_ERROR { observer.error(KafkaError(error, operation: "unassign partitions")) }

@@ -107,7 +107,7 @@ extension CampaignRecord {
   package init(_ value: [UInt8]) throws(CampaignRecordError) {
     let json: JSONObject
     do { json = try JSONObject(parsing: value) } catch { throw CampaignRecordError(description: "\(error)") }
-    let fields = Fields(json: json)
+    let fields = CampaignFields(json: json)
     switch try fields.required("kind") as String {
     case "campaign": self = .campaign(try Campaign(fields))
     case "completion":
@@ -135,7 +135,7 @@ extension CampaignRecord {
 }
 
 /// Typed access to the fields of an object.
-private struct Fields {
+private struct CampaignFields {
   var json: JSONObject
 
   func required<Value: JSONRepresentable>(_ name: String) throws(CampaignRecordError) -> Value {
@@ -165,7 +165,7 @@ extension Campaign {
     return json
   }
 
-  fileprivate init(_ fields: Fields) throws(CampaignRecordError) {
+  fileprivate init(_ fields: CampaignFields) throws(CampaignRecordError) {
     // Unreadable storefronts must not become nil, which means all storefronts.
     let storefronts: [String]? =
       fields.json["storefrontCountryCodes"] == nil ? nil : try fields.required("storefrontCountryCodes")

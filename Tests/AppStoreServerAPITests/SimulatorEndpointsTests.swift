@@ -10,7 +10,7 @@ import Testing
 @testable import AppStoreServerAPI
 
 @Suite(.timeLimit(.minutes(15))) struct SimulatorEndpointsTests {
-  private typealias Endpoint = AppStoreServerAPI.APIEndpoint
+  private typealias Endpoint = APIEndpoint
 
   @Test func `every endpoint is called, and no rule of Apple's is broken`() async throws {
     try await SimulatedStore.running("server: { massExtension: { startDelay: 1m, duration: 10m, failureShare: 0 } }\n")

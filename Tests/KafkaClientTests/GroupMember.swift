@@ -30,7 +30,7 @@ extension Cluster {
   func withMember<Value: Sendable>(
     of group: String, topics: [String], _ properties: [String: String] = [:], leaves: Bool = false,
     gate: NetworkFaultInjector? = nil,
-    handingOver: @escaping @Sendable (KafkaConsumer, Revocation) async -> Void = { _, _ in },
+    handingOver: @escaping @Sendable (KafkaConsumer, PartitionRevocation) async -> Void = { _, _ in },
     _ body: (inout GroupMember) async throws -> Value
   ) async throws -> Value {
     let defaults = [

@@ -149,7 +149,7 @@ import Testing
       """)
   }
 
-  private static func isTold(_ record: AppStoreSimulator.NotificationRecord) -> Bool {
+  private static func isTold(_ record: NotificationLogEntry) -> Bool {
     [NotificationTypeV2.refund, .refundReversed, .refundDeclined, .revoke].contains(record.facts.kind.type)
   }
 
@@ -173,7 +173,7 @@ import Testing
 
 extension Refunds.Revocation {
   /// The revocation in the simulated world.
-  fileprivate init(world revocation: TransactionPayload.Revocation) {
+  fileprivate init(world revocation: TransactionPayload.RevocationClaims) {
     let kind: Kind =
       switch revocation.type {
       case .refundProrated: .prorated

@@ -13,7 +13,7 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite(.timeLimit(.minutes(15))) struct CampaignConfirmationTests {
-  private static let status: Set<AppStoreSimulator.APIEndpoint> = [.getMassExtendStatus]
+  private static let status: Set<SimulatedEndpoint> = [.getMassExtendStatus]
 
   /// Writes a failure for each of these subscriptions, signed now and without a campaign.
   private static func fail(_ ids: some Sequence<Int64>, _ rehearsal: Rehearsal) throws {

@@ -12,7 +12,7 @@ import Testing
 import MillraceCore
 
 @Suite(.timeLimit(.minutes(15))) struct CampaignStartTests {
-  private static let massExtend: Set<AppStoreSimulator.APIEndpoint> = [.massExtendRenewalDate]
+  private static let massExtend: Set<SimulatedEndpoint> = [.massExtendRenewalDate]
 
   private static func calls(_ rehearsal: Rehearsal) -> Int {
     rehearsal.services.report.asked.first { $0.endpoint == .massExtendRenewalDate }?.count ?? 0

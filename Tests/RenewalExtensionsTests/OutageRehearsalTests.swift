@@ -135,7 +135,7 @@ import Testing
 
   private static func inject(_ rehearsal: Rehearsal) {
     let now = rehearsal.now
-    let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
+    let extend: Set<SimulatedEndpoint> = [.extendSubscriptionRenewalDate]
     func from(_ start: Int64, _ end: Int64, _ effect: FaultEffect, share: Double = 1, count: Int? = nil) {
       rehearsal.inject(
         Fault(

@@ -13,7 +13,7 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite(.timeLimit(.minutes(15))) struct RenewalExtensionsWorkerTests {
-  private static let extend: Set<AppStoreSimulator.APIEndpoint> = [.extendSubscriptionRenewalDate]
+  private static let extend: Set<SimulatedEndpoint> = [.extendSubscriptionRenewalDate]
 
   /// Writes a failure of the subscription, signed now.
   private static func fail(_ id: Int64, _ rehearsal: Rehearsal) throws {

@@ -12,7 +12,7 @@ import Testing
 @testable import RenewalExtensions
 
 @Suite(.timeLimit(.minutes(15))) struct SharedBudgetTests {
-  private static func entry(calls: [AppStoreServerAPI.APIEndpoint]?) -> WorkerEntry {
+  private static func entry(calls: [APIEndpoint]?) -> WorkerEntry {
     var entry = WorkerEntry()
     entry.calls = calls
     return entry
@@ -21,9 +21,9 @@ import Testing
   /// Apple's 20 per second, divided by 20, times the share of 0.8.
   private static let perSecond = 0.8
 
-  @Test(arguments: [nil, [AppStoreServerAPI.APIEndpoint.extendSubscriptionRenewalDate]])
+  @Test(arguments: [nil, [APIEndpoint.extendSubscriptionRenewalDate]])
   func `two workers that call one endpoint share one budget, and use it`(
-    calls: [AppStoreServerAPI.APIEndpoint]?
+    calls: [APIEndpoint]?
   ) async throws {
     let names = [RenewalExtensionsWorker.name, "support"]
     let rehearsal = try Rehearsal(

@@ -33,7 +33,7 @@ package struct StagedAppStore: Sendable {
     let app = SimulatedApp(
       bundleId: bundleId, appAppleId: 1_234_567_890, environments: environments,
       credentials: [
-        AppStoreSimulator.APICredentials(
+        PublicAPIKey(
           issuerId: names.issuerId, keyId: names.keyId, publicKeyPEM: key.publicKey.pemRepresentation)
       ], products: products)
     world = World(apps: [app], seed: seed, beginning: origin)
@@ -55,12 +55,12 @@ package struct StagedAppStore: Sendable {
   /// Returns the record that the ingress writes for a notification. Does not verify signatures; the worker does that.
   package static func received(
     _ jws: [UInt8], router: NotificationRouter
-  ) throws -> MillraceRecords.NotificationRecord {
+  ) throws -> NotificationRecord {
     let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
     let transaction = try payload.data?.signedTransactionInfo.map {
       JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
     }
-    return MillraceRecords.NotificationRecord.v2(
+    return NotificationRecord.v2(
       jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
       traceParent: nil, router: router)
   }

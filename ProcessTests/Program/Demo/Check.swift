@@ -19,7 +19,7 @@ struct Check: AsyncParsableCommand {
       try configuration.kafka.client(clientID: "millrace-scenarios").eager, timeout: .seconds(30))
     let quarantine = catalog.topic(named: QuarantineRecord.topic)?.topic
     let records = try await log.everything(in: catalog.topics.map(\.topic))
-    let verdict = Verdict(
+    let verdict = DemoResult(
       journal: try options.workspace.journal(), tally: try options.workspace.tally(), everyKind: everyKind,
       notifications: records.filter { $0.topic != quarantine },
       quarantine: records.filter { $0.topic == quarantine })

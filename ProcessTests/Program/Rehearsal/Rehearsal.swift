@@ -119,7 +119,7 @@ struct Rehearsal: Sendable {
 
   private func inject() {
     let now = environment.clock.wallTime
-    let extend: Set<APIEndpoint> = [.extendSubscriptionRenewalDate]
+    let extend: Set<SimulatedEndpoint> = [.extendSubscriptionRenewalDate]
     // Times are in seconds of real time. The first failures arrive after three.
     func from(_ start: Double, _ end: Double, _ effect: FaultEffect, share: Double = 1, count: Int? = nil) {
       func moment(_ seconds: Double) -> Timestamp { now + settings.lasting(.seconds(seconds)) }

@@ -1,6 +1,7 @@
 // Revocation checks by OCSP. swift-certificates verifies the responses; this file adds time limits, caching and
 // coalescing of concurrent requests.
 public import AppStore
+public import MillraceTime
 import SwiftASN1
 import Synchronization
 @_spi(DisableValidityCheck) @_spi(FixedExpiryValidationTime) import X509
@@ -36,22 +37,22 @@ public final class OCSPRevocation: RevocationChecking {
   private let transport: any OCSPTransport
   private let limits: Limits
   private let now: @Sendable () -> Timestamp
-  private let sleep: @Sendable (Duration) async throws -> Void
+  private let clock: MillraceClock
   private let memory: Mutex<RevocationMemory<Task<RevocationStatus, Never>>>
 
   /// - Parameters:
   ///   - transport: sends requests to responders.
   ///   - now: the current time.
-  ///   - sleep: measures the time limit; throws early if its task is cancelled.
+  ///   - clock: measures the time limit.
   public init(
     transport: any OCSPTransport, limits: Limits = Limits(),
     now: @escaping @Sendable () -> Timestamp = SignedDataVerifier.systemTime,
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    clock: MillraceClock = .system
   ) {
     self.transport = transport
     self.limits = limits
     self.now = now
-    self.sleep = sleep
+    self.clock = clock
     memory = Mutex(RevocationMemory(capacity: limits.capacity))
   }
 
@@ -82,10 +83,13 @@ public final class OCSPRevocation: RevocationChecking {
   private func ask(about chain: CertificateChain) async -> RevocationStatus {
     let requester = RecordingRequester(transport)
     let moment = now()
-    let found = await withTimeLimit(limits.time, sleep: sleep) {
-      await Self.evaluate(chain, requester, at: moment)
+    let status: RevocationStatus
+    do {
+      let found = try await clock.result(within: limits.time) { await Self.evaluate(chain, requester, at: moment) }
+      status = found ?? .unavailable("no response within \(limits.time)")
+    } catch {
+      status = .unavailable("the check was cancelled")
     }
-    let status = found ?? .unavailable("no response within \(limits.time)")
     let asked = now()
     let until: Timestamp
     switch status {

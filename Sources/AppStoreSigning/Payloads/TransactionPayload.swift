@@ -17,7 +17,7 @@ package struct TransactionPayload {
   package var appAccountToken: String?
   package var ownership: InAppOwnershipType
   package var signedDate: Timestamp
-  package var revocation: Revocation?
+  package var revocation: RevocationClaims?
   package var isUpgraded = false
   package var offer: OfferPayload?
   package var environment: AppStoreEnvironment
@@ -30,7 +30,7 @@ package struct TransactionPayload {
   package var advancedCommerceInfo: JSONObject?
 
   /// A refund or the end of Family Sharing.
-  package struct Revocation: Sendable, Hashable {
+  package struct RevocationClaims: Sendable, Hashable {
     package var date: Timestamp
     package var reason: RevocationReason
     package var type: RevocationType

@@ -42,13 +42,13 @@ package struct RefundPolicy: Sendable, Hashable {
   ///
   /// - Parameter elapsed: the elapsed share of a subscription's paid period, in milliunits; nil for other purchases.
   func decision(
-    _ answer: ConsumptionAnswer?, elapsed: Int64?, using generator: inout SeededGenerator
+    _ answer: ConsumptionInformation?, elapsed: Int64?, using generator: inout SeededGenerator
   ) -> Decision {
     // Always draws three numbers, so that changing one share does not affect the other decisions.
     let followed = Double.random(in: 0..<1, using: &generator) < followsPreference
     let granted = Double.random(in: 0..<1, using: &generator) < grantShare
     let reversed = Double.random(in: 0..<1, using: &generator) < reversalShare
-    let all = ConsumptionAnswer.everything
+    let all = ConsumptionInformation.everything
     switch followed ? answer?.preference : nil {
     case .decline?: return .declined
     case .grantFull?: return .refunded(percentage: all, isReversedLater: reversed)

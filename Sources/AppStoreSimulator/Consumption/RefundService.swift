@@ -8,7 +8,7 @@ internal import Synchronization
 final class RefundService: Sendable {
   private struct Case {
     var asked: Timestamp
-    var answer: ConsumptionAnswer?
+    var answer: ConsumptionInformation?
     var isDecided = false
     /// Distinguishes the case from a later request for the same transaction.
     var number: Int
@@ -45,7 +45,7 @@ final class RefundService: Sendable {
   ///
   /// - Returns: the rule that the caller broke; nil if the information was requested and in time. Otherwise it has no
   ///   effect.
-  func take(_ answer: ConsumptionAnswer, for transactionId: Int64, at now: Timestamp) -> CallerRule? {
+  func take(_ answer: ConsumptionInformation, for transactionId: Int64, at now: Timestamp) -> CallerRule? {
     // Refund requests that were made in the world directly count as well.
     let asked = world.withState { $0.refundRequests[transactionId]?.asked }
     if let asked, state.withLock({ $0.cases[transactionId].map { $0.isDecided } ?? true }) {
@@ -75,7 +75,7 @@ final class RefundService: Sendable {
   private func decide(_ transactionId: Int64, _ number: Int, at moment: Timestamp, unlessAnswered: Bool) {
     world.schedule(at: moment) { [weak self] world, now in
       guard let self else { return }
-      let answer: ConsumptionAnswer?? = state.withLock { state in
+      let answer: ConsumptionInformation?? = state.withLock { state in
         guard var open = state.cases[transactionId], open.number == number, !open.isDecided,
           !(unlessAnswered && open.answer != nil)
         else { return nil }
@@ -87,7 +87,7 @@ final class RefundService: Sendable {
     }
   }
 
-  private func carryOut(_ transactionId: Int64, _ answer: ConsumptionAnswer?, in world: World, at now: Timestamp) {
+  private func carryOut(_ transactionId: Int64, _ answer: ConsumptionInformation?, in world: World, at now: Timestamp) {
     var generator = SeededGenerator(seed: seed ^ UInt64(bitPattern: transactionId))
     let elapsed = world.withState { state in state.transactions[transactionId]?.elapsed(at: now) }
     let decision = policy.decision(answer, elapsed: elapsed, using: &generator)
@@ -119,6 +119,6 @@ extension TransactionFacts {
   func elapsed(at now: Timestamp) -> Int64? {
     guard let expires, expires > purchaseDate else { return nil }
     let part = (now - purchaseDate) / (expires - purchaseDate)
-    return Int64((min(max(part, 0), 1) * Double(ConsumptionAnswer.everything)).rounded())
+    return Int64((min(max(part, 0), 1) * Double(ConsumptionInformation.everything)).rounded())
   }
 }

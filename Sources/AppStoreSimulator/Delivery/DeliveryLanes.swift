@@ -27,7 +27,7 @@ struct Delivery: Sendable, Hashable {
     if !settings.retriesAfterClientError, let status = outcome.status, (400...499).contains(status) { return nil }
     var next = self
     next.attempts += 1
-    let schedule = RetrySchedule(typeV1 == nil ? .v2 : .v1, in: environment)
+    let schedule = RedeliverySchedule(typeV1 == nil ? .v2 : .v1, in: environment)
     guard let wait = schedule.wait(afterAttempts: next.attempts) else { return nil }
     return (next, settings.moment(for: moment + wait))
   }

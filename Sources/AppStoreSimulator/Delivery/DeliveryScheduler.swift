@@ -120,7 +120,7 @@ package final class DeliveryScheduler: Service {
     }
   }
 
-  private func deliveries(of record: NotificationRecord, in world: WorldState) -> [Delivery] {
+  private func deliveries(of record: NotificationLogEntry, in world: WorldState) -> [Delivery] {
     let id = NotificationID(realm: record.facts.realm, sequence: record.facts.sequence)
     guard let destination = destinations[id.realm] else { return [] }
     var purchase: TransactionFacts?

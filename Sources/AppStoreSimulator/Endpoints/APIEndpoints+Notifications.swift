@@ -7,7 +7,7 @@ extension APIEndpoints {
   /// "Up to six months."
   private static let testTokenLifetime = Duration.seconds(183 * 86_400)
 
-  func notificationHistory(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func notificationHistory(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let wanted = try NotificationHistoryQuery(try call.object(), environment: call.environment, now: call.now)
     let query = call.pageQuery(without: "paginationToken", about: "")
     let start = try position(call, "paginationToken", query: query, lifetime: paginationTokenLifetime)
@@ -34,7 +34,7 @@ extension APIEndpoints {
     ])
   }
 
-  func requestTest(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func requestTest(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let uuid = try world.withState { state throws(APIFailure) in
       let realm = try self.realm(call, in: state)
       guard reachable?.contains(realm) ?? true, let uuid = state.requestTest(in: realm, at: call.now) else {
@@ -45,7 +45,7 @@ extension APIEndpoints {
     return .json(["testNotificationToken": .string("\(uuid.text)_\(call.now.millisecondsSince1970)")])
   }
 
-  func testStatus(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func testStatus(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let parts = call.parameter.split(separator: "_", omittingEmptySubsequences: false)
     guard parts.count == 2, let uuid = CompactUUID(String(parts[0])), let sent = Int64(parts[1]) else {
       throw .invalidTestNotificationToken
@@ -78,7 +78,7 @@ extension APIEndpoints {
   }
 }
 
-extension NotificationRecord {
+extension NotificationLogEntry {
   /// The position by order of occurrence, which is also the order of dates.
   fileprivate var position: PagePosition {
     PagePosition(moment: Timestamp(millisecondsSince1970: 0), sequence: facts.sequence)
@@ -87,7 +87,7 @@ extension NotificationRecord {
 
 extension NotificationHistoryQuery {
   /// - Parameter customer: the customer whose notifications are requested; nil for all.
-  fileprivate func wants(_ record: NotificationRecord, of customer: CustomerID?, hasPostman: Bool) -> Bool {
+  fileprivate func wants(_ record: NotificationLogEntry, of customer: CustomerID?, hasPostman: Bool) -> Bool {
     let facts = record.facts
     guard facts.signedDate >= from, facts.signedDate < until else { return false }
     if let type, facts.kind.type != type { return false }

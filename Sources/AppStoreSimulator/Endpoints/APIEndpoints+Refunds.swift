@@ -7,7 +7,7 @@ extension APIEndpoints {
   /// "At most 50 of the most recently refunded transactions."
   private static let refundsInV1 = 50
 
-  func refundHistory(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func refundHistory(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let query = call.pageQuery(without: "revision", about: call.parameter)
     let start = try position(call, "revision", query: query, lifetime: nil)
     let found = try world.withState { state throws(APIFailure) in
@@ -22,7 +22,7 @@ extension APIEndpoints {
     ])
   }
 
-  func refundHistoryV1(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func refundHistoryV1(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let subjects = try world.withState { state throws(APIFailure) in
       let id = try original(call, in: state)
       guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
@@ -42,20 +42,20 @@ extension APIEndpoints {
       .sorted { $0.refundPosition < $1.refundPosition }
   }
 
-  func sendConsumption(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func sendConsumption(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let body = try call.object()
     let (transaction, type) = try world.withState { state throws(APIFailure) -> (TransactionFacts, ProductType) in
       let found = try self.transaction(call, in: state)
       return (found, state.product(of: found).type)
     }
-    let answer: ConsumptionAnswer
+    let answer: ConsumptionInformation
     if call.endpoint == .sendConsumptionInformationV1 {
       guard type == .consumable || type == .autoRenewableSubscription else {
         throw .invalidTransactionTypeNotSupported
       }
-      answer = try ConsumptionAnswer(v1: body)
+      answer = try ConsumptionInformation(v1: body)
     } else {
-      answer = try ConsumptionAnswer(body, of: type)
+      answer = try ConsumptionInformation(body, of: type)
     }
     if let rule = refundDesk.take(answer, for: transaction.id, at: call.now) {
       gate.withGate { $0.journal.breach(rule, call.endpoint, "transaction \(transaction.id)", at: call.now) }

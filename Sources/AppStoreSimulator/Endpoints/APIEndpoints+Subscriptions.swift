@@ -3,7 +3,7 @@
 internal import AppStore
 
 extension APIEndpoints {
-  func subscriptionStatuses(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func subscriptionStatuses(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     var wanted: Set<Status> = []
     for text in call.values("status") {
       guard let number = Int(text), Status.allKnown.contains(Status(rawValue: number)) else { throw .invalidStatus }
@@ -49,7 +49,7 @@ extension APIEndpoints {
     ])
   }
 
-  func extend(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func extend(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let id = try world.withState { state throws(APIFailure) in try original(call, in: state) }
     let terms = try ExtensionTerms(try call.object())
     return remembered(call, subject: String(id), identifier: terms.requestIdentifier) {
@@ -77,7 +77,7 @@ extension APIEndpoints {
     }
   }
 
-  func massExtend(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func massExtend(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let request = try MassExtensionRequest(try call.object())
     let realm = try world.withState { state throws(APIFailure) in
       let realm = try self.realm(call, in: state)
@@ -92,7 +92,7 @@ extension APIEndpoints {
     }
   }
 
-  func massExtendStatus(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func massExtendStatus(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard call.parameters.count == 2 else { throw .badRequest }
     let (productId, identifier) = (call.parameters[0], call.parameters[1])
     guard identifier.isUUID else { throw .invalidRequestIdentifier }
@@ -114,7 +114,7 @@ extension APIEndpoints {
   /// Executes a request according to the request memory. It holds the gate's lock, which serializes concurrent requests
   /// with the same identifier.
   private func remembered(
-    _ call: APICall, subject: String, identifier: String, carryOut: () throws(APIFailure) -> APIAnswer
+    _ call: SimulatedCall, subject: String, identifier: String, carryOut: () throws(APIFailure) -> APIAnswer
   ) -> APIAnswer {
     let key = RequestMemory.Key(
       bundleId: call.bundleId, environment: call.environment, endpoint: call.endpoint, subject: subject,

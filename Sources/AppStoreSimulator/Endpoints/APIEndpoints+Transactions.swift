@@ -3,13 +3,13 @@
 internal import AppStore
 
 extension APIEndpoints {
-  func transactionInfo(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func transactionInfo(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let subject = try world.withState { state throws(APIFailure) in state.subject(try self.transaction(call, in: state))
     }
     return .json(["signedTransactionInfo": .string(try signed(subject, at: call.now))])
   }
 
-  func transactionHistory(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func transactionHistory(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let wanted = try HistoryQuery(call)
     let query = call.pageQuery(without: "revision", about: call.parameter)
     let start = try position(call, "revision", query: query, lifetime: nil)
@@ -41,7 +41,7 @@ extension APIEndpoints {
     ])
   }
 
-  func appTransactionInfo(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func appTransactionInfo(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let subject = try world.withState { state throws(APIFailure) in
       state.subject(ofCustomer: try self.customer(call, in: state))
     }
@@ -50,7 +50,7 @@ extension APIEndpoints {
   }
 
   /// Look Up Order ID is not available in the sandbox. An unknown order is a response with status 1, not an error.
-  func lookUpOrder(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func lookUpOrder(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard call.environment == .production else { return .empty(404) }
     let subject = try world.withState { state throws(APIFailure) in
       let realm = try self.realm(call, in: state)
@@ -61,7 +61,7 @@ extension APIEndpoints {
     return .json(["status": 0, "signedTransactions": [.string(try signed(subject, at: call.now))]])
   }
 
-  func setAppAccountToken(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func setAppAccountToken(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard case .string(let text) = try call.object()["appAccountToken"], let token = CompactUUID(text) else {
       throw .invalidAppAccountTokenUUID
     }
@@ -81,7 +81,7 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func finish(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func finish(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     try world.withState { state throws(APIFailure) in
       let id = try self.transaction(call, in: state).id
       do throws(WorldError) {
@@ -95,7 +95,7 @@ extension APIEndpoints {
 
   /// Returns the position of a page token. Records a breach if the token belongs to another query.
   func position(
-    _ call: APICall, _ name: String, query: String, lifetime: Duration?
+    _ call: SimulatedCall, _ name: String, query: String, lifetime: Duration?
   ) throws(APIFailure) -> PagePosition? {
     let isRevision = name == "revision"
     let wrong = isRevision ? APIFailure.invalidRevision : .invalidPaginationToken

@@ -18,7 +18,7 @@ struct APIEndpoints: Sendable {
   /// Responds to a call.
   ///
   /// - Throws: Apple's error.
-  func answer(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func answer(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     switch call.endpoint {
     case .getTransactionInfo: try transactionInfo(call)
     case .getTransactionHistory, .getTransactionHistoryV1: try transactionHistory(call)
@@ -65,13 +65,13 @@ extension APIEndpoints {
   }
 
   /// The realm of the call.
-  func realm(_ call: APICall, in state: WorldState) throws(APIFailure) -> RealmID {
+  func realm(_ call: SimulatedCall, in state: WorldState) throws(APIFailure) -> RealmID {
     guard let realm = state.realm(bundleId: call.bundleId, environment: call.environment) else { throw .appNotFound }
     return realm
   }
 
   /// The customer of the identifier in the path, which can be of any kind.
-  func customer(_ call: APICall, in state: WorldState) throws(APIFailure) -> CustomerID {
+  func customer(_ call: SimulatedCall, in state: WorldState) throws(APIFailure) -> CustomerID {
     let id = try Self.number(call.parameter, else: .invalidTransactionId)
     guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
       throw .transactionIdNotFound
@@ -81,7 +81,7 @@ extension APIEndpoints {
 
   /// The transaction of the identifier in the path. An original transaction identifier finds its first transaction or,
   /// if that was dropped, the current one.
-  func transaction(_ call: APICall, in state: WorldState) throws(APIFailure) -> TransactionFacts {
+  func transaction(_ call: SimulatedCall, in state: WorldState) throws(APIFailure) -> TransactionFacts {
     let id = try Self.number(call.parameter, else: .invalidTransactionId)
     let realm = try self.realm(call, in: state)
     guard let customer = state.customer(of: id, in: realm) else { throw .transactionIdNotFound }
@@ -93,7 +93,7 @@ extension APIEndpoints {
   }
 
   /// The original transaction identifier in the call's path.
-  func original(_ call: APICall, in state: WorldState) throws(APIFailure) -> Int64 {
+  func original(_ call: SimulatedCall, in state: WorldState) throws(APIFailure) -> Int64 {
     let id = try Self.number(call.parameter, else: .invalidOriginalTransactionId)
     guard let customer = state.customer(of: id, in: try self.realm(call, in: state)) else {
       throw .originalTransactionIdNotFound

@@ -31,7 +31,7 @@ struct HistoryQuery: Sendable, Hashable {
   /// Reads the query of a call.
   ///
   /// - Throws: Apple's error for the first invalid filter.
-  init(_ call: APICall) throws(APIFailure) {
+  init(_ call: SimulatedCall) throws(APIFailure) {
     from = try Self.moment(call, "startDate", else: .invalidStartDate)
     until = try Self.moment(call, "endDate", else: .invalidEndDate)
     if let from, let until, from >= until { throw .startDateAfterEndDate }
@@ -77,14 +77,15 @@ struct HistoryQuery: Sendable, Hashable {
   }
 
   private static func moment(
-    _ call: APICall, _ name: String, else failure: APIFailure
+    _ call: SimulatedCall, _ name: String, else failure: APIFailure
   ) throws(APIFailure) -> Timestamp? {
     guard let text = try call.value(name, else: failure) else { return nil }
     guard let milliseconds = Int64(text), milliseconds >= 0 else { throw failure }
     return Timestamp(millisecondsSince1970: milliseconds)
   }
 
-  private static func flag(_ call: APICall, _ name: String, else failure: APIFailure) throws(APIFailure) -> Bool? {
+  private static func flag(_ call: SimulatedCall, _ name: String, else failure: APIFailure) throws(APIFailure) -> Bool?
+  {
     switch try call.value(name, else: failure) {
     case nil: nil
     case "true": true
@@ -94,7 +95,7 @@ struct HistoryQuery: Sendable, Hashable {
   }
 }
 
-extension APICall {
+extension SimulatedCall {
   /// The query that a page token is bound to: all parameters except the token itself, in any order.
   func pageQuery(without token: String, about subject: String) -> String {
     let parameters = query.filter { $0.name != token }.map { "\($0.name)=\($0.value)" }.sorted()

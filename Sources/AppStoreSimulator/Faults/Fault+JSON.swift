@@ -144,15 +144,15 @@ private struct DescriptionFields {
     return share
   }
 
-  mutating func endpoints() throws(FaultDescriptionError) -> Set<APIEndpoint>? {
+  mutating func endpoints() throws(FaultDescriptionError) -> Set<SimulatedEndpoint>? {
     guard let value = value("endpoints") else { return nil }
     guard case .array(let names) = value, !names.isEmpty else {
       throw FaultDescriptionError(key: "endpoints", expectation: "expected a list with at least one endpoint name")
     }
-    var endpoints: Set<APIEndpoint> = []
+    var endpoints: Set<SimulatedEndpoint> = []
     for name in names {
-      let known = APIEndpoint.allCases.map(\.rawValue)
-      guard let endpoint = String(jsonValue: name).flatMap(APIEndpoint.init(rawValue:)) else {
+      let known = SimulatedEndpoint.allCases.map(\.rawValue)
+      guard let endpoint = String(jsonValue: name).flatMap(SimulatedEndpoint.init(rawValue:)) else {
         throw FaultDescriptionError(
           key: "endpoints", expectation: "expected endpoint names: " + known.joined(separator: ", "),
           nearest: String(jsonValue: name).flatMap { NearestName.of($0, among: known) })
@@ -179,7 +179,7 @@ private struct DescriptionFields {
     }
   }
 
-  mutating func retryAfter() throws(FaultDescriptionError) -> FaultEffect.RetryAfter {
+  mutating func retryAfter() throws(FaultDescriptionError) -> FaultEffect.RetryAfterForm {
     let wait = try duration("retryAfter") ?? .seconds(60)
     switch try text("retryAfterForm") {
     case nil, "milliseconds": return .milliseconds(from: wait)

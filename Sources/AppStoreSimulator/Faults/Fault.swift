@@ -5,7 +5,7 @@ package import AppStore
 /// A fault that affects some requests.
 package struct Fault: Sendable, Hashable {
   /// The affected endpoints; nil for all.
-  package var endpoints: Set<APIEndpoint>?
+  package var endpoints: Set<SimulatedEndpoint>?
   /// The affected app; nil for all.
   package var bundleId: String?
   /// The affected environment; nil for both.
@@ -23,7 +23,7 @@ package struct Fault: Sendable, Hashable {
 
   /// A fault. By default, it affects every request.
   package init(
-    _ effect: FaultEffect, endpoints: Set<APIEndpoint>? = nil, bundleId: String? = nil,
+    _ effect: FaultEffect, endpoints: Set<SimulatedEndpoint>? = nil, bundleId: String? = nil,
     environment: AppStoreEnvironment? = nil, from: Timestamp? = nil, until: Timestamp? = nil, count: Int? = nil,
     share: Double = 1
   ) {
@@ -45,7 +45,7 @@ package enum FaultEffect: Sendable, Hashable {
   /// Responds with an error status without processing the request.
   case failure(status: Int, body: FailureBody)
   /// Responds with 429 without processing the request, although no limit is reached.
-  case tooManyRequests(RetryAfter)
+  case tooManyRequests(RetryAfterForm)
   /// Responds with 401, as for a rejected token, without processing the request.
   case unauthorized
   /// Resets the connection without processing the request.
@@ -66,7 +66,7 @@ package enum FaultEffect: Sendable, Hashable {
   }
 
   /// The form in which a 429 states when to retry.
-  package enum RetryAfter: Sendable, Hashable {
+  package enum RetryAfterForm: Sendable, Hashable {
     /// The UNIX time in milliseconds, `from` after now. Apple documents this form.
     case milliseconds(from: Duration)
     /// Seconds from now, as in HTTP.

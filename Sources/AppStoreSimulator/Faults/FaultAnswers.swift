@@ -21,7 +21,7 @@ extension FaultEffect {
   }
 }
 
-extension FaultEffect.RetryAfter {
+extension FaultEffect.RetryAfterForm {
   /// The value of the `Retry-After` header.
   func value(now: Timestamp) -> String? {
     switch self {

@@ -18,7 +18,7 @@ struct FaultPlan: Sendable {
   }
 
   /// The effects on one request.
-  struct Verdict: Sendable, Hashable {
+  struct Impact: Sendable, Hashable {
     var delay = Duration.zero
     /// The effect other than latency; nil to process the request normally.
     var effect: FaultEffect?
@@ -64,10 +64,10 @@ struct FaultPlan: Sendable {
 
   /// Selects the faults for a request and counts it against them.
   mutating func decide(
-    _ endpoint: APIEndpoint, bundleId: String?, environment: AppStoreEnvironment, now: Timestamp
-  ) -> Verdict {
+    _ endpoint: SimulatedEndpoint, bundleId: String?, environment: AppStoreEnvironment, now: Timestamp
+  ) -> Impact {
     retire(at: now)
-    var verdict = Verdict()
+    var verdict = Impact()
     for index in active.indices {
       let fault = active[index].fault
       guard fault.concerns(endpoint, bundleId: bundleId, environment: environment, now: now) else { continue }
@@ -89,7 +89,7 @@ extension FaultPlan.Entry {
 
 extension Fault {
   fileprivate func concerns(
-    _ endpoint: APIEndpoint, bundleId: String?, environment: AppStoreEnvironment, now: Timestamp
+    _ endpoint: SimulatedEndpoint, bundleId: String?, environment: AppStoreEnvironment, now: Timestamp
   ) -> Bool {
     if let endpoints, !endpoints.contains(endpoint) { return false }
     if let mine = self.bundleId, mine != bundleId { return false }

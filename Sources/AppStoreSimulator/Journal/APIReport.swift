@@ -7,7 +7,7 @@ package struct APIReport: Sendable, Hashable {
   /// The requests to one endpoint.
   package struct Requests: Sendable, Hashable {
     /// The endpoint.
-    package let endpoint: APIEndpoint
+    package let endpoint: SimulatedEndpoint
     /// The number of responses by HTTP status.
     package let byStatus: [Int: Int]
     /// The number of responses by Apple's error code.
@@ -45,7 +45,7 @@ package struct APIReport: Sendable, Hashable {
     package let examples: [String]
   }
 
-  /// The requests by endpoint, in the order of ``APIEndpoint``. Endpoints without requests are omitted.
+  /// The requests by endpoint, in the order of ``SimulatedEndpoint``. Endpoints without requests are omitted.
   package let asked: [Requests]
   /// The broken rules. A successful rehearsal leaves this empty.
   package let broken: [Breach]
@@ -55,7 +55,7 @@ extension APIServices {
   /// The report so far.
   package var report: APIReport {
     gate.withGate { gate in
-      let asked = APIEndpoint.allCases.compactMap { endpoint in
+      let asked = SimulatedEndpoint.allCases.compactMap { endpoint in
         gate.journal.answers[endpoint].map { answers in
           APIReport.Requests(
             endpoint: endpoint, byStatus: answers.byStatus, byErrorCode: answers.byErrorCode,
@@ -79,7 +79,7 @@ extension APIServices {
 }
 
 extension HourlyLimits {
-  fileprivate func fullestHours(of endpoint: APIEndpoint) -> [APIReport.Hour] {
+  fileprivate func fullestHours(of endpoint: SimulatedEndpoint) -> [APIReport.Hour] {
     fullest.filter { $0.key.endpoint == endpoint }
       .map { subject, usage in
         APIReport.Hour(

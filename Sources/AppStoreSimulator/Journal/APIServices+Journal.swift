@@ -7,7 +7,7 @@ package struct JournaledRequest: Sendable, Hashable {
   /// The time of arrival, by the scenario's clock.
   package let time: Timestamp
   /// The endpoint; nil if the path is not part of the API.
-  package let endpoint: APIEndpoint?
+  package let endpoint: SimulatedEndpoint?
   /// The path, without the query.
   package let path: String
   /// The response's status; nil if the connection was reset.

@@ -10,7 +10,7 @@ struct RequestJournal: Sendable {
     var environment: AppStoreEnvironment
     var bundleId: String?
     /// The endpoint; nil if the path is not part of the API.
-    var endpoint: APIEndpoint?
+    var endpoint: SimulatedEndpoint?
     /// The path, without the query.
     var path: String
     /// The response's status; nil if the connection was reset.
@@ -30,7 +30,7 @@ struct RequestJournal: Sendable {
 
   struct Example: Sendable, Hashable {
     var time: Timestamp
-    var endpoint: APIEndpoint?
+    var endpoint: SimulatedEndpoint?
     var detail: String
   }
 
@@ -44,7 +44,7 @@ struct RequestJournal: Sendable {
 
   static let examplesPerRule = 5
 
-  private(set) var answers: [APIEndpoint: Answers] = [:]
+  private(set) var answers: [SimulatedEndpoint: Answers] = [:]
   private(set) var breaches: [CallerRule: Breaches] = [:]
   private let capacity: Int
   private var ring: [Entry] = []
@@ -71,7 +71,7 @@ struct RequestJournal: Sendable {
     next = (next + 1) % capacity
   }
 
-  mutating func breach(_ rule: CallerRule, _ endpoint: APIEndpoint?, _ detail: String, at time: Timestamp) {
+  mutating func breach(_ rule: CallerRule, _ endpoint: SimulatedEndpoint?, _ detail: String, at time: Timestamp) {
     var breaches = breaches[rule] ?? Breaches()
     breaches.count += 1
     if breaches.examples.count < Self.examplesPerRule {

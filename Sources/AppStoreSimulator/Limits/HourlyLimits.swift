@@ -8,11 +8,11 @@ struct HourlyLimits: Sendable {
   struct Subject: Sendable, Hashable {
     var bundleId: String
     var environment: AppStoreEnvironment
-    var endpoint: APIEndpoint
+    var endpoint: SimulatedEndpoint
   }
 
   /// The decision about a request.
-  enum Verdict: Sendable, Hashable {
+  enum Decision: Sendable, Hashable {
     case admitted
     /// Rejected; the next hour begins at `until`.
     case refused(until: Timestamp, announcedBefore: Bool)
@@ -36,7 +36,7 @@ struct HourlyLimits: Sendable {
   private static let hour: Int64 = 3_600_000
 
   /// Counts a request. Rejected requests do not count against the limit.
-  mutating func count(_ subject: Subject, now: Timestamp) -> Verdict {
+  mutating func count(_ subject: Subject, now: Timestamp) -> Decision {
     let start = Self.startOfHour(now)
     var usage = current[subject] ?? Usage(hour: start)
     // If the clock is set back, an hour does not start again.

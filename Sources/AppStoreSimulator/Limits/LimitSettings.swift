@@ -6,7 +6,7 @@ package import AppStore
 package struct LimitSettings: Sendable, Hashable {
   /// The production limit of each endpoint in requests per second, enforced by the hour. An endpoint without an entry
   /// has no limit.
-  package var perSecond: [APIEndpoint: Double]
+  package var perSecond: [SimulatedEndpoint: Double]
   /// The sandbox's share of the production limits.
   package var sandboxFactor: Double
   /// Divides every limit. At a clock rate of 600, an hour has 600 times less real time. A divisor of 600 keeps the
@@ -15,7 +15,7 @@ package struct LimitSettings: Sendable, Hashable {
 
   /// Limits. The defaults are Apple's.
   package init(
-    perSecond: [APIEndpoint: Double] = LimitSettings.documented, sandboxFactor: Double = 0.1, divisor: Double = 1
+    perSecond: [SimulatedEndpoint: Double] = LimitSettings.documented, sandboxFactor: Double = 0.1, divisor: Double = 1
   ) {
     self.perSecond = perSecond
     self.sandboxFactor = sandboxFactor
@@ -23,8 +23,8 @@ package struct LimitSettings: Sendable, Hashable {
   }
 
   /// The limits in "Identifying rate limits".
-  package static let documented: [APIEndpoint: Double] = Dictionary(
-    uniqueKeysWithValues: APIEndpoint.allCases.compactMap { endpoint in
+  package static let documented: [SimulatedEndpoint: Double] = Dictionary(
+    uniqueKeysWithValues: SimulatedEndpoint.allCases.compactMap { endpoint in
       endpoint.documentedPerSecond.map { (endpoint, $0) }
     })
 
@@ -32,7 +32,7 @@ package struct LimitSettings: Sendable, Hashable {
   package static let unlimited = LimitSettings(perSecond: [:])
 
   /// The limit in requests per hour, at least one; nil if the endpoint has none.
-  package func perHour(_ endpoint: APIEndpoint, in environment: AppStoreEnvironment) -> Int? {
+  package func perHour(_ endpoint: SimulatedEndpoint, in environment: AppStoreEnvironment) -> Int? {
     guard let perSecond = perSecond[endpoint] else { return nil }
     let factor = environment == .sandbox ? sandboxFactor : 1
     let perHour = (perSecond * factor * 3_600 / divisor + 1e-6).rounded(.down)

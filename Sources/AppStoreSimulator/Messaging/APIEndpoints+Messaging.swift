@@ -4,7 +4,7 @@ internal import AppStore
 
 // Images and messages.
 extension APIEndpoints {
-  func uploadImage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func uploadImage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let id = try Self.uuid(call.parameter)
     let size = try RetentionImageSize(query: try call.value("imageSize", else: .badRequestImageSize))
     try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
@@ -13,13 +13,13 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func deleteImage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func deleteImage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let id = try Self.uuid(call.parameter)
     try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in try catalogue.delete(image: id) }
     return .empty()
   }
 
-  func imageList(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func imageList(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let images = try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
       catalogue.imageList(at: call.now)
     }
@@ -34,7 +34,7 @@ extension APIEndpoints {
     ])
   }
 
-  func uploadMessage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func uploadMessage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let id = try Self.uuid(call.parameter)
     let message = try RetentionMessage(try call.object())
     try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
@@ -43,13 +43,13 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func deleteMessage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func deleteMessage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let id = try Self.uuid(call.parameter)
     try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in try catalogue.delete(message: id) }
     return .empty()
   }
 
-  func messageList(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func messageList(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let messages = try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
       catalogue.messageList(at: call.now)
     }
@@ -64,7 +64,7 @@ extension APIEndpoints {
 
 // Default messages.
 extension APIEndpoints {
-  func configureDefaultMessage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func configureDefaultMessage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let audience = try audience(call)
     guard case .string(let text) = try call.object()["messageIdentifier"] else { throw .badRequest }
     let id = try Self.uuid(text)
@@ -74,7 +74,7 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func deleteDefaultMessage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func deleteDefaultMessage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let audience = try audience(call)
     try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
       try catalogue.deleteDefault(for: audience)
@@ -82,7 +82,7 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func defaultMessage(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func defaultMessage(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let audience = try audience(call)
     let id = try messaging.withCatalogue(of: call) { catalogue throws(APIFailure) in
       try catalogue.defaultMessage(for: audience)
@@ -91,7 +91,7 @@ extension APIEndpoints {
   }
 
   /// Returns the product and locale in the path.
-  private func audience(_ call: APICall) throws(APIFailure) -> MessageCatalogue.Audience {
+  private func audience(_ call: SimulatedCall) throws(APIFailure) -> MessageCatalogue.Audience {
     guard call.parameters.count == 2 else { throw .badRequest }
     let (productId, locale) = (call.parameters[0], call.parameters[1])
     try world.withState { state throws(APIFailure) in
@@ -107,7 +107,7 @@ extension APIEndpoints {
 
 // The real-time endpoint and its performance test.
 extension APIEndpoints {
-  func configureRealtimeURL(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func configureRealtimeURL(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard case .string(let url) = try call.object()["realtimeURL"] else { throw .badRequestRealtimeURL }
     try messaging.withSetup(of: call) { setup, _ throws(APIFailure) in
       try setup.configure(url, in: call.environment, at: call.now)
@@ -115,18 +115,18 @@ extension APIEndpoints {
     return .empty()
   }
 
-  func deleteRealtimeURL(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func deleteRealtimeURL(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     try messaging.withSetup(of: call) { setup, _ throws(APIFailure) in try setup.remove(in: call.environment) }
     return .empty()
   }
 
-  func realtimeURL(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func realtimeURL(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     let url = try messaging.withSetup(of: call) { setup, _ throws(APIFailure) in try setup.url(in: call.environment) }
     return .json(["realtimeURL": .string(url)])
   }
 
   /// "The performance test runs only in the sandbox environment."
-  func initiatePerformanceTest(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func initiatePerformanceTest(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard call.environment == .sandbox, case .string(let text) = try call.object()["originalTransactionId"] else {
       throw .invalidPerformanceTestRequest
     }
@@ -146,7 +146,7 @@ extension APIEndpoints {
     ])
   }
 
-  func performanceTestResults(_ call: APICall) throws(APIFailure) -> APIAnswer {
+  func performanceTestResults(_ call: SimulatedCall) throws(APIFailure) -> APIAnswer {
     guard let id = CompactUUID(call.parameter) else { throw .invalidRequestId }
     let run = try messaging.withSetup(of: call) { setup, _ throws(APIFailure) in try setup.run(id) }
     return .json(PerformanceReport.result(run, at: call.now))

@@ -27,7 +27,7 @@ final class MessagingService: Sendable {
 
   /// Reads or changes the uploads of the caller's app in its environment.
   func withCatalogue<Result: Sendable>(
-    of call: APICall, _ body: (inout MessageCatalogue) throws(APIFailure) -> Result
+    of call: SimulatedCall, _ body: (inout MessageCatalogue) throws(APIFailure) -> Result
   ) throws(APIFailure) -> Result {
     let delay = call.environment == .sandbox ? .zero : settings.reviewDelay
     let key = Key(bundleId: call.bundleId, environment: call.environment)
@@ -39,7 +39,7 @@ final class MessagingService: Sendable {
 
   /// Reads or changes the caller's real-time endpoint. `body` also receives an identifier for a new performance test.
   func withSetup<Result: Sendable>(
-    of call: APICall, _ body: (inout RealtimeSetup, CompactUUID) throws(APIFailure) -> Result
+    of call: SimulatedCall, _ body: (inout RealtimeSetup, CompactUUID) throws(APIFailure) -> Result
   ) throws(APIFailure) -> Result {
     try state.withLock { state throws(APIFailure) in
       let id = CompactUUID(using: &state.generator)

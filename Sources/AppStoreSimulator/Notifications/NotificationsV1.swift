@@ -116,7 +116,7 @@ extension WorldState {
   }
 
   /// The content of the version 1 body for a record; nil if the record is not about a purchase.
-  func subjectV1(of record: NotificationRecord) -> SubjectV1? {
+  func subjectV1(of record: NotificationLogEntry) -> SubjectV1? {
     guard case .purchase(let transaction, let subscription, _) = record.facts.content else { return nil }
     let earlier = customers[transaction.customer].transactions.prefix { $0 < transaction.id }
     var rows = earlier.suffix(SubjectV1.mostRows - 1).compactMap { id in transactions[id].map { subject(of: $0, nil) } }

@@ -64,7 +64,7 @@ extension WorldState {
   }
 
   /// A notification with the state at the time it happened.
-  package func subject(of record: NotificationRecord) -> NotificationSubject {
+  package func subject(of record: NotificationLogEntry) -> NotificationSubject {
     let realm = realms[record.facts.realm]
     let content: NotificationSubject.Content =
       switch record.facts.content {

@@ -12,7 +12,7 @@ extension Scenario {
     let key = P256.Signing.PrivateKey()
     for index in apps.indices where apps[index].credentials.isEmpty {
       apps[index].credentials = [
-        APICredentials(
+        PublicAPIKey(
           issuerId: Self.madeKey.issuerId, keyId: Self.madeKey.keyId,
           publicKeyPEM: key.publicKey.pemRepresentation)
       ]

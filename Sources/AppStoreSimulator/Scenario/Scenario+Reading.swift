@@ -61,7 +61,7 @@ extension Scenario {
     app.sharedSecret = try fields.text(inFile: "sharedSecretFile", readFile)
     for var key in try fields.sections("api") {
       app.credentials.append(
-        APICredentials(
+        PublicAPIKey(
           issuerId: try key.required("issuerId", key.text("issuerId")),
           keyId: try key.required("keyId", key.text("keyId")),
           publicKeyPEM: try key.required("publicKeyFile", key.text(inFile: "publicKeyFile", readFile))))

@@ -87,7 +87,7 @@ extension Scenario {
       server.limits.divisor = try limits.number("divisor", in: 0.001...1_000_000) ?? 1
       server.limits.sandboxFactor = try limits.number("sandboxFactor", in: 0.0001...1) ?? server.limits.sandboxFactor
       if var perSecond = try limits.section("perSecond") {
-        for endpoint in APIEndpoint.allCases {
+        for endpoint in SimulatedEndpoint.allCases {
           guard let limit = try perSecond.number(endpoint.rawValue, in: 0.001...1_000_000) else { continue }
           server.limits.perSecond[endpoint] = limit
         }

@@ -4,7 +4,7 @@ internal import HTTPTypes
 
 /// An endpoint and the parameters in its path.
 struct APIRoute: Sendable, Hashable {
-  let endpoint: APIEndpoint
+  let endpoint: SimulatedEndpoint
   /// The path's parameters in order, percent-decoded.
   let parameters: [String]
 
@@ -37,7 +37,7 @@ struct APIRoute: Sendable, Hashable {
     return allowed.isEmpty ? .nothing : .wrongMethod(allowed: allowed)
   }
 
-  private static let patterns: [(endpoint: APIEndpoint, segments: [Substring])] = APIEndpoint.allCases.map {
+  private static let patterns: [(endpoint: SimulatedEndpoint, segments: [Substring])] = SimulatedEndpoint.allCases.map {
     ($0, Array($0.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()))
   }
 

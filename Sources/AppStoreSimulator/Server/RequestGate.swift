@@ -22,7 +22,7 @@ struct RequestGate: Sendable {
   /// Counts the request against its limit.
   ///
   /// - Returns: the 429 response; nil if the request is admitted.
-  mutating func limit(_ call: APICall) -> APIAnswer? {
+  mutating func limit(_ call: SimulatedCall) -> APIAnswer? {
     if conduct.isTooEarly(call.subject, now: call.now) {
       journal.breach(.calledBeforeRetryAfter, call.endpoint, "app \(call.bundleId)", at: call.now)
     }
@@ -39,7 +39,7 @@ struct RequestGate: Sendable {
   /// Records the rules that the caller broke with a rejected request.
   ///
   /// - Parameter isTold: Whether the caller received the response. A caller cannot respect a response that was lost.
-  mutating func note(_ failure: APIFailure, of call: APICall, path: String, isTold: Bool) {
+  mutating func note(_ failure: APIFailure, of call: SimulatedCall, path: String, isTold: Bool) {
     if let code = conduct.finalAnswer(call.subject, path: path, body: call.body), code == failure.code {
       journal.breach(.repeatedAfterFinalAnswer, call.endpoint, "\(path) again after \(code)", at: call.now)
     }

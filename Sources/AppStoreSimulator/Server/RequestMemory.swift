@@ -19,7 +19,7 @@ struct RequestMemory: Sendable {
   struct Key: Sendable, Hashable {
     var bundleId: String
     var environment: AppStoreEnvironment
-    var endpoint: APIEndpoint
+    var endpoint: SimulatedEndpoint
     /// The subscription or product that the request applies to.
     var subject: String
     var requestIdentifier: String

@@ -64,7 +64,7 @@ final class RequestPipeline: Sendable {
       gate.withGate { $0.journal.breach(.tokenRefused, route.endpoint, refusal.detail, at: now) }
       return given(refusal.answer, &entry)
     }
-    let call = APICall(
+    let call = SimulatedCall(
       endpoint: route.endpoint, parameters: route.parameters, bundleId: bundle, environment: request.environment,
       query: request.query, body: request.body, now: now)
     let answer = answer(call, path: request.path, isTold: verdict.effect.map { !$0.spoilsAnswer } ?? true)
@@ -79,7 +79,7 @@ final class RequestPipeline: Sendable {
     }
   }
 
-  private func answer(_ call: APICall, path: String, isTold: Bool) -> APIAnswer {
+  private func answer(_ call: SimulatedCall, path: String, isTold: Bool) -> APIAnswer {
     if let refused = gate.withGate({ $0.limit(call) }) { return refused }
     let answer: APIAnswer
     do throws(APIFailure) {
@@ -105,7 +105,7 @@ final class RequestPipeline: Sendable {
 
   /// A 429 from a fault obliges the caller to wait, like any other.
   private func pause(
-    _ endpoint: APIEndpoint, _ bundleId: String?, _ environment: AppStoreEnvironment, _ effect: FaultEffect,
+    _ endpoint: SimulatedEndpoint, _ bundleId: String?, _ environment: AppStoreEnvironment, _ effect: FaultEffect,
     _ now: Timestamp
   ) {
     guard case .tooManyRequests(let retryAfter) = effect, let until = retryAfter.moment(now: now), let bundleId else {

@@ -3,7 +3,7 @@
 package import AppStore
 
 /// An API key that a team created in App Store Connect.
-package struct APICredentials: Sendable, Hashable {
+package struct PublicAPIKey: Sendable, Hashable {
   /// `iss` of tokens.
   package var issuerId: String
   /// `kid` of tokens.
@@ -98,7 +98,7 @@ package struct SimulatedApp: Sendable, Hashable {
   /// The environments in which the app is available.
   package var environments: [AppStoreEnvironment]
   /// The keys that can call the API for this app.
-  package var credentials: [APICredentials]
+  package var credentials: [PublicAPIKey]
   /// The shared secret for version 1 notifications, as text. Use a secret made for rehearsals, never a real one.
   package var sharedSecret: String?
   /// `bundleVersion`.
@@ -109,7 +109,7 @@ package struct SimulatedApp: Sendable, Hashable {
   /// An app.
   package init(
     bundleId: String, appAppleId: Int64, environments: [AppStoreEnvironment] = [.production, .sandbox],
-    credentials: [APICredentials] = [], sharedSecret: String? = nil, version: String = "421", products: [Product] = []
+    credentials: [PublicAPIKey] = [], sharedSecret: String? = nil, version: String = "421", products: [Product] = []
   ) {
     self.bundleId = bundleId
     self.appAppleId = appAppleId

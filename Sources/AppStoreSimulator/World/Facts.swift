@@ -59,7 +59,7 @@ package struct TransactionFacts: Sendable {
   /// The identifier that the team gave the customer.
   package internal(set) var appAccountToken: CompactUUID?
   /// The refund, or the end of Family Sharing.
-  package internal(set) var revocation: TransactionPayload.Revocation?
+  package internal(set) var revocation: TransactionPayload.RevocationClaims?
   /// The time at which an upgrade replaced the transaction.
   package internal(set) var upgraded: Timestamp?
   /// Whether the app or the team's server has finished the transaction.

@@ -69,7 +69,7 @@ package struct SendAttempt: Sendable, Hashable {
 }
 
 /// A notification and its delivery attempts.
-package struct NotificationRecord: Sendable {
+package struct NotificationLogEntry: Sendable {
   /// The facts of the notification.
   package let facts: NotificationFacts
   /// The attempts in order, at most six. Deliberate duplicates are not included.

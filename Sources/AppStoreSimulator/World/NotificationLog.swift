@@ -5,9 +5,9 @@
 package struct NotificationLog: Sendable {
   /// Records older than those in `storage` that still had unfinished deliveries when they were moved here, oldest
   /// first. Finished records are removed once they make up half of the list.
-  private var waiting: [NotificationRecord] = []
+  private var waiting: [NotificationLogEntry] = []
   private var settled = 0
-  private var storage: [NotificationRecord] = []
+  private var storage: [NotificationLogEntry] = []
   /// The number of records at the front of `storage` that were dropped but not yet removed.
   private var dropped = 0
   /// The sequence number of the first kept record in `storage`.
@@ -24,34 +24,34 @@ package struct NotificationLog: Sendable {
   package var nextSequence: Int64 { firstSequence + Int64(newest.count) }
 
   /// The records, oldest first.
-  package var records: some BidirectionalCollection<NotificationRecord> { [waiting[...], newest].joined() }
+  package var records: some BidirectionalCollection<NotificationLogEntry> { [waiting[...], newest].joined() }
 
   /// Returns the records after a sequence number without scanning those before it.
-  func records(after sequence: Int64) -> some Sequence<NotificationRecord> {
+  func records(after sequence: Int64) -> some Sequence<NotificationLogEntry> {
     // The position of an empty page is before every sequence number.
     let last = min(max(sequence, firstSequence - 1), nextSequence - 1)
     return [waiting[place(behind: sequence)...], newest.dropFirst(Int(last + 1 - firstSequence))].joined()
   }
 
   /// The record with this sequence number; nil if there is none or it was dropped.
-  package subscript(sequence: Int64) -> NotificationRecord? {
+  package subscript(sequence: Int64) -> NotificationLogEntry? {
     if let index = index(of: sequence) { return storage[index] }
     return waitingIndex(of: sequence).map { waiting[$0] }
   }
 
   /// The record with this UUID; nil if there is none or it was dropped.
-  package subscript(uuid: CompactUUID) -> NotificationRecord? {
+  package subscript(uuid: CompactUUID) -> NotificationLogEntry? {
     sequences[uuid].flatMap { self[$0] }
   }
 
-  mutating func append(_ record: NotificationRecord) {
+  mutating func append(_ record: NotificationLogEntry) {
     storage.append(record)
     sequences[record.facts.uuid] = record.facts.sequence
     makeRoom()
   }
 
   /// Changes a record in place. Does nothing if the record was dropped.
-  mutating func update(_ sequence: Int64, _ change: (inout NotificationRecord) -> Void) {
+  mutating func update(_ sequence: Int64, _ change: (inout NotificationLogEntry) -> Void) {
     if let index = index(of: sequence) {
       change(&storage[index])
       makeRoom()
@@ -64,13 +64,13 @@ package struct NotificationLog: Sendable {
     }
   }
 
-  private mutating func forget(_ isOver: (NotificationRecord) -> Bool) {
+  private mutating func forget(_ isOver: (NotificationLogEntry) -> Bool) {
     for record in waiting where isOver(record) { sequences[record.facts.uuid] = nil }
     waiting.removeAll(where: isOver)
     settled = waiting.count(where: \.isSettled)
   }
 
-  private var newest: ArraySlice<NotificationRecord> { storage[dropped...] }
+  private var newest: ArraySlice<NotificationLogEntry> { storage[dropped...] }
 
   private func index(of sequence: Int64) -> Int? {
     guard sequence >= firstSequence, sequence < nextSequence else { return nil }

@@ -35,7 +35,7 @@ extension WorldState {
   }
 
   /// Returns the bodies that version 1 sends for the same event; empty if it sends none.
-  package func bodiesV1(of record: NotificationRecord) -> [[UInt8]] {
+  package func bodiesV1(of record: NotificationLogEntry) -> [[UInt8]] {
     guard let subject = subjectV1(of: record) else { return [] }
     return typesV1(of: record.facts).map { subject.body($0) }
   }

@@ -114,7 +114,7 @@ extension WorldState {
   }
 
   /// The notification with this UUID, unless it was dropped.
-  package func record(uuid: CompactUUID) -> NotificationRecord? {
+  package func record(uuid: CompactUUID) -> NotificationLogEntry? {
     for realm in realms {
       if let record = realm.log[uuid] { return record }
     }
@@ -211,7 +211,7 @@ extension WorldState {
     let facts = NotificationFacts(
       uuid: CompactUUID(using: &generator), sequence: id.sequence, realm: realm, kind: kind, signedDate: now,
       content: content, cause: cause)
-    realms[realm].log.append(NotificationRecord(facts: facts, openDeliveries: hasPostman ? 1 : 0))
+    realms[realm].log.append(NotificationLogEntry(facts: facts, openDeliveries: hasPostman ? 1 : 0))
     if hasPostman { outbox.append(id) }
     return facts.uuid
   }

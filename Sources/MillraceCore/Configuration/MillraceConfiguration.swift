@@ -94,7 +94,7 @@ public struct TopicSettings: Sendable, Hashable {
 /// `trust`: the certificates that notifications are verified against.
 package struct TrustSettings: Sendable, Hashable {
   /// Online revocation checks with Apple's OCSP responder.
-  package struct Revocation: Sendable, Hashable {
+  package struct RevocationCheck: Sendable, Hashable {
     /// Whether the responder is asked.
     package var enabled = false
     /// How long to wait for an answer.
@@ -109,7 +109,7 @@ package struct TrustSettings: Sendable, Hashable {
   /// How the inner tokens of notifications are checked.
   package var innerTokens = InnerTokenCheck.vouched
   /// The online revocation checks.
-  package var revocation = Revocation()
+  package var revocation = RevocationCheck()
 
   /// The defaults.
   package init() {}

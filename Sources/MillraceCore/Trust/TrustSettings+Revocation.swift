@@ -1,11 +1,11 @@
 package import MillraceTime
 package import AppStoreSignature
 
-extension TrustSettings.Revocation {
+extension TrustSettings.RevocationCheck {
   /// Returns a revocation check with these settings; `nil` if online revocation is off.
   ///
   /// - Parameters:
-  ///   - clock: The clock whose current time answers must be valid at. The time limit for an answer is in real time.
+  ///   - clock: The clock whose current time answers must be valid at. The time limit for an answer is measured in real time.
   ///   - transport: Sends the requests.
   package func checker(
     clock: MillraceClock, transport: any OCSPTransport = HTTPOCSPTransport()
@@ -14,8 +14,6 @@ extension TrustSettings.Revocation {
     var limits = OCSPRevocation.Limits()
     limits.time = timeout
     limits.failure = failureMemory
-    return OCSPRevocation(
-      transport: transport, limits: limits, now: { clock.wallTime },
-      sleep: { try await Task.sleep(for: $0, clock: .continuous) })
+    return OCSPRevocation(transport: transport, limits: limits, now: { clock.wallTime })
   }
 }

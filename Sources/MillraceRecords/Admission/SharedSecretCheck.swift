@@ -13,7 +13,7 @@ package struct SharedSecretCheck: Sendable {
   private let apps: [App]
 
   /// The result of checking a body's `password`.
-  package enum Verdict: Sendable, Hashable {
+  package enum PasswordMatch: Sendable, Hashable {
     /// The password is not a configured secret, or not a secret of the app that the body names.
     case wrong
     /// The password is a secret of this app. The body names the app, or no other app has the secret.
@@ -45,7 +45,7 @@ package struct SharedSecretCheck: Sendable {
   /// Checks the passwords of a body. All of them must be valid.
   ///
   /// Every configured secret is compared in constant time, so that timing does not reveal which comparison failed.
-  package func judge(_ passwords: [Secret], bundleId: String?) -> Verdict {
+  package func judge(_ passwords: [Secret], bundleId: String?) -> PasswordMatch {
     guard !passwords.isEmpty else { return .wrong }
     let matching = apps.filter { app in
       passwords.allSatisfy { password in
@@ -53,7 +53,7 @@ package struct SharedSecretCheck: Sendable {
       }
     }
     guard !matching.isEmpty else { return .wrong }
-    let nobody = Verdict.noApp(secretOf: matching.map(\.settings.bundleId))
+    let nobody = PasswordMatch.noApp(secretOf: matching.map(\.settings.bundleId))
     guard let bundleId else {
       guard let only = matching.first, matching.count == 1 else { return nobody }
       return .right(only.settings)

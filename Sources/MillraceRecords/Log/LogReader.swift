@@ -6,8 +6,8 @@ public import KafkaClient
 public enum LogReaderEvent: Sendable {
   /// The partitions that the reader owns from now on; may be empty. Each starts at its committed offset.
   case assigned([any LogPartition])
-  /// Partitions to hand over. The group waits for ``Revocation/complete()``.
-  case revoked(Revocation)
+  /// Partitions to hand over. The group waits for ``PartitionRevocation/complete()``.
+  case revoked(PartitionRevocation)
 }
 
 /// Reads records as a member of a group.

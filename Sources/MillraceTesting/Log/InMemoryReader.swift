@@ -132,8 +132,8 @@ final class InMemoryReader: LogReader {
     }
   }
 
-  private func revocation(of partitions: [TopicPartition], isLost: Bool) -> Revocation {
-    Revocation(partitions, isLost: isLost) { [host, id] in
+  private func revocation(of partitions: [TopicPartition], isLost: Bool) -> PartitionRevocation {
+    PartitionRevocation(partitions, isLost: isLost) { [host, id] in
       host.update { broker, now in broker.completeRevocation(id, now: now) }
     }
   }

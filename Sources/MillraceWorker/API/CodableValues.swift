@@ -62,7 +62,7 @@ extension HandlerContext {
         return try StoredValue.bytes(result)
       } catch {
         // The effect is done. Record that, so that its result does not cause a second attempt.
-        try await journal.end(name, result: [])
+        try await recorder.end(name, result: [])
         throw HandlerError("effect-result", "\(name) was done, but JSON cannot represent its result: \(error)")
       }
     }

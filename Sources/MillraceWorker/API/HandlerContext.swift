@@ -24,20 +24,20 @@ public struct HandlerContext: Sendable {
   // Loggers and clients are created on demand, because most runs need neither.
   private let tools: HandlerTools
   private let cause: HandlerCause
-  let journal: any EffectRecorder
+  let recorder: any EffectRecorder
   private let longestWait: Duration
 
   /// - Parameter longestWait: The longest time that a call to Apple waits for a rate-limit slot.
   init(
     _ cause: HandlerCause, tools: HandlerTools, deadline: Timestamp, attempt: Int, isReapplied: Bool,
-    journal: any EffectRecorder, longestWait: Duration
+    recorder: any EffectRecorder, longestWait: Duration
   ) {
     self.tools = tools
     self.cause = cause
     self.deadline = deadline
     self.attempt = attempt
     self.isReapplied = isReapplied
-    self.journal = journal
+    self.recorder = recorder
     self.longestWait = longestWait
   }
 
@@ -52,10 +52,10 @@ public struct HandlerContext: Sendable {
   /// ``once(_:body:calling:in:of:perform:)``, which acquires the slot before it writes the intent.
   /// - Throws: ``HandlerError`` with reason `api-not-configured` if the app has no credentials.
   public func appStore(for bundleId: String?) throws -> AppStoreServerClient {
-    let patience = RateLimitWait(atMost: longestWait) { [journal] in
-      await journal.beginWaiting()
-    } end: { [journal] in
-      await journal.endWaiting()
+    let patience = RateLimitWait(atMost: longestWait) { [recorder] in
+      await recorder.beginWaiting()
+    } end: { [recorder] in
+      await recorder.endWaiting()
     }
     return try tools.clients.client(for: bundleId).waiting(patience)
   }
@@ -65,7 +65,7 @@ public struct HandlerContext: Sendable {
   /// The result includes outcomes that are decided but not yet committed. The worker writes state in the same
   /// transaction as the outcome's events. State moves with the lane.
   /// - Throws: `CancellationError` if the worker no longer owns the lane.
-  public func state(_ name: String) async throws -> [UInt8]? { try await journal.state(name) }
+  public func state(_ name: String) async throws -> [UInt8]? { try await recorder.state(name) }
 
   /// Performs an action that cannot be undone, once.
   ///
@@ -98,7 +98,7 @@ public struct HandlerContext: Sendable {
       throw HandlerError(
         "effect-body", "the body of \(name) has \(body.count) bytes, the limit is \(EffectIntent.maximumBodyBytes)")
     }
-    switch try await journal.begin(name, body: body) {
+    switch try await recorder.begin(name, body: body) {
     case .ended(let result): return result
     case .intended(let intent):
       // A cancelled run must not start the effect: the worker would no longer record its result.
@@ -107,17 +107,17 @@ public struct HandlerContext: Sendable {
       do {
         result = try await perform(intent)
       } catch let nothing as NothingWasDone {
-        if !intent.isRepeated { await journal.withdraw(name) }
+        if !intent.isRepeated { await recorder.withdraw(name) }
         throw nothing.reason
       }
       guard result.count <= EffectIntent.maximumBodyBytes else {
         // The effect is done. Record that, so that an oversized result does not cause a second attempt.
-        try await journal.end(name, result: [])
+        try await recorder.end(name, result: [])
         throw HandlerError(
           "effect-result",
           "\(name) was done, but its result of \(result.count) bytes is too large to keep; return less from `perform`")
       }
-      try await journal.end(name, result: result)
+      try await recorder.end(name, result: result)
       return result
     }
   }
@@ -161,7 +161,7 @@ extension HandlerContext {
   ///
   /// An effect belongs to the lane of the notification whose handler started it. Ask from a notification with the same
   /// key.
-  public func effect(_ name: String) async -> EffectStatus? { await journal.status(of: name) }
+  public func effect(_ name: String) async -> EffectStatus? { await recorder.status(of: name) }
 
   /// Returns the counters and effects of all lanes of this worker, as committed now. It reads every ledger from the
   /// beginning, so use it only for rare tasks such as a reconciliation.

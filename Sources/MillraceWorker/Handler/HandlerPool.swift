@@ -17,7 +17,7 @@ enum LaneJob: Sendable {
 /// The result of one handler run.
 struct LaneEnd: Sendable {
   var job: LaneJob
-  var journal: LaneEffectRecorder
+  var recorder: LaneEffectRecorder
   var began: Timestamp
   var result: HandlerResult
 }
@@ -34,9 +34,9 @@ struct LaneEnd: Sendable {
 final class HandlerPool: Sendable {
   fileprivate struct Run: Sendable {
     var job: LaneJob
-    var journal: LaneEffectRecorder
+    var recorder: LaneEffectRecorder
     var began: Timestamp
-    var hand: WorkerTask
+    var task: WorkerTask
     var limit: UInt64
   }
 
@@ -51,21 +51,21 @@ final class HandlerPool: Sendable {
     var isWaking = false
     var isOver = false
     /// Runs that were abandoned when the pool was stopped.
-    var leftBehind: Set<UInt64> = []
+    var abandoned: Set<UInt64> = []
     var whenEmpty: (@Sendable () -> Void)?
 
     /// Whether there are results that no task is reporting to the lane.
-    var hasUntold: Bool { firstEnd != nil && !isReporting }
+    var hasUnreportedResults: Bool { firstEnd != nil && !isReporting }
 
     /// Whether a task has to report the results to the lane now.
     func isReportDue(at now: MillraceClock.Instant) -> Bool {
-      guard let firstEnd, hasUntold else { return false }
+      guard let firstEnd, hasUnreportedResults else { return false }
       return jobs.isEmpty || firstEnd.duration(to: now) >= HandlerPool.slice
     }
 
     /// Removes and returns the callback, if the pool was stopped and no abandoned handler is left.
     mutating func takeWhenEmpty() -> (@Sendable () -> Void)? {
-      guard isOver, leftBehind.isEmpty else { return nil }
+      guard isOver, abandoned.isEmpty else { return nil }
       defer { whenEmpty = nil }
       return whenEmpty
     }
@@ -79,8 +79,8 @@ final class HandlerPool: Sendable {
   }
 
   private enum Wake {
-    case hand(UnsafeContinuation<Void, Never>)
-    case newHand
+    case task(UnsafeContinuation<Void, Never>)
+    case newTask
   }
 
   /// How long a task runs before it yields its thread, and how long a result waits for others before it is reported.
@@ -103,7 +103,7 @@ final class HandlerPool: Sendable {
 
   /// Adds jobs, which start in this order.
   /// - Parameter isOwnCall: Whether a task of the pool makes the call. That task then runs the first job itself.
-  func hand(_ jobs: [LaneJob], to lane: LaneRunner, isOwnCall: Bool = false) {
+  func submit(_ jobs: [LaneJob], to lane: LaneRunner, isOwnCall: Bool = false) {
     guard !jobs.isEmpty else { return }
     let wake = state.withLock { state -> Wake? in
       guard !state.isOver else { return nil }
@@ -130,15 +130,15 @@ final class HandlerPool: Sendable {
     let (runs, idle) = state.withLock { state in
       state.isOver = true
       state.jobs = FIFO()
-      state.leftBehind.formUnion(state.runs.keys)
+      state.abandoned.formUnion(state.runs.keys)
       defer {
         state.runs = [:]
         state.idle = []
       }
       return (Array(state.runs.values), state.idle)
     }
-    for run in runs { leaveBehind(run) }
-    for hand in idle { hand.resume() }
+    for run in runs { abandon(run) }
+    for task in idle { task.resume() }
   }
 
   /// Calls `action` after the pool was stopped and all handlers that were abandoned then have returned. It does not
@@ -153,7 +153,7 @@ final class HandlerPool: Sendable {
 
   // MARK: - One task
 
-  private func work(_ hand: WorkerTask, for lane: LaneRunner) async {
+  private func work(_ task: WorkerTask, for lane: LaneRunner) async {
     state.withLock { $0.isWaking = false }
     let expire: @Sendable (UInt64) -> Void = { self.expire($0, for: lane) }
     var sliceEnd = clock.now.advanced(by: Self.slice)
@@ -163,9 +163,9 @@ final class HandlerPool: Sendable {
         await Task.yield()
         sliceEnd = clock.now.advanced(by: Self.slice)
       }
-      switch next(hand, for: lane, now: now, expire) {
-      case .run(let number, let job, let journal):
-        guard await run(number, job, journal, for: lane) else { return }
+      switch next(task, for: lane, now: now, expire) {
+      case .run(let number, let job, let recorder):
+        guard await run(number, job, recorder, for: lane) else { return }
       case .report: await lane.collect()
       case .rest: await rest()
       case .leave: return
@@ -174,7 +174,7 @@ final class HandlerPool: Sendable {
   }
 
   private func next(
-    _ hand: WorkerTask, for lane: LaneRunner, now: MillraceClock.Instant, _ expire: @escaping @Sendable (UInt64) -> Void
+    _ task: WorkerTask, for lane: LaneRunner, now: MillraceClock.Instant, _ expire: @escaping @Sendable (UInt64) -> Void
   ) -> Step {
     let (step, wake) = state.withLock { state -> (Step, Wake?) in
       if state.isOver { return (.leave, nil) }
@@ -185,28 +185,28 @@ final class HandlerPool: Sendable {
       guard let job = state.jobs.popFirst() else { return (state.idle.count < Self.mostIdle ? .rest : .leave, nil) }
       state.lastRun += 1
       let number = state.lastRun
-      let journal = LaneEffectRecorder(lane: lane, job: job.number)
+      let recorder = LaneEffectRecorder(lane: lane, job: job.number)
       let limit = limits.begin(number, expire)
-      state.runs[number] = Run(job: job, journal: journal, began: clock.wallTime, hand: hand, limit: limit)
+      state.runs[number] = Run(job: job, recorder: recorder, began: clock.wallTime, task: task, limit: limit)
       // This run may take long, so another task has to take the remaining jobs and report the results.
-      return (.run(number, job, journal), state.jobs.isEmpty && !state.hasUntold ? nil : Self.wake(&state))
+      return (.run(number, job, recorder), state.jobs.isEmpty && !state.hasUnreportedResults ? nil : Self.wake(&state))
     }
     carryOut(wake, lane)
     return step
   }
 
   /// - Returns: False if the run was abandoned. Its task then ends.
-  private func run(_ number: UInt64, _ job: LaneJob, _ journal: LaneEffectRecorder, for lane: LaneRunner) async -> Bool
+  private func run(_ number: UInt64, _ job: LaneJob, _ recorder: LaneEffectRecorder, for lane: LaneRunner) async -> Bool
   {
     let result: HandlerResult
     switch job {
     case .record(_, let item, _, let isNamed):
       // If the crash mark cannot be written, the lane is gone.
       if isNamed, await !lane.writeMark() { return end(number, nil) }
-      result = await handler.run(item, journal: journal)
+      result = await handler.run(item, recorder: recorder)
     case .timer(_, let name, let timer, let isNamed):
       if isNamed, await !lane.writeMark() { return end(number, nil) }
-      result = await handler.run(FiredTimer(name, timer), journal: journal)
+      result = await handler.run(FiredTimer(name, timer), recorder: recorder)
     }
     return end(number, result)
   }
@@ -214,7 +214,7 @@ final class HandlerPool: Sendable {
   private func end(_ number: UInt64, _ result: HandlerResult?) -> Bool {
     let (run, whenEmpty) = state.withLock { state -> (Run?, (@Sendable () -> Void)?) in
       guard let run = state.runs.removeValue(forKey: number) else {
-        state.leftBehind.remove(number)
+        state.abandoned.remove(number)
         return (nil, state.takeWhenEmpty())
       }
       if let result { add(LaneEnd(run, result), to: &state) }
@@ -237,7 +237,7 @@ final class HandlerPool: Sendable {
   private func rest() async {
     await withUnsafeContinuation { continuation in
       let isNeeded = state.withLock { state in
-        if state.isOver || !state.jobs.isEmpty || state.hasUntold { return true }
+        if state.isOver || !state.jobs.isEmpty || state.hasUnreportedResults { return true }
         state.idle.append(continuation)
         return false
       }
@@ -252,15 +252,15 @@ final class HandlerPool: Sendable {
   private static func wake(_ state: inout State) -> Wake? {
     guard !state.isWaking else { return nil }
     state.isWaking = true
-    return state.idle.popLast().map { .hand($0) } ?? .newHand
+    return state.idle.popLast().map { .task($0) } ?? .newTask
   }
 
   private func carryOut(_ wake: Wake?, _ lane: LaneRunner) {
     switch wake {
-    case .hand(let continuation): continuation.resume()
-    case .newHand:
-      let hand = WorkerTask()
-      hand.own(Task { await self.work(hand, for: lane) })
+    case .task(let continuation): continuation.resume()
+    case .newTask:
+      let task = WorkerTask()
+      task.own(Task { await self.work(task, for: lane) })
     case nil: break
     }
   }
@@ -277,14 +277,14 @@ final class HandlerPool: Sendable {
     }
     guard let run else { return }
     metrics.handlerRan(type: run.job.typeLabel, for: limits.limit)
-    leaveBehind(run)
+    abandon(run)
     carryOut(wake, lane)
   }
 
-  private func leaveBehind(_ run: Run) {
+  private func abandon(_ run: Run) {
     limits.end(run.limit)
     metrics.handlerStuck()
-    run.hand.cancel()
+    run.task.cancel()
   }
 
   /// A task of the pool, which can be cancelled even before it is set.
@@ -316,7 +316,7 @@ final class HandlerPool: Sendable {
 
 extension LaneEnd {
   fileprivate init(_ run: HandlerPool.Run, _ result: HandlerResult) {
-    self.init(job: run.job, journal: run.journal, began: run.began, result: result)
+    self.init(job: run.job, recorder: run.recorder, began: run.began, result: result)
   }
 }
 

@@ -22,8 +22,8 @@ enum HandlerResult: Sendable {
 
 /// The interface that lanes use to run handlers.
 protocol LaneHandling: Sendable {
-  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult
-  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult
+  func run(_ item: LaneItem, recorder: any EffectRecorder) async -> HandlerResult
+  func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult
 }
 
 /// Runs the handlers of a worker.
@@ -54,19 +54,19 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     self.tracer = tracer is NoOpTracer ? nil : tracer
   }
 
-  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult {
-    guard let tracer else { return await handle(item, journal) }
-    return await HandlerSpan.run("\(name) handle", item, by: tracer) { await handle(item, journal) }
+  func run(_ item: LaneItem, recorder: any EffectRecorder) async -> HandlerResult {
+    guard let tracer else { return await handle(item, recorder) }
+    return await HandlerSpan.run("\(name) handle", item, by: tracer) { await handle(item, recorder) }
   }
 
-  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult {
-    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, journal, wait: RateLimitWaitLimit.usual)
+  func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult {
+    let context = context(.timer(timer.name), attempt: 0, isReapplied: false, recorder, wait: RateLimitWaitLimit.usual)
     return await HandlerSpan.run("\(name) timer", timer, by: tracer ?? NoOpTracer()) {
       await timed(FiredTimer.typeLabel) { try await worker.timerFired(timer, in: context) }
     }
   }
 
-  private func handle(_ item: LaneItem, _ journal: any EffectRecorder) async -> HandlerResult {
+  private func handle(_ item: LaneItem, _ recorder: any EffectRecorder) async -> HandlerResult {
     let notification: AppStoreNotification
     do {
       notification = try await decoder.decode(item.record, envelope: item.envelope, history: item.history)
@@ -77,7 +77,7 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
     }
     let context = context(
       .notification(id: notification.id, key: notification.key, trace: notification.traceParent),
-      attempt: item.attempt, isReapplied: item.isReapplied, journal,
+      attempt: item.attempt, isReapplied: item.isReapplied, recorder,
       wait: RateLimitWaitLimit.limit(
         isReturning: item.due != nil, shortestDelay: shortestDelay,
         left: item.deadline.map { $0 - clock.wallTime }))
@@ -85,11 +85,11 @@ struct LaneHandler<Worker: NotificationWorker>: LaneHandling {
   }
 
   private func context(
-    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ journal: any EffectRecorder, wait: Duration
+    _ cause: HandlerCause, attempt: Int, isReapplied: Bool, _ recorder: any EffectRecorder, wait: Duration
   ) -> HandlerContext {
     HandlerContext(
       cause, tools: tools, deadline: clock.wallTime + timeout, attempt: attempt, isReapplied: isReapplied,
-      journal: journal, longestWait: wait)
+      recorder: recorder, longestWait: wait)
   }
 
   private func timed(_ type: String, _ body: () async throws -> Outcome) async -> HandlerResult {

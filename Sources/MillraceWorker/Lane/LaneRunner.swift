@@ -95,7 +95,7 @@ actor LaneRunner {
   private func carryOut(isPoolsCall: Bool = false) {
     let actions = state.takeActions()
     if !actions.writes.isEmpty { parts.committer.submit(actions.writes, of: epoch) }
-    pool.hand(actions.jobs, to: self, isOwnCall: isPoolsCall)
+    pool.submit(actions.jobs, to: self, isOwnCall: isPoolsCall)
     if actions.isTimeNews { wakeUp.signal() }
     if actions.hasRoom { wakeReaders() }
     if let error = actions.fault { fault.yield(error) }
@@ -250,7 +250,7 @@ actor LaneRunner {
     let ends = pool.takeEnds()
     guard state.acceptsOutcomes else { return }
     let now = parts.clock.wallTime
-    for end in ends { state.ended(end.job, end.result, open: end.journal.close(), began: end.began, now: now) }
+    for end in ends { state.ended(end.job, end.result, open: end.recorder.close(), began: end.began, now: now) }
     state.dispatch(now: now)
     carryOut(isPoolsCall: true)
     if state.runningHandlers == 0 { wakeIdleWaiters() }

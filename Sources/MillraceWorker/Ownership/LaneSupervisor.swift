@@ -50,7 +50,7 @@ actor LaneSupervisor {
   }
 
   /// Hands over revoked partitions: waits for running handlers and commits their outcomes.
-  func revoked(_ revocation: Revocation) async {
+  func revoked(_ revocation: PartitionRevocation) async {
     for partition in revocation.partitions { partitions[partition] = nil }
     // If nothing can be committed, draining is useless.
     let actions =

@@ -20,7 +20,7 @@ struct SimulatedStore: Sendable {
   let simulator: Simulator
   let exchange: AsyncHTTPExchange
   let baseURLs: APIBaseURLs
-  let credentials: AppStoreServerAPI.APICredentials
+  let credentials: APICredentials
   /// Yields when the simulator has posted a notification.
   let posted: AsyncStream<Void>
 
@@ -44,7 +44,7 @@ struct SimulatedStore: Sendable {
       scenario, chain: chain.get(), clock: manual.clock, post: { _, _ in PostOutcome(status: 200) },
       onAttempt: { _ in posts.yield() }, logger: quiet, onListening: { listening.yield($0) })
     let made = Scenario.madeKey
-    let credentials = try AppStoreServerAPI.APICredentials(
+    let credentials = try APICredentials(
       bundleId: bundleId, keys: [APIKey(issuerId: made.issuerId, keyId: made.keyId, privateKeyPEM: key)])
     let exchange = AsyncHTTPExchange()
     let group = ServiceGroup(configuration: .init(services: [simulator], logger: quiet))
@@ -152,7 +152,7 @@ extension SimulatedStore {
     simulator.services.inject(try Fault(json: fault, origin: clock.wallTime))
   }
 
-  func asked(_ endpoint: AppStoreServerAPI.APIEndpoint) -> APIReport.Requests? {
+  func asked(_ endpoint: APIEndpoint) -> APIReport.Requests? {
     simulator.report.api.asked.first { $0.endpoint.rawValue == endpoint.rawValue }
   }
 }

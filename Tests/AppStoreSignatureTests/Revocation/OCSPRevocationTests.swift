@@ -2,6 +2,7 @@
 import AppStore
 import AppStoreSignature
 import AppStoreSigning
+import MillraceTime
 import Testing
 
 @Suite("OCSP revocation")
@@ -18,7 +19,7 @@ struct OCSPRevocationTests {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in await untilCancelled() }
   ) throws -> Setup {
     let clock = TestClock()
-    let revocation = OCSPRevocation(transport: transport, limits: limits, now: { clock.now }, sleep: sleep)
+    let revocation = OCSPRevocation(transport: transport, limits: limits, now: { clock.now }, clock: .sleeping(sleep))
     var samples = SampleNotifications(chain: chain, seed: 4)
     return Setup(
       chain: chain, clock: clock, verifier: try SignedDataVerifier.trusting(chain, revocation: revocation),
@@ -228,10 +229,18 @@ struct OCSPRevocationTests {
       sink.yield(request)
       throw FakeResponder.Outage()
     }
-    let revocation = OCSPRevocation(transport: transport, now: { testDate }, sleep: { _ in await untilCancelled() })
+    let revocation = OCSPRevocation(
+      transport: transport, now: { testDate }, clock: .sleeping { _ in await untilCancelled() })
     _ = await revocation.status(
       of: CertificateChain(leaf: chain.leafDER, intermediate: chain.intermediateDER, root: chain.rootDER))
     for await request in requests { return request }
     throw FakeResponder.Outage()
+  }
+}
+
+extension MillraceClock {
+  /// A clock whose time stands still and whose timers end when `sleep` returns.
+  fileprivate static func sleeping(_ sleep: @escaping @Sendable (Duration) async throws -> Void) -> MillraceClock {
+    MillraceClock(wallTime: { testDate }, elapsed: { .zero }, sleepUntil: sleep)
   }
 }

@@ -5,13 +5,13 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct RefundPolicyTests {
-  private func answer(_ preference: JSON?, consumed: JSON? = nil) throws -> ConsumptionAnswer {
+  private func answer(_ preference: JSON?, consumed: JSON? = nil) throws -> ConsumptionInformation {
     let body: JSONObject = ["customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false]
-    return try ConsumptionAnswer(
+    return try ConsumptionInformation(
       body.with("refundPreference", preference).with("consumptionPercentage", consumed), of: .consumable)
   }
 
-  private func decide(_ policy: RefundPolicy, _ answer: ConsumptionAnswer?, elapsed: Int64? = nil)
+  private func decide(_ policy: RefundPolicy, _ answer: ConsumptionInformation?, elapsed: Int64? = nil)
     -> RefundPolicy.Decision
   {
     var generator = SeededGenerator(seed: 5)

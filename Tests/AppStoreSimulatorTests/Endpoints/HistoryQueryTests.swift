@@ -9,7 +9,7 @@ import Testing
     group: "21345678", ownership: .purchased, isRevoked: false)
 
   private func query(
-    _ parameters: [(name: String, value: String)], _ endpoint: APIEndpoint = .getTransactionHistory
+    _ parameters: [(name: String, value: String)], _ endpoint: SimulatedEndpoint = .getTransactionHistory
   ) throws(APIFailure) -> HistoryQuery {
     try HistoryQuery(.test(endpoint, ["1"], query: parameters))
   }
@@ -63,11 +63,11 @@ import Testing
   }
 
   @Test func `a page token is bound to the rest of the query, in any order`() {
-    let first = APICall.test(.getTransactionHistory, ["1"], query: [("productId", "a"), ("sort", "ASCENDING")])
-    let next = APICall.test(
+    let first = SimulatedCall.test(.getTransactionHistory, ["1"], query: [("productId", "a"), ("sort", "ASCENDING")])
+    let next = SimulatedCall.test(
       .getTransactionHistory, ["1"], query: [("sort", "ASCENDING"), ("revision", "x"), ("productId", "a")])
-    let other = APICall.test(.getTransactionHistory, ["1"], query: [("productId", "b"), ("revision", "x")])
-    func bound(_ call: APICall) -> String { call.pageQuery(without: "revision", about: "1") }
+    let other = SimulatedCall.test(.getTransactionHistory, ["1"], query: [("productId", "b"), ("revision", "x")])
+    func bound(_ call: SimulatedCall) -> String { call.pageQuery(without: "revision", about: "1") }
     #expect(bound(first) == bound(next))
     #expect(bound(first) != bound(other))
   }

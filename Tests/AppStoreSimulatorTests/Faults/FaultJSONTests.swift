@@ -65,10 +65,10 @@ import Testing
 
   @Test func `Retry-After in each of its forms`() {
     let minute = Duration.seconds(60)
-    #expect(FaultEffect.RetryAfter.milliseconds(from: minute).value(now: .newYear) == "1767225660000")
-    #expect(FaultEffect.RetryAfter.seconds(60).value(now: .newYear) == "60")
-    #expect(FaultEffect.RetryAfter.date(from: minute).value(now: .newYear) == "Thu, 01 Jan 2026 00:01:00 GMT")
-    #expect(FaultEffect.RetryAfter.absent.value(now: .newYear) == nil)
+    #expect(FaultEffect.RetryAfterForm.milliseconds(from: minute).value(now: .newYear) == "1767225660000")
+    #expect(FaultEffect.RetryAfterForm.seconds(60).value(now: .newYear) == "60")
+    #expect(FaultEffect.RetryAfterForm.date(from: minute).value(now: .newYear) == "Thu, 01 Jan 2026 00:01:00 GMT")
+    #expect(FaultEffect.RetryAfterForm.absent.value(now: .newYear) == nil)
     #expect(Timestamp(millisecondsSince1970: 784_111_777_000).httpDate == "Sun, 06 Nov 1994 08:49:37 GMT")
   }
 }

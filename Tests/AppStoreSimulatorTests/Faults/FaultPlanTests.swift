@@ -14,9 +14,9 @@ private final class Plan {
   func remove(_ id: Int) -> Bool { plan.remove(id) }
 
   func decide(
-    _ endpoint: APIEndpoint = .getTransactionInfo, app: String? = "a",
+    _ endpoint: SimulatedEndpoint = .getTransactionInfo, app: String? = "a",
     _ environment: AppStoreEnvironment = .production, at seconds: Int = 0
-  ) -> FaultPlan.Verdict {
+  ) -> FaultPlan.Impact {
     plan.decide(endpoint, bundleId: app, environment: environment, now: .newYear + .seconds(seconds))
   }
 }
@@ -52,7 +52,7 @@ private final class Plan {
     let plan = Plan([
       Fault(.latency(.seconds(1))), Fault(.unauthorized), Fault(.latency(.seconds(2))), Fault(.connectionReset),
     ])
-    #expect(plan.decide() == FaultPlan.Verdict(delay: .seconds(3), effect: .unauthorized))
+    #expect(plan.decide() == FaultPlan.Impact(delay: .seconds(3), effect: .unauthorized))
     #expect(plan.struck == [1, 1, 1, 0])
   }
 

@@ -9,14 +9,14 @@ private final class Limits {
 
   init(_ settings: LimitSettings) { limits = HourlyLimits(settings) }
 
-  func count(_ subject: HourlyLimits.Subject, now: Timestamp) -> HourlyLimits.Verdict {
+  func count(_ subject: HourlyLimits.Subject, now: Timestamp) -> HourlyLimits.Decision {
     limits.count(subject, now: now)
   }
 }
 
 @Suite struct HourlyLimitsTests {
   private func subject(
-    _ endpoint: APIEndpoint = .massExtendRenewalDate, _ environment: AppStoreEnvironment = .production,
+    _ endpoint: SimulatedEndpoint = .massExtendRenewalDate, _ environment: AppStoreEnvironment = .production,
     app: String = "com.example.app"
   ) -> HourlyLimits.Subject {
     HourlyLimits.Subject(bundleId: app, environment: environment, endpoint: endpoint)

@@ -125,7 +125,7 @@ import Testing
     #expect(scenario.leafInterval == .seconds(30 * 86_400))
     let app = try #require(scenario.apps.first)
     #expect(app.sharedSecret == "s3cret" && app.version == "1.2.3")
-    #expect(app.credentials == [APICredentials(issuerId: "issuer", keyId: "12345", publicKeyPEM: "PEM")])
+    #expect(app.credentials == [PublicAPIKey(issuerId: "issuer", keyId: "12345", publicKeyPEM: "PEM")])
     #expect(app.products.first?.group == "123" && app.products.first?.offers.count == 1)
     #expect(app.products.last?.type == .consumable && app.products.last?.group == nil)
     let key = Scenario.DestinationKey(bundleId: app.bundleId, environment: .sandbox)

@@ -5,8 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct APIRouteTests {
-  @Test(arguments: APIEndpoint.allCases)
-  func `every endpoint is found by its path and method`(endpoint: APIEndpoint) {
+  @Test(arguments: SimulatedEndpoint.allCases)
+  func `every endpoint is found by its path and method`(endpoint: SimulatedEndpoint) {
     let path = endpoint.path.replacing(#/\{[A-Za-z]+\}/#, with: "2000000123456789")
     let count = endpoint.path.count { $0 == "{" }
     #expect(
@@ -58,11 +58,11 @@ import Testing
       Issue.record("endpoints.json has no endpoints")
       return
     }
-    var seen: Set<APIEndpoint> = []
+    var seen: Set<SimulatedEndpoint> = []
     let groups: [JSON?] = ["app-store-server-api", "retention-messaging"]
     for case .object(let item) in items where groups.contains(item["group"]) {
       let name = try #require(item["name"].flatMap(String.init(jsonValue:)))
-      let endpoint = try #require(APIEndpoint(rawValue: name), "\(name)")
+      let endpoint = try #require(SimulatedEndpoint(rawValue: name), "\(name)")
       seen.insert(endpoint)
       #expect(item["method"] == .string(endpoint.method.rawValue), "\(name)")
       #expect(item["path"] == .string(endpoint.path), "\(name)")
@@ -74,6 +74,6 @@ import Testing
         }
       #expect(endpoint.documentedPerSecond == limit, "\(name)")
     }
-    #expect(seen == Set(APIEndpoint.allCases))
+    #expect(seen == Set(SimulatedEndpoint.allCases))
   }
 }

@@ -129,7 +129,7 @@ struct SimulatorFixture {
   func breaches(_ rule: CallerRule) -> Int { services.report.broken.first { $0.rule == rule }?.count ?? 0 }
 
   /// The notifications of production, in order.
-  func sent(_ type: NotificationTypeV2? = nil) -> [NotificationRecord] {
+  func sent(_ type: NotificationTypeV2? = nil) -> [NotificationLogEntry] {
     world.withState { state in state.realms[production].log.records.filter { type == nil || $0.facts.kind.type == type }
     }
   }

@@ -15,8 +15,8 @@ struct TestCaller {
   var apiKey: CallerKey { CallerKey(issuerId: issuerId, keyId: keyId, publicKey: privateKey.publicKey) }
 
   /// The key as App Store Connect knows it.
-  var credentials: APICredentials {
-    APICredentials(issuerId: issuerId, keyId: keyId, publicKeyPEM: privateKey.publicKey.pemRepresentation)
+  var credentials: PublicAPIKey {
+    PublicAPIKey(issuerId: issuerId, keyId: keyId, publicKeyPEM: privateKey.publicKey.pemRepresentation)
   }
 
   func claims(now: Timestamp, life: Int64 = 300) -> JSONObject {

@@ -5,8 +5,8 @@ import Testing
 @testable import AppStoreSimulator
 
 @Suite struct NotificationLogTests {
-  private func record(_ sequence: Int64, open: Int, _ generator: inout SeededGenerator) -> NotificationRecord {
-    NotificationRecord(
+  private func record(_ sequence: Int64, open: Int, _ generator: inout SeededGenerator) -> NotificationLogEntry {
+    NotificationLogEntry(
       facts: NotificationFacts(
         uuid: CompactUUID(using: &generator), sequence: sequence, realm: 0, kind: SampleKind(.test),
         signedDate: .newYear, content: .test), openDeliveries: open)

@@ -137,7 +137,7 @@ extension ConsumptionStage {
   }
 
   func v1(_ body: [UInt8]) throws -> ProducerRecord {
-    MillraceRecords.NotificationRecord.v1(
+    NotificationRecord.v1(
       value: body, body: try ResponseBodyV1(parsing: body), bundleId: Self.bundleId, receivedAt: now, origin: .post,
       traceParent: nil, router: router
     ).producerRecord

@@ -36,7 +36,7 @@ import Testing
     return try ResponseBodyV1.Envelope(parsing: Array("{\(members)}".utf8)).passwords
   }
 
-  private func bundle(_ verdict: SharedSecretCheck.Verdict) -> String {
+  private func bundle(_ verdict: SharedSecretCheck.PasswordMatch) -> String {
     switch verdict {
     case .wrong: "wrong"
     case .right(let app): app.bundleId

@@ -87,9 +87,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1) { $0.ordering = .strict }
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         if item.attempt == 0 { return .retry(because: "not-yet") }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     for id in ["first", "second"] { try fleet.put(id, key: "k") }
     #expect(await fleet.until { fleet.answered().count == 2 && fleet.isRead() } != nil)

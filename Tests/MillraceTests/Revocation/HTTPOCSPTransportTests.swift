@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `Revocation is checked only if the configuration enables it`() {
-    var settings = TrustSettings.Revocation()
+    var settings = TrustSettings.RevocationCheck()
     #expect(settings.checker(clock: .system) == nil)
     settings.enabled = true
     #expect(settings.checker(clock: .system) != nil)

@@ -34,7 +34,7 @@ extension RefundStage {
   }
 
   /// The notifications about refunds, from a sequence number on.
-  func told(from sequence: Int64 = 0) -> [AppStoreSimulator.NotificationRecord] {
+  func told(from sequence: Int64 = 0) -> [NotificationLogEntry] {
     simulator.world.withState { state in
       state.realms[0].log.records.filter {
         $0.facts.sequence >= sequence && Self.types.contains($0.facts.kind.type)
@@ -47,7 +47,7 @@ extension RefundStage {
   var nextSequence: Int64 { simulator.world.withState { $0.realms[0].log.nextSequence } }
 
   /// The version 2 notification as the ingress's record.
-  func v2(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord {
+  func v2(_ record: NotificationLogEntry) throws -> ProducerRecord {
     let subject = simulator.world.withState { $0.subject(of: record) }
     let jws = Array(try simulator.signer.signedPayload(subject).utf8)
     let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: jws).payload)
@@ -55,20 +55,20 @@ extension RefundStage {
       throw Unexpected()
     }
     let transaction = JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array(token.utf8)).payload)
-    return MillraceRecords.NotificationRecord.v2(
+    return NotificationRecord.v2(
       jws: jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
       traceParent: nil, router: try Self.router()
     ).producerRecord
   }
 
   /// The same event as a version 1 record; nil if version 1 has none.
-  func v1(_ record: AppStoreSimulator.NotificationRecord) throws -> ProducerRecord? {
+  func v1(_ record: NotificationLogEntry) throws -> ProducerRecord? {
     try simulator.world.withState { $0.bodiesV1(of: record) }.first.map { try v1(body: $0) }
   }
 
   /// A version 1 body as the ingress's record.
   func v1(body bytes: [UInt8]) throws -> ProducerRecord {
-    MillraceRecords.NotificationRecord.v1(
+    NotificationRecord.v1(
       value: bytes, body: try ResponseBodyV1(parsing: bytes), bundleId: Self.bundleId, receivedAt: clock.wallTime,
       origin: .post, traceParent: nil, router: try Self.router()
     ).producerRecord

@@ -13,14 +13,14 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct TurnsAtAppleTests {
   /// Handles records of app A when they get a rate-limit slot, and other records at once.
   private func handler(_ fleet: WorkerFleet, _ budget: APIBudget) -> FleetHandler {
-    FleetHandler(Book()) { item, journal in
-      guard item.group == "com.example.a" else { return try await FleetHandler.answer(item, journal) }
+    FleetHandler(Book()) { item, recorder in
+      guard item.group == "com.example.a" else { return try await FleetHandler.answer(item, recorder) }
       let limit = RateLimitWaitLimit.limit(
         isReturning: item.due != nil, shortestDelay: fleet.policy.schedule.shortest, left: nil)
       let patience = RateLimitWait(atMost: limit) {
-        await journal.beginWaiting()
+        await recorder.beginWaiting()
       } end: {
-        await journal.endWaiting()
+        await recorder.endWaiting()
       }
       do throws(BudgetError) {
         try await budget.acquire(
@@ -30,7 +30,7 @@ import Testing
         guard case .tooLate(let turn?) = error else { throw CancellationError() }
         throw Turn(until: turn)
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
   }
 

@@ -11,11 +11,11 @@ import Testing
   @Test func `a finished handler is reported at once while all others are running`() async throws {
     let fleet = try WorkerFleet(lanes: 1) { $0.commitInterval = .zero }
     let waiters = FleetProcess.Shared<[CheckedContinuation<Void, Never>]>([])
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       if item.id.hasPrefix("slow") {
         await withCheckedContinuation { continuation in waiters.change { $0.append(continuation) } }
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     // Groups as large as the number of jobs started at once, so the last job of each group does not end.
     for round in 0..<20 {
@@ -39,12 +39,12 @@ import Testing
     let hung = FleetProcess.Shared<[CheckedContinuation<Void, Never>]>([])
     let wasCancelled = FleetProcess.Shared(false)
     let book = Book()
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       if item.id == "hangs", item.attempt == 0 {
         await withCheckedContinuation { continuation in hung.change { $0.append(continuation) } }
         wasCancelled.set(Task.isCancelled)
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let process = fleet.start("p", handler)
     try fleet.put("hangs", key: "k")

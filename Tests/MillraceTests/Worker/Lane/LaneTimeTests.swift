@@ -45,9 +45,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1) { $0.ordering = ordering }
     let book = Book()
     let isMended = FleetProcess.Shared(false)
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       if item.id == "lost", !isMended.get() { throw HandlerFailed("not yet") }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let first = fleet.start("p", handler)
     try fleet.put("lost", key: "k")
@@ -81,9 +81,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, time: time, clock: interruption.clock(time, delay + .seconds(1)))
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         if item.history.attempt == 0 { throw HandlerFailed("not yet") }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     // Interrupts each clock reading from the arrival of a record until it is delayed and the lane sleeps.
     for reading in 0..<16 {

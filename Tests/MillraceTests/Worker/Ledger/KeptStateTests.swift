@@ -14,9 +14,9 @@ import Testing
   private static let away = KafkaError(code: .timedOut, operation: "test", reason: "away", isRetriable: true)
 
   /// Counts the notifications of each key in the state, in a table, and in an event.
-  @Sendable private static func count(_ item: LaneItem, _ journal: any EffectRecorder) async throws -> Outcome {
+  @Sendable private static func count(_ item: LaneItem, _ recorder: any EffectRecorder) async throws -> Outcome {
     let key = String(decoding: item.key, as: UTF8.self)
-    let count = (try await journal.state("count/\(key)")?.first ?? 0) + 1
+    let count = (try await recorder.state("count/\(key)")?.first ?? 0) + 1
     return .done(
       try .emitting(Counted(key: key, count: Int(count)))
         .keeping("count/\(key)", [count], row: OutputRecord(topic: table, key: key, value: [count])))
@@ -110,7 +110,7 @@ import Testing
 
   @Test func `an oversize state makes a dead letter, and the outcome is not written`() async throws {
     let fleet = try fleet(lanes: 1)
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       .done(
         try .emitting(FleetHandler.Answer(id: item.id))
           .keeping("big", [UInt8](repeating: 0, count: Outcome.State.maximumBytes)))
@@ -126,15 +126,15 @@ import Testing
   @Test func `a timer does not run at the same time as a notification of its key`() async throws {
     let fleet = try fleet(lanes: 1)
     let (time, book) = (fleet.time, Book())
-    var handler = FleetHandler(book) { item, journal in
-      let counted = try await Self.count(item, journal)
+    var handler = FleetHandler(book) { item, recorder in
+      let counted = try await Self.count(item, recorder)
       // The timer of the previous notification falls due while this handler has read the count but not written it.
       time.advance(by: .seconds(2))
       for _ in 0..<2_000 { await Task.yield() }
       return counted.settingTimer("of/\(item.id)", at: time.clock.wallTime + .seconds(1))
     }
-    handler.fired = { timer, journal in
-      let count = (try await journal.state("count/k")?.first ?? 0) + 1
+    handler.fired = { timer, recorder in
+      let count = (try await recorder.state("count/k")?.first ?? 0) + 1
       for _ in 0..<200 { await Task.yield() }
       return .done(try .emitting(Counted(key: "k", count: Int(count))).keeping("count/k", [count]))
     }

@@ -29,12 +29,12 @@ import Testing
   ) async throws -> Bool {
     let fleet = try WorkerFleet(lanes: 1, commit: commit)
     let book = Book()
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       if item.id == "dead" {
         guard item.isRequeued else { throw HandlerError("broken", "not yet mended") }
-        try await FleetHandler.cause("effect", journal, in: book)
+        try await FleetHandler.cause("effect", recorder, in: book)
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     for id in ["dead", "n0"] { try fleet.put(id, key: "k") }
     let maker = fleet.start("maker", handler)

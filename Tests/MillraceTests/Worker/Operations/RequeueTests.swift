@@ -26,12 +26,12 @@ import Testing
     commit: KafkaSettings.Commit
   ) async throws {
     let fleet = try WorkerFleet(lanes: 1, commit: commit) { $0.ordering = .strict }
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       if item.id.hasPrefix("dead") {
         guard item.history.replay?.mode == .requeue else { throw HandlerError("broken", "not yet mended") }
         if item.history.attempt < 2 { throw HandlerFailed("still not") }
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let process = fleet.start("p", handler)
     for id in ["dead1", "dead2", "n1"] { try fleet.put(id, key: "k") }
@@ -61,8 +61,8 @@ import Testing
     async throws
   {
     let fleet = try WorkerFleet(lanes: 1, commit: commit)
-    let handler = FleetHandler(Book()) { item, journal in
-      guard let replay = item.history.replay else { return try await FleetHandler.answer(item, journal) }
+    let handler = FleetHandler(Book()) { item, recorder in
+      guard let replay = item.history.replay else { return try await FleetHandler.answer(item, recorder) }
       guard replay.mode.isRequeue else { throw HandlerError("broken", "worse than before") }
       // The record is delayed in between and must still be reapplied.
       if item.attempt == 0 { throw HandlerFailed("not yet") }
@@ -112,9 +112,9 @@ import Testing
     async throws
   {
     let fleet = try WorkerFleet(lanes: 1)
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       guard item.isRequeued else { throw HandlerError("broken", String(repeating: "so ", count: 300)) }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     // So large that the dead letter has no space for its headers.
     let padding = ProducerRecord.limit - fleet.record("n1", key: "k").bytes - 1_000
@@ -143,11 +143,11 @@ import Testing
 
   @Test func `a requeued record that missed its deadline has no deadline`() async throws {
     let fleet = try WorkerFleet(lanes: 1)
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       guard item.history.replay?.mode == .requeue, item.history.attempt > 0 else {
         return .retry(after: .seconds(60), because: "not-yet")
       }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     var record = fleet.record("late", key: "k")
     let deadline = fleet.time.clock.wallTime + .seconds(5)

@@ -15,10 +15,10 @@ import Testing
     // The slow record keeps the committed offset in front of the quick one, which only the ledger knows as done.
     let first = fleet.start(
       "p", isKept: false,
-      FleetHandler(book) { item, journal in
+      FleetHandler(book) { item, recorder in
         if item.id == "slow" { try await fleet.clock.sleep(until: fleet.clock.now.advanced(by: .seconds(86_400))) }
-        try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
-        return try await FleetHandler.answer(item, journal)
+        try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
+        return try await FleetHandler.answer(item, recorder)
       })
     try fleet.put("slow", key: "a")
     try fleet.put("quick", key: "b")
@@ -55,9 +55,9 @@ import Testing
   }
 
   private func causing(_ book: Book) -> FleetHandler {
-    FleetHandler(book) { item, journal in
-      try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
-      return try await FleetHandler.answer(item, journal)
+    FleetHandler(book) { item, recorder in
+      try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
+      return try await FleetHandler.answer(item, recorder)
     }
   }
 }

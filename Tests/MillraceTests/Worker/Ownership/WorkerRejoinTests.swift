@@ -17,9 +17,9 @@ import Testing
 
   /// Publishes an event and causes an effect for each notification.
   private func causing(_ book: Book) -> FleetHandler {
-    FleetHandler(book) { item, journal in
-      try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
-      return try await FleetHandler.answer(item, journal)
+    FleetHandler(book) { item, recorder in
+      try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
+      return try await FleetHandler.answer(item, recorder)
     }
   }
 
@@ -144,11 +144,11 @@ import Testing
     let fleet = try WorkerFleet(lanes: 2)
     let book = Book()
     let hung = FleetProcess.Shared(true)
-    let handler = FleetHandler(book) { item, journal in
-      try await FleetHandler.cause("effect/\(item.id)", journal, in: book)
+    let handler = FleetHandler(book) { item, recorder in
+      try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
       // The zombie is running a record that its successor also handles.
       while item.id == "work", hung.get() { await Task.yield() }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let zombie = fleet.start("zombie", isKept: false, staticMember: "w-0", handler)
     try fleet.put("n0", key: "k")

@@ -19,11 +19,11 @@ import Testing
     let holder = FleetProcess.Shared("")
 
     func handler(of process: String, _ clock: MillraceClock) -> FleetHandler {
-      FleetHandler(Book()) { item, journal in
-        guard item.id == "slow" else { return try await FleetHandler.answer(item, journal) }
+      FleetHandler(Book()) { item, recorder in
+        guard item.id == "slow" else { return try await FleetHandler.answer(item, recorder) }
         self.holder.set(process)
         while !self.isOpen.get() { try await clock.sleep(until: clock.now.advanced(by: .milliseconds(50))) }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       }
     }
   }
@@ -129,10 +129,10 @@ import Testing
   {
     let fleet = try WorkerFleet(lanes: 1) { $0.parallelism = 50 }
     let clock = fleet.time.clock
-    let handler = FleetHandler(Book()) { item, journal in
+    let handler = FleetHandler(Book()) { item, recorder in
       // All running handlers end together.
       try await clock.sleep(until: clock.now.advanced(by: .seconds(2)))
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let ids = (0..<50).map { "n\($0)" }
     for id in ids { try fleet.put(id, key: id) }
@@ -150,9 +150,9 @@ import Testing
   }
 
   private func hanging(_ hung: FleetProcess.Shared<[CheckedContinuation<Void, Never>]>) -> FleetHandler {
-    FleetHandler(Book()) { item, journal in
+    FleetHandler(Book()) { item, recorder in
       if item.id == "hangs" { await withCheckedContinuation { waiter in hung.change { $0.append(waiter) } } }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
   }
 }

@@ -179,11 +179,11 @@ import Testing
     let book = Book()
     let process = fleet.start(
       "p",
-      FleetHandler(book) { item, journal in
+      FleetHandler(book) { item, recorder in
         if item.source == .replay {
           try await fleet.time.clock.sleep(until: fleet.time.clock.now.advanced(by: .seconds(1)))
         }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     #expect(await fleet.until { fleet.answered().count == 400 } != nil)
     try part(fleet, to: 400) { $0.isReapply = true }

@@ -18,16 +18,16 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1)
     let book = Book()
     let hung = FleetProcess.Shared<CheckedContinuation<Void, Never>?>(nil)
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       if item.id == "bad", item.history.attempt == 0 {
-        _ = try await journal.begin("effect", body: [1])
+        _ = try await recorder.begin("effect", body: [1])
         await withCheckedContinuation { hung.set($0) }
         // An abandoned handler cannot begin another effect.
-        await #expect(throws: CancellationError.self) { _ = try await journal.begin("another", body: [1]) }
+        await #expect(throws: CancellationError.self) { _ = try await recorder.begin("another", body: [1]) }
         return .ignore
       }
-      if item.id == "bad" { try await FleetHandler.cause("effect", journal, in: book) }
-      return try await FleetHandler.answer(item, journal)
+      if item.id == "bad" { try await FleetHandler.cause("effect", recorder, in: book) }
+      return try await FleetHandler.answer(item, recorder)
     }
     let process = fleet.start("p", handler)
     try fleet.put("bad", key: "k")
@@ -47,21 +47,21 @@ import Testing
     typealias Hung = CheckedContinuation<Void, Never>
     let (hung, next) = (FleetProcess.Shared<Hung?>(nil), FleetProcess.Shared<Hung?>(nil))
     let (isLateOver, wasRefused) = (FleetProcess.Shared(false), FleetProcess.Shared(false))
-    let handler = FleetHandler(book) { item, journal in
-      guard case .intended(let intent) = try await journal.begin("effect", body: [UInt8(item.history.attempt)])
+    let handler = FleetHandler(book) { item, recorder in
+      guard case .intended(let intent) = try await recorder.begin("effect", body: [UInt8(item.history.attempt)])
       else { return .ignore }
       if item.history.attempt == 0 {
         await withCheckedContinuation { hung.set($0) }
         // The run timed out long ago, and the next run is calling now.
-        if withdraws { await journal.withdraw("effect") }
-        do { if !withdraws { try await journal.end("effect", result: [9]) } } catch { wasRefused.set(true) }
+        if withdraws { await recorder.withdraw("effect") }
+        do { if !withdraws { try await recorder.end("effect", result: [9]) } } catch { wasRefused.set(true) }
         isLateOver.set(true)
         return .ignore
       }
       book.call("effect", intent.body)
       await withCheckedContinuation { next.set($0) }
-      try await journal.end("effect", result: [1])
-      return try await FleetHandler.answer(item, journal)
+      try await recorder.end("effect", result: [1])
+      return try await FleetHandler.answer(item, recorder)
     }
     let process = fleet.start("p", handler)
     try fleet.put("n", key: "k")
@@ -102,10 +102,10 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1) { $0.drainTimeout = .seconds(8) }
     let clock = fleet.time.clock
     let book = Book()
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       if item.id == "slow" { try await clock.sleep(until: clock.now.advanced(by: .seconds(4))) }
       if item.id == "late", item.history.attempt == 0 { throw HandlerFailed("not yet") }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let process = fleet.start("p", handler)
     try fleet.put("late", key: "a")
@@ -133,12 +133,12 @@ import Testing
       let log = FleetProcess.Shared<InMemoryLog?>(nil)
       let process = fleet.start(
         "p\(life)", isKept: false,
-        FleetHandler(book) { item, journal in
+        FleetHandler(book) { item, recorder in
           if item.id == "killer" {
             log.get()?.crash()
             throw CancellationError()
           }
-          return try await FleetHandler.answer(item, journal)
+          return try await FleetHandler.answer(item, recorder)
         })
       log.set(process.log)
       if life == 0 {
@@ -173,8 +173,8 @@ import Testing
     var last: FleetProcess?
     for life in 0..<6 {
       let log = FleetProcess.Shared<InMemoryLog?>(nil)
-      var handler = FleetHandler(book) { item, journal in
-        let answer = try await FleetHandler.answer(item, journal)
+      var handler = FleetHandler(book) { item, recorder in
+        let answer = try await FleetHandler.answer(item, recorder)
         guard item.id == "sets" else { return answer }
         let at = clock.wallTime + .seconds(5)
         return answer.settingTimer("killer", at: at, payload: [7]).settingTimer("other", at: at + .seconds(1))
@@ -236,8 +236,8 @@ import Testing
     let fleet = try WorkerFleet(lanes: 2, tables: ["declared"])
     let row = OutputRecord(topic: "other", key: "k", value: [1])
     let clock = fleet.time.clock
-    var handler = FleetHandler(Book()) { item, journal in
-      let answer = try await FleetHandler.answer(item, journal)
+    var handler = FleetHandler(Book()) { item, recorder in
+      let answer = try await FleetHandler.answer(item, recorder)
       guard item.id == "bad" else { return answer.writing(OutputRecord(topic: "declared", key: "k", value: [1])) }
       guard isTimer else { return .done(.keeping("state", [1], row: row)) }
       return answer.settingTimer("t", at: clock.wallTime + .seconds(1))
@@ -269,8 +269,8 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1, tables: ["table"])
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
-        guard item.id == "large" else { return try await FleetHandler.answer(item, journal) }
+      FleetHandler(Book()) { item, recorder in
+        guard item.id == "large" else { return try await FleetHandler.answer(item, recorder) }
         return .ignore.writing(OutputRecord(topic: "table", key: "k", value: [UInt8](repeating: 0, count: 5 << 20)))
       })
     try fleet.put("large", key: "k")
@@ -306,9 +306,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         if item.history.attempt == 0 { throw HandlerFailed("not yet") }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     try fleet.put("large", key: "k", padding: 1 << 20)
     #expect(await fleet.until { fleet.answered() == ["large"] } != nil)
@@ -320,9 +320,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 1)
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         if item.id == "large" { throw HandlerFailed("not yet") }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     try fleet.put("large", key: "k", padding: (4 << 20) - 1_000)
     try fleet.put("next", key: "k")
@@ -342,13 +342,13 @@ import Testing
     struct Verifying: LaneHandling {
       let inner: FleetHandler
       let genuine: [UInt8]?
-      func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult {
+      func run(_ item: LaneItem, recorder: any EffectRecorder) async -> HandlerResult {
         guard item.record.value == genuine else {
           return .undecodable(UndecodableRecord(reason: .unverified, description: "forged"))
         }
-        return await inner.run(item, journal: journal)
+        return await inner.run(item, recorder: recorder)
       }
-      func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult { .decided(.ignore) }
+      func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult { .decided(.ignore) }
     }
     let process = fleet.start("p", Verifying(inner: inner, genuine: genuine))
     var forged = fleet.record("n", key: "k")

@@ -33,10 +33,10 @@ import Testing
     let runs = Mutex((others: 0, known: Set<String>(), before: [String: Int]()))
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         guard item.group == "com.example.a" else {
           runs.withLock { $0.before[item.id] = $0.others }
-          return try await FleetHandler.answer(item, journal)
+          return try await FleetHandler.answer(item, recorder)
         }
         runs.withLock {
           $0.others += 1
@@ -142,9 +142,9 @@ import Testing
     let clock = fleet.time.clock
     let process = fleet.start(
       "p",
-      FleetHandler(book) { item, journal in
+      FleetHandler(book) { item, recorder in
         if item.id.hasPrefix("hot") { try await clock.sleep(until: clock.now.advanced(by: .milliseconds(10))) }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     for number in 0..<150 { try fleet.put("hot\(number)", key: "hot") }
     try fleet.put("other", key: "cold")

@@ -54,16 +54,16 @@ struct FleetHandler: LaneHandling {
     self.body = body
   }
 
-  func run(_ item: LaneItem, journal: any EffectRecorder) async -> HandlerResult {
+  func run(_ item: LaneItem, recorder: any EffectRecorder) async -> HandlerResult {
     book.began(item.id)
     defer { book.ended() }
-    return await result { try await body(item, journal) }
+    return await result { try await body(item, recorder) }
   }
 
-  func run(_ timer: FiredTimer, journal: any EffectRecorder) async -> HandlerResult {
+  func run(_ timer: FiredTimer, recorder: any EffectRecorder) async -> HandlerResult {
     book.began(timer.name)
     defer { book.ended() }
-    return await result { try await fired(timer, journal) }
+    return await result { try await fired(timer, recorder) }
   }
 
   private func result(of run: () async throws -> Outcome) async -> HandlerResult {
@@ -76,7 +76,7 @@ struct FleetHandler: LaneHandling {
     }
   }
 
-  @Sendable static func answer(_ item: LaneItem, _ journal: any EffectRecorder) async throws -> Outcome {
+  @Sendable static func answer(_ item: LaneItem, _ recorder: any EffectRecorder) async throws -> Outcome {
     try .emit(Answer(id: item.id))
   }
 
@@ -86,12 +86,12 @@ struct FleetHandler: LaneHandling {
   }
 
   /// Causes an effect in a receiver that deduplicates. The body is random, unless an earlier intent has one.
-  static func cause(_ name: String, _ journal: any EffectRecorder, in book: Book) async throws {
+  static func cause(_ name: String, _ recorder: any EffectRecorder, in book: Book) async throws {
     var generator = SystemRandomNumberGenerator()
     let body = withUnsafeBytes(of: generator.next()) { Array($0) }
-    guard case .intended(let intent) = try await journal.begin(name, body: body) else { return }
+    guard case .intended(let intent) = try await recorder.begin(name, body: body) else { return }
     book.call(name, intent.body)
-    try await journal.end(name, result: [1])
+    try await recorder.end(name, result: [1])
   }
 }
 

@@ -35,11 +35,11 @@ import Testing
       policy.drainTimeout = .seconds(4)
     }
     let book = Book()
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       let number = Int(item.id.dropFirst()) ?? 0
-      if number.isMultiple(of: 3) { try await FleetHandler.cause("extend/\(item.id)", journal, in: book) }
+      if number.isMultiple(of: 3) { try await FleetHandler.cause("extend/\(item.id)", recorder, in: book) }
       if number.isMultiple(of: 7), item.history.attempt < 2 { throw HandlerFailed("not yet") }
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     let ids = (0..<Self.notifications).map { "n\($0)" }
     for (number, id) in ids.enumerated() { try fleet.put(id, key: "k\(number % 17)") }
@@ -116,9 +116,9 @@ import Testing
     let fleet = try WorkerFleet(lanes: 6)
     let book = Book()
     let clock = fleet.time.clock
-    let handler = FleetHandler(book) { item, journal in
+    let handler = FleetHandler(book) { item, recorder in
       try await clock.sleep(until: clock.now.advanced(by: .milliseconds(100)))
-      return try await FleetHandler.answer(item, journal)
+      return try await FleetHandler.answer(item, recorder)
     }
     var processes = (0..<3).map { fleet.start("p\($0)", handler) }
     var count = 0
@@ -186,10 +186,10 @@ import Testing
     try fleet.put("none", key: "none")
     let process = fleet.start(
       "p",
-      FleetHandler(Book()) { item, journal in
+      FleetHandler(Book()) { item, recorder in
         if item.id == "dead" { throw HandlerError("no-use", "cannot be handled") }
         if item.id == "late", item.history.attempt == 0 { throw HandlerFailed("not yet") }
-        return try await FleetHandler.answer(item, journal)
+        return try await FleetHandler.answer(item, recorder)
       })
     #expect(await fleet.until { fleet.answered().count == 3 && fleet.dead().count == 1 } != nil)
     func trace(_ topic: String) -> [String: String] {
@@ -212,8 +212,8 @@ import Testing
     let book = Book()
     let process = fleet.start(
       "p",
-      FleetHandler(book) { item, journal in
-        let cause = Task { try await FleetHandler.cause("extend/one", journal, in: book) }
+      FleetHandler(book) { item, recorder in
+        let cause = Task { try await FleetHandler.cause("extend/one", recorder, in: book) }
         // The first run ends while its intent is being written.
         if item.id == "first" {
           while book.runs["first"] == nil { await Task.yield() }

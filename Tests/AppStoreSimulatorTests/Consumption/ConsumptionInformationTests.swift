@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppStoreSimulator
 
-@Suite struct ConsumptionAnswerTests {
+@Suite struct ConsumptionInformationTests {
   private static let v2: JSONObject = [
     "customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false,
   ]
@@ -59,7 +59,7 @@ import Testing
     let example = Self.v2Cases[index]
     let body = Self.changed(Self.v2, example.changes)
     let failure = failure { () throws(APIFailure) in
-      _ = try ConsumptionAnswer(body, of: example.isAutoRenewable ? .autoRenewableSubscription : .consumable)
+      _ = try ConsumptionInformation(body, of: example.isAutoRenewable ? .autoRenewableSubscription : .consumable)
     }
     #expect(failure == example.failure, "\(String(decoding: body.serialized(), as: UTF8.self))")
   }
@@ -80,14 +80,14 @@ import Testing
   func `the ranges of ConsumptionRequestV1`(index: Int) {
     let mistake = Self.v1Mistakes[index]
     let body = Self.v1.with(mistake.key, mistake.value)
-    #expect(throws: mistake.failure) { try ConsumptionAnswer(v1: body) }
+    #expect(throws: mistake.failure) { try ConsumptionInformation(v1: body) }
   }
 
   @Test func `version 1 uses numbers for version 2's names`() throws {
-    #expect(try ConsumptionAnswer(v1: Self.v1).preference == nil)
-    #expect(try ConsumptionAnswer(v1: Self.v1.with("refundPreference", 1)).preference == .grantFull)
-    #expect(try ConsumptionAnswer(v1: Self.v1.with("refundPreference", 2)).preference == .decline)
-    #expect(try ConsumptionAnswer(v1: Self.v1).consumed == 100_000)
+    #expect(try ConsumptionInformation(v1: Self.v1).preference == nil)
+    #expect(try ConsumptionInformation(v1: Self.v1.with("refundPreference", 1)).preference == .grantFull)
+    #expect(try ConsumptionInformation(v1: Self.v1.with("refundPreference", 2)).preference == .decline)
+    #expect(try ConsumptionInformation(v1: Self.v1).consumed == 100_000)
   }
 
   private func failure(_ body: () throws(APIFailure) -> Void) -> APIFailure? {

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Forward
 
-@Suite struct VerdictTests {
-  private static let table: [(status: Int, retryAfter: String?, verdict: Verdict)] = [
+@Suite struct ReceiverResponseTests {
+  private static let table: [(status: Int, retryAfter: String?, verdict: ReceiverResponse)] = [
     (200, nil, .taken), (201, nil, .taken), (204, nil, .taken), (299, "60", .taken),
     (301, nil, .refused), (308, nil, .refused), (400, nil, .refused), (401, nil, .refused), (404, "60", .refused),
     (413, nil, .refused), (499, nil, .refused),
@@ -11,13 +11,13 @@ import Testing
     (429, "60", .later(code: "busy", after: .seconds(60))),
     (429, "-1", .later(code: "busy", after: .zero)),
     (429, "Wed, 21 Oct 2026 07:28:00 GMT", .later(code: "busy", after: nil)),
-    (503, "999999999999", .later(code: "server-error", after: Verdict.longestDelay)),
+    (503, "999999999999", .later(code: "server-error", after: ReceiverResponse.longestDelay)),
     (500, nil, .later(code: "server-error", after: nil)), (599, nil, .later(code: "server-error", after: nil)),
     (100, nil, .later(code: "server-error", after: nil)), (999, nil, .later(code: "server-error", after: nil)),
   ]
 
   @Test(arguments: table)
-  func `every status has one meaning`(status: Int, retryAfter: String?, verdict: Verdict) {
-    #expect(Verdict(status: status, retryAfter: retryAfter) == verdict)
+  func `every status has one meaning`(status: Int, retryAfter: String?, verdict: ReceiverResponse) {
+    #expect(ReceiverResponse(status: status, retryAfter: retryAfter) == verdict)
   }
 }

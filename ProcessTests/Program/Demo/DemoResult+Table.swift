@@ -2,7 +2,7 @@
 
 import ScenarioRig
 
-extension Verdict {
+extension DemoResult {
   var table: String {
     let titles = ["", "posted", "200", "in Kafka", "refused", "quarantined"]
     var cells = rows.map { row in

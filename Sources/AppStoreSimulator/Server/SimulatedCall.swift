@@ -3,8 +3,8 @@
 internal import AppStore
 
 /// The input of an endpoint.
-struct APICall: Sendable {
-  var endpoint: APIEndpoint
+struct SimulatedCall: Sendable {
+  var endpoint: SimulatedEndpoint
   /// The path's parameters, in order.
   var parameters: [String]
   var bundleId: String

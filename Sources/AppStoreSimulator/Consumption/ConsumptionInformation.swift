@@ -3,7 +3,7 @@
 internal import AppStore
 
 /// The consumption information about a purchase.
-struct ConsumptionAnswer: Sendable, Hashable {
+struct ConsumptionInformation: Sendable, Hashable {
   enum Preference: Sendable, Hashable {
     case decline
     case grantFull

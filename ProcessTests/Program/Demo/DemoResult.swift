@@ -2,7 +2,7 @@
 import KafkaClient
 import MillraceRecords
 
-struct Verdict {
+struct DemoResult {
   /// One row of the summary.
   struct Row {
     var group: JournalEntry.Group

@@ -7,7 +7,7 @@ internal import HTTPTypes
 /// An endpoint of the App Store Server API.
 ///
 /// The raw value is its name in settings, faults and reports.
-package enum APIEndpoint: String, Sendable, Hashable, CaseIterable {
+package enum SimulatedEndpoint: String, Sendable, Hashable, CaseIterable {
   /// Get Transaction Info.
   case getTransactionInfo
   /// Get Transaction History, V2.

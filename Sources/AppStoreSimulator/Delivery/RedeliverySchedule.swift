@@ -3,7 +3,7 @@
 package import AppStore
 
 /// The waits between attempts, each counted from the previous attempt.
-package struct RetrySchedule: Sendable, Hashable {
+package struct RedeliverySchedule: Sendable, Hashable {
   /// The wait before the second attempt, before the third, and so on.
   package let waits: [Duration]
 

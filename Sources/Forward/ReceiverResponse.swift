@@ -1,7 +1,7 @@
 // Classifies a receiver's response.
 
 /// The decision about a response.
-enum Verdict: Sendable, Hashable {
+enum ReceiverResponse: Sendable, Hashable {
   /// The receiver accepted the notification.
   case taken
   /// A retry may succeed; counted as `code`. Without a delay, the worker's retry schedule applies.
