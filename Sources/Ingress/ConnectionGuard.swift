@@ -36,6 +36,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var timer: Scheduled<Void>?
   private var unreadTimer: Scheduled<Void>?
   private var closesAfterAnswer = false
+  /// Whether such a response has been sent. The rest of the input is read and dropped.
+  private var isClosing = false
   private var isReadingBody = false
   /// The number of requests without a complete response. It exceeds 1 if the client uses pipelining.
   private var unanswered = 0
@@ -73,6 +75,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func handlerRemoved(context: ChannelHandlerContext) { cancelTimers() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    if isClosing {
+      if case .end = unwrapInboundIn(data) { context.close(promise: nil) }
+      return
+    }
     switch unwrapInboundIn(data) {
     case .head(let request):
       isReadingBody = true
@@ -97,9 +103,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       context.write(data, promise: promise)
     case .body: context.write(data, promise: promise)
     case .end where closesAfterAnswer:
-      // The response did not depend on the rest of the body, so do not read it.
       context.writeAndFlush(data, promise: promise)
-      context.close(promise: nil)
+      isClosing = true
+      if isReadingBody { closeOutput(context) } else { context.close(promise: nil) }
     case .end:
       context.write(data, promise: promise)
       unanswered = max(0, unanswered - 1)
@@ -121,6 +127,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // After a malformed head, nothing else on the connection can be parsed.
     guard head == .sound else { return }
+    if isClosing { return context.close(promise: nil) }
     switch (error is HTTPParserError, isReadingBody) {
     case (true, true) where unanswered == 0: context.close(promise: nil)
     case (true, false):
@@ -130,8 +137,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Responds and half-closes the connection, then gives the client time to read. With unread bytes of the head,
-  /// closing at once would reset the connection and lose the response.
   private func refuseHead(_ context: ChannelHandlerContext) {
     head = .refused
     onMalformedHead()
@@ -139,6 +144,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(wrapOutboundOut(.head(response)), promise: nil)
     context.write(wrapOutboundOut(.body(body)), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    closeOutput(context)
+  }
+
+  /// Half-closes the connection after a response and gives the client time to read it. While there are unread bytes of
+  /// the request, closing at once would reset the connection and lose the response.
+  private func closeOutput(_ context: ChannelHandlerContext) {
     context.close(mode: .output, promise: nil)
     start(.idle, limits.head, context)
   }

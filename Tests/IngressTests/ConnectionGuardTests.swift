@@ -155,6 +155,19 @@ import Testing
     }
   }
 
+  /// The rest of the body is read and dropped. Closing at once would reset the connection, which loses the response.
+  @Test func `a client that reads only after its whole body gets the refusal`() async throws {
+    try await IngressFixture().run { (ingress) async throws in
+      let body = String(repeating: " ", count: 8 << 20)
+      for _ in 0..<5 {
+        let received = try await RawClient.sendBeforeReading(
+          "POST /v2 HTTP/1.1\r\nhost: a\r\ncontent-length: \(body.utf8.count)\r\n\r\n" + body, port: ingress.port)
+        #expect(received.hasPrefix("HTTP/1.1 413"), "\(received)")
+        #expect(received.components(separatedBy: "HTTP/1.1").count == 2)
+      }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `a body beyond the budget is answered with 503 and releases its bytes`(isChunked: Bool) async throws {
     let fixture = try IngressFixture()

@@ -48,4 +48,24 @@ enum RawClient {
     channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
     try await channel.closeFuture.get()
   }
+
+  /// Sends the whole text before it reads anything. Returns everything the server sent until it closed.
+  /// - Throws: `IOError` if the server resets the connection.
+  static func sendBeforeReading(_ text: String, port: Int) async throws -> String {
+    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelOption(.autoRead, value: false)
+      .channelOption(.allowRemoteHalfClosure, value: true)
+      .connect(host: "127.0.0.1", port: port) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+        }
+      }
+    return try await channel.executeThenClose { inbound, _ in
+      try await channel.channel.writeAndFlush(ByteBuffer(string: text)).get()
+      try await channel.channel.setOption(.autoRead, value: true).get()
+      var received = ""
+      for try await part in inbound { received += String(buffer: part) }
+      return received
+    }
+  }
 }
