@@ -156,16 +156,18 @@ package struct IngressServer: Service {
       let limits = ConnectionGuard.Limits(
         head: TimeAmount(settings.headerTimeout), body: TimeAmount(times.body), idle: TimeAmount(idleTimeout))
       let (metrics, heads) = (metrics, responder.heads)
-      let plain = HTTPServerBuilder.http1(
-        configuration: .init(
-          additionalChannelHandlers: [
-            ConnectionGuard(
-              limits: limits, onSlowClient: { metrics.slowClient($0) },
-              onMalformedHead: { metrics.refuse(nil, .malformedHead) }, invites: { heads.invites($0) })
-          ],
-          httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: settings.maxHeaderBytes, maxHeaderListSize: settings.maxHeaderBytes,
-            maxHeaderFieldCount: 100)))
+      let http1 = HTTP1Channel.Configuration(
+        additionalChannelHandlers: [
+          ConnectionGuard(
+            limits: limits, onSlowClient: { metrics.slowClient($0) },
+            onMalformedHead: { metrics.refuse(nil, .malformedHead) }, invites: { heads.invites($0) })
+        ],
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: settings.maxHeaderBytes, maxHeaderListSize: settings.maxHeaderBytes,
+          maxHeaderFieldCount: 100))
+      let plain = HTTPServerBuilder { responder in
+        EventLoopChannel(base: HTTP1Channel(responder: responder, configuration: http1))
+      }
       return Application(
         responder: responder,
         server: try certificate.map { try .tls(plain, tlsConfiguration: $0.configuration) } ?? plain,

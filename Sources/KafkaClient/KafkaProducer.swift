@@ -103,7 +103,7 @@ public final class KafkaProducer: Sendable {
     try await send(record, until: ContinuousClock.now + sendTimeout, isLimited: isPatient)
   }
 
-  /// Writes one record like ``send(_:)``, but returns at the deadline at the latest.
+  /// Writes one record like ``send(_:)``, but returns at most 20 ms after the deadline.
   public func send(
     _ record: ProducerRecord, until deadline: ContinuousClock.Instant
   ) async throws(KafkaError) -> RecordPosition {

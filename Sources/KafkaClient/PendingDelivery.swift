@@ -13,17 +13,18 @@ enum DeliveryOutcome: Sendable {
 final class PendingDelivery: Sendable {
   private let topic: String
   private let isTransactional: Bool
-  private let state: Mutex<State>
+  /// Told of the end; nil for a send without a deadline.
+  private let deadlines: SendDeadlines?
+  private let done: Mutex<(@Sendable (DeliveryOutcome) -> Void)?>
 
-  private struct State {
-    var done: (@Sendable (DeliveryOutcome) -> Void)?
-    var alarm: Task<Void, Never>?
-  }
-
-  init(topic: String, isTransactional: Bool, done: @escaping @Sendable (DeliveryOutcome) -> Void) {
+  init(
+    topic: String, isTransactional: Bool, deadlines: SendDeadlines? = nil,
+    done: @escaping @Sendable (DeliveryOutcome) -> Void
+  ) {
     self.topic = topic
     self.isTransactional = isTransactional
-    state = Mutex(State(done: done))
+    self.deadlines = deadlines
+    self.done = Mutex(done)
   }
 
   /// Finishes with a delivery report. Pass librdkafka's own message, because a copy does not have its status.
@@ -59,27 +60,16 @@ final class PendingDelivery: Sendable {
   }
 
   func finish(_ outcome: DeliveryOutcome) {
-    let ended = state.withLock { state in
-      defer { state = State() }
-      return state
+    let done = done.withLock { done in
+      defer { done = nil }
+      return done
     }
-    ended.alarm?.cancel()
-    ended.done?(outcome)
+    deadlines?.remove(self)
+    done?(outcome)
   }
 
-  /// Resumes the sender at the deadline. librdkafka keeps the record and may still write it; a later report is ignored.
-  func expire(at deadline: ContinuousClock.Instant) {
-    let alarm = Task { [weak self] in
-      do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
-      guard let self else { return }
-      finish(.failed(failure(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, .possiblyPersisted)))
-    }
-    let isOver = state.withLock { state in
-      if state.done != nil { state.alarm = alarm }
-      return state.done == nil
-    }
-    if isOver { alarm.cancel() }
-  }
+  /// Resumes the sender at its deadline. librdkafka keeps the record and may still write it; a later report is ignored.
+  func expire() { finish(.failed(failure(RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, .possiblyPersisted))) }
 }
 
 /// Collects the outcomes of a batch of records.

@@ -6,6 +6,7 @@ final class ProducerClient: Sendable {
   let handle: ClientHandle
   private let pump: PollLoop
   private let room: QueueSpaceWaiters
+  private let deadlines = SendDeadlines()
   /// Whether a failed record requires an abort of its transaction.
   private let isTransactional: Bool
   /// The number of records that librdkafka has accepted and not reported on.
@@ -66,13 +67,10 @@ final class ProducerClient: Sendable {
   func attempt(_ record: ProducerRecord, until deadline: ContinuousClock.Instant?) async -> DeliveryOutcome {
     await withUnsafeContinuation { continuation in
       let pending = PendingDelivery(
-        topic: record.topic, isTransactional: isTransactional
+        topic: record.topic, isTransactional: isTransactional, deadlines: deadline == nil ? nil : deadlines
       ) { continuation.resume(returning: $0) }
-      if let error = take(record, pending) {
-        pending.finish(.failed(error))
-      } else if let deadline {
-        pending.expire(at: deadline)
-      }
+      if let deadline { deadlines.add(pending, until: deadline) }
+      if let error = take(record, pending) { pending.finish(.failed(error)) }
     }
   }
 
