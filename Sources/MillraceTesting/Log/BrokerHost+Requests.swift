@@ -6,9 +6,13 @@ internal import KafkaClient
 extension BrokerHost {
   /// Waits for the latency of a request. Cancelling the caller ends the wait, not the request.
   func delay() async {
-    let latency = update { broker, _ in broker.latency }
+    let latency = update { broker, _ in
+      if broker.latency > .zero { broker.delayedRequests += 1 }
+      return broker.latency
+    }
     guard latency > .zero else { return }
     do { try await clock.sleep(until: clock.now.advanced(by: latency)) } catch {}
+    update { broker, _ in broker.delayedRequests -= 1 }
   }
 
   /// Executes a client's request, or throws the fault that waits for it. As with Kafka, cancelling the caller does not

@@ -44,6 +44,8 @@ struct InMemoryBroker: Sendable {
   var incarnations: [String: Int] = [:]
   var faults: [LogFault] = []
   var latency = Duration.zero
+  /// The number of requests that wait for the latency.
+  var delayedRequests = 0
   /// Changes since the caller last looked.
   var changes: Set<LogChange> = []
   /// Whether deadlines may have changed since the caller last looked.

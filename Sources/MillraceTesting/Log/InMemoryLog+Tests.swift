@@ -103,6 +103,14 @@ extension InMemoryLog {
     host.update { broker, _ in broker.producers.values.contains { $0.open != nil } }
   }
 
+  /// Whether a process with an open transaction is about to send its next request: requests have a latency, but none
+  /// waits for it. A test that advances the time now may exceed the timeout of the transaction.
+  package var isBetweenRequests: Bool {
+    host.update { broker, _ in
+      broker.latency > .zero && broker.delayedRequests == 0 && broker.producers.values.contains { $0.open != nil }
+    }
+  }
+
   // MARK: - Groups
 
   /// Returns a group's committed offsets. Offsets in open transactions are not included.
