@@ -82,6 +82,11 @@ package final class Child: Sendable {
   /// How the process ended; nil while it is running.
   package var end: End? { ending.known }
 
+  /// Whether the process has written a text to its log.
+  package func hasLogged(_ text: String) throws -> Bool {
+    try String(contentsOfFile: log, encoding: .utf8).utf8.firstRange(of: text.utf8) != nil
+  }
+
   /// Sends a signal, unless the process has ended.
   package func send(_ signal: Signal) { if end == nil { _ = kill(pid, signal.number) } }
 

@@ -79,6 +79,7 @@ package actor WorkerGroup {
   /// Ends a process with a signal and starts another one in its place.
   @discardableResult
   package func replace(_ index: Int, by signal: Child.Signal) async throws -> Child.End {
+    if signal == .terminate { try await waitUntilStarted(members[index].process) }
     let end = await members[index].process.end(by: signal)
     members[index] = try startOne()
     return end
@@ -98,8 +99,9 @@ package actor WorkerGroup {
 
   /// Sends SIGTERM to all processes and waits for their ends.
   /// - Returns: The processes that did not exit with status 0.
-  package func leave() async -> [Departure] {
+  package func leave() async throws -> [Departure] {
     let leaving = processes
+    for process in leaving { try await waitUntilStarted(process) }
     members = []
     for process in leaving { process.send(.terminate) }
     var failed: [Departure] = []
@@ -108,6 +110,13 @@ package actor WorkerGroup {
       if end != .exit(0) { failed.append(Departure(program: program.name, end: end, log: process.log)) }
     }
     return failed
+  }
+
+  /// Waits until a process handles SIGTERM, which before ends it like any program.
+  private func waitUntilStarted(_ process: Child) async throws {
+    try await deployment.wait(for: "\(process.log) to start") {
+      try process.end != nil || process.hasLogged("admin listening")
+    }
   }
 
   package func killAll() async {

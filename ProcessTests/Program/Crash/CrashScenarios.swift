@@ -235,13 +235,13 @@ extension CrashTest {
   private func verdict(_ title: String, _ promise: Promise) async throws -> CrashVerdict {
     try await settle()
     var faults: [String] = []
-    for left in await workers.leave() { faults.append("a process left with \(left.end) after SIGTERM") }
+    for left in try await workers.leave() { faults.append("a process left with \(left.end) after SIGTERM") }
     // The next process must find only new work.
     let before = try await findings()
     try await workers.start(1)
     try await send(3 * deployment.lanes)
     try await settle()
-    for left in await workers.leave() { faults.append("the last process left with \(left.end)") }
+    for left in try await workers.leave() { faults.append("the last process left with \(left.end)") }
     let after = try await findings()
     let known = Set(before.events)
     for event in after.events where before.sent[event.notification] != nil && !known.contains(event) {

@@ -99,7 +99,7 @@ struct Rehearsal: Sendable {
       result.replay = try await RepeatRun(environment: environment, observer: observer, workers: workers).run()
       say(result.replay?.headline ?? "")
     }
-    for group in workers.all { result.faults += await group.leave().map(\.description) }
+    for group in workers.all { result.faults += try await group.leave().map(\.description) }
     return result
   }
 

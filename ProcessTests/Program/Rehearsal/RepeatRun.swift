@@ -40,7 +40,7 @@ struct RepeatRun: Sendable {
     }
     if after.table != before.table { result.faults.append("replay: the entitlements table has changed") }
 
-    result.faults += await workers.refunds.leave().map(\.description)
+    result.faults += try await workers.refunds.leave().map(\.description)
     try await workers.changedRefunds.start(1)
     try await workers.changedRefunds.waitUntilReady()
     result.reapplied = try await replay(
