@@ -226,6 +226,13 @@ let package = Package(
         argumentParser, asyncHTTPClient, crypto, httpTypes, hummingbird, lifecycle, logging, nioCore, nioHTTP1,
       ],
       path: "ProcessTests/Program", swiftSettings: strict),
+    .executableTarget(
+      name: "millrace-instructions",
+      dependencies: [
+        "AppStore", "AppStoreSignature", "AppStoreSigning", "KafkaClient", "MillraceCore", "MillraceRecords",
+        "MillraceTesting", "MillraceTime", "MillraceWorker", logging,
+      ],
+      path: "ProcessTests/Instructions", swiftSettings: strict),
     testSupport("SharedCluster", folder: "SharedCluster"),
     testSupport(
       "TestSupport", folder: "Support",

@@ -1,0 +1,120 @@
+// Takes notifications through the ingress or a worker, without HTTP and Kafka, for `scripts/check instructions`, which
+// counts the instructions with callgrind.
+//
+//   millrace-instructions ingress|worker COUNT OF
+//
+// OF notifications are signed and COUNT of them processed, so that the difference of two runs is the cost of the steps
+// that are counted. The main thread waits in a semaphore, because callgrind cannot follow a program whose main function
+// is asynchronous.
+import AppStore
+import AppStoreSignature
+import AppStoreSigning
+import Dispatch
+import Foundation
+import KafkaClient
+import Logging
+import MillraceCore
+import MillraceRecords
+@_spi(Measurement) import MillraceTesting
+import MillraceTime
+import MillraceWorker
+import Synchronization
+
+enum Instructions {
+  static func ingress(_ count: Int, of total: Int) async throws {
+    var fixtures = try NotificationFixtures(seed: 1)
+    let router = try NotificationRouter([
+      TopicDefinition(
+        name: NotificationFixtures.defaultTopic, notifications: TopicDefinition.Notifications(unrecognized: true))
+    ])
+    let admission = NotificationAdmission(
+      verifier: fixtures.verifier, identities: fixtures.identities, sharedSecrets: try SharedSecretCheck([]))
+    let bodies = try await signed(total, &fixtures).map {
+      Array(#"{"signedPayload":""#.utf8) + $0.bytes + Array(#""}"#.utf8)
+    }
+    for body in bodies.prefix(count) {
+      let admitted = try await admission.v2(body: body)
+      let record = admitted.record(
+        origin: .post, traceParent: .continuing(nil), receivedAt: MillraceClock.system.wallTime, router: router)
+      guard record.producerRecord.value?.isEmpty == false else { throw InstructionsError("an empty record") }
+    }
+  }
+
+  static func worker(_ count: Int, of total: Int) async throws {
+    var fixtures = try NotificationFixtures(from: MillraceClock.system.wallTime, seed: 1)
+    let log = InMemoryLog(clock: .system)
+    var configuration = MillraceConfiguration()
+    configuration.apps = [fixtures.appSettings()]
+    let topics = WorkerTopics(
+      worker: CountingWorker.name, inputs: [NotificationFixtures.defaultTopic],
+      delays: CountingWorker.policy.retryDelays, prefix: "")
+    for topic in topics.laneTopics { try log.createTopic(topic, partitions: 1) }
+    for topic in topics.others { try log.createTopic(topic, partitions: 1) }
+    let records = try await signed(total, &fixtures).prefix(count).map(\.producerRecord)
+    let measured = try await MeasuredWorker(
+      CountingWorker.self, configuration, CountingWorker.policy, log: log, verifier: fixtures.verifier,
+      logger: Logger(label: "instructions") { _ in SwiftLogNoOpLogHandler() })
+    let running = Task { try await measured.run() }
+    defer { running.cancel() }
+    while !measured.isReady { try await Task.sleep(for: .milliseconds(10)) }
+    for record in records { try log.append(record) }
+    for _ in 0..<30_000 where CountingWorker.handled.load(ordering: .relaxed) < count {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    while !(await measured.isQuiet()) { try await Task.sleep(for: .milliseconds(10)) }
+    let handled = CountingWorker.handled.load(ordering: .relaxed)
+    guard handled == count else {
+      throw InstructionsError("\(handled) of \(count) notifications were handled")
+    }
+  }
+
+  private static func signed(
+    _ count: Int, _ fixtures: inout NotificationFixtures
+  ) async throws -> [NotificationFixture] {
+    var signed: [NotificationFixture] = []
+    for _ in 0..<count { signed.append(try await fixtures.next(SampleKind(.didRenew))) }
+    return signed
+  }
+}
+
+/// Does nothing and counts its calls.
+struct CountingWorker: NotificationWorker {
+  static let name = "counting"
+  static let families: Set<NotificationFamily> = [.subscriptions]
+  static let handled = Atomic(0)
+
+  init(_ setup: WorkerSetup) {}
+
+  func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
+    Self.handled.add(1, ordering: .relaxed)
+    return .ignore
+  }
+}
+
+struct InstructionsError: Error, CustomStringConvertible {
+  var description: String
+  init(_ description: String) { self.description = description }
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, let count = Int(arguments[2]), let total = Int(arguments[3]), count <= total else {
+  print("usage: millrace-instructions ingress|worker COUNT OF")
+  exit(2)
+}
+let done = DispatchSemaphore(value: 0)
+let status = Atomic<Int32>(0)
+Task.detached {
+  do {
+    switch arguments[1] {
+    case "ingress": try await Instructions.ingress(count, of: total)
+    case "worker": try await Instructions.worker(count, of: total)
+    default: throw InstructionsError("unknown path \(arguments[1])")
+    }
+  } catch {
+    print(error)
+    status.store(1, ordering: .relaxed)
+  }
+  done.signal()
+}
+done.wait()
+exit(status.load(ordering: .relaxed))
