@@ -14,7 +14,6 @@ struct BacklogStage {
   let bootstrap: String
   let lanes: Int
   let bytes: Int
-  let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
 
   /// The brokers of the cluster; nil if none is set.
   static var servers: String? {
@@ -24,25 +23,11 @@ struct BacklogStage {
   /// Creates the topics and writes the records. Then a worker processes them, and a second one restores the ledger.
   /// Each runs in its own process, for a separate memory measurement.
   func run(_ count: Int) async throws -> (worked: BacklogResult, restored: RestoreResult) {
-    let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench-admin"))
-    let topics = WorkerTopics(
-      worker: EmptyWorker.name, inputs: [prefix + ConsumeStage.topic], delays: EmptyWorker.policy.retryDelays,
-      prefix: prefix)
-    ConsumeBenchmark.logger.notice("topics \(prefix)* remain; their records are deleted after an hour")
-    for name in topics.laneTopics + topics.others {
-      try await admin.createTopic(
-        name, partitions: topics.laneTopics.contains(name) ? lanes : 1, replicationFactor: 1,
-        settings: ["retention.ms": "3600000"], timeout: .seconds(30))
-    }
-    var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: lanes, prefix: prefix)
-    let filling = stage
-    try await filling.producing {
-      for first in stride(from: 0, to: count, by: 20_000) {
-        try await stage.fill(stage.unsigned(min(20_000, count - first), bytes: bytes))
-      }
-    }
+    let topics = try await RunTopics(on: bootstrap, lanes: lanes)
+    ConsumeBenchmark.logger.notice("topics \(topics.prefix)* remain; their records are deleted after an hour")
+    _ = try await topics.fill(count, on: bootstrap) { $0.unsigned($1, bytes: bytes) }
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let place = ["--bootstrap", bootstrap, "--prefix", prefix]
+    let place = ["--bootstrap", bootstrap, "--prefix", topics.prefix]
     let worked = try BacklogResult(try ChildProcess.output(of: own, ["backlog"] + place + ["--count", "\(count)"]))
     let restored = try RestoreResult(try ChildProcess.output(of: own, ["restore"] + place))
     guard restored.entries == count else { throw BenchError("only \(restored.entries) of \(count) entries restored") }
@@ -59,6 +44,7 @@ struct Backlog: AsyncParsableCommand {
   @Option(help: "The prefix of its topics' names.") var prefix: String
   @Option(help: "The number of records.") var count: Int
   @Option(help: "The records to handle before the measurement begins.") var warmUp = 0
+  @Option(help: "Wait for this number of lanes, print a line, and then expect the records.") var lanes: Int?
   @Option(help: "The DER file of the root certificate to verify the records with; without it they are not verified.")
   var root: String?
 
@@ -76,6 +62,10 @@ struct Backlog: AsyncParsableCommand {
       log: try await ConsumeStage.log(bootstrap, isBacklog: true), verifier: try root.map(Self.verifier),
       logger: ConsumeBenchmark.logger)
     let result = try await worker.running { _ in
+      if let lanes {
+        while worker.lanes != lanes { try await Task.sleep(for: .milliseconds(10)) }
+        FileHandle.standardOutput.write(Data("has its lanes\n".utf8))
+      }
       var (start, cpu, first) = (ContinuousClock.now, CPUTime.ofProcess, 0)
       var (last, heard) = (0, start)
       while last < count {

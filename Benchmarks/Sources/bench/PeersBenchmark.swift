@@ -60,8 +60,8 @@ struct PeersBenchmark: AsyncParsableCommand {
     var comparison = PeersReport.Comparison(
       name: "worker, headers only, 1 kB", peer: "Java client, transactions and changelog")
     for pair in 0..<pairs {
-      let topics = try await stage.createTopics()
-      _ = try await stage.fill(topics, records) { $0.unsigned($1, bytes: 1_000) }
+      let topics = try await RunTopics(on: stage.bootstrap, lanes: PeersStage.lanes)
+      _ = try await topics.fill(records, on: stage.bootstrap) { $0.unsigned($1, bytes: 1_000) }
       comparison.pairs.append(
         try await inTurn(pair) {
           try stage.worker(topics, count: records)
@@ -77,8 +77,8 @@ struct PeersBenchmark: AsyncParsableCommand {
     var comparison = PeersReport.Comparison(
       name: "worker, verified, 19 kB", peer: "Python consumer, Apple's library")
     for pair in 0..<pairs {
-      let topics = try await stage.createTopics()
-      let root = try await stage.fill(topics, notifications) { try await $0.signed($1) }
+      let topics = try await RunTopics(on: stage.bootstrap, lanes: PeersStage.lanes)
+      let root = try await topics.fill(notifications, on: stage.bootstrap) { try await $0.signed($1) }
       try stage.writeSettings(root: root)
       comparison.pairs.append(
         try await inTurn(pair) {

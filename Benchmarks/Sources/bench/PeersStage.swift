@@ -15,44 +15,8 @@ struct PeersStage {
 
   static let lanes = 12
 
-  /// The names of one pair's topics.
-  struct Topics {
-    var prefix: String
-    var input: String { prefix + ConsumeStage.topic }
-    var changelog: String { prefix + "java-changelog" }
-  }
-
   var rootFile: String { directory + "/root.der" }
   var settingsFile: String { directory + "/settings.json" }
-
-  func createTopics() async throws -> Topics {
-    let topics = Topics(prefix: "bench-\(UUID().uuidString.prefix(8).lowercased()).")
-    let admin = KafkaAdmin(KafkaConfiguration(bootstrapServers: bootstrap, clientID: "bench-admin"))
-    let worker = WorkerTopics(
-      worker: EmptyWorker.name, inputs: [topics.input], delays: EmptyWorker.policy.retryDelays, prefix: topics.prefix)
-    for name in worker.laneTopics + [topics.changelog] + worker.others {
-      let isCompacted = name == worker.ledger || name == topics.changelog
-      try await admin.createTopic(
-        name, partitions: worker.others.contains(name) ? 1 : Self.lanes, replicationFactor: 1,
-        settings: isCompacted ? ["cleanup.policy": "compact"] : ["retention.ms": "3600000"], timeout: .seconds(30))
-    }
-    return topics
-  }
-
-  /// Writes records to the input topic.
-  /// - Returns: The root certificate of the notifications.
-  func fill(
-    _ topics: Topics, _ count: Int, _ make: (inout ConsumeStage, Int) async throws -> [ProducerRecord]
-  ) async throws -> [UInt8] {
-    var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: topics.prefix)
-    let filling = stage
-    try await filling.producing {
-      for first in stride(from: 0, to: count, by: 12_000) {
-        try await stage.fill(try await make(&stage, min(12_000, count - first)))
-      }
-    }
-    return stage.root
-  }
 
   /// Writes the settings of the Python programs.
   func writeSettings(root: [UInt8]) throws {
@@ -66,7 +30,7 @@ struct PeersStage {
 
   // MARK: - Programs that read
 
-  func worker(_ topics: Topics, count: Int, root: String? = nil) throws -> PeerCost {
+  func worker(_ topics: RunTopics, count: Int, root: String? = nil) throws -> PeerCost {
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     var arguments = ["backlog", "--bootstrap", bootstrap, "--prefix", topics.prefix, "--count", "\(count)"]
     arguments += ["--warm-up", "\(count / 5)"]
@@ -74,7 +38,7 @@ struct PeersStage {
     return try PeerCost(try ChildProcess.output(of: own, arguments))
   }
 
-  func javaClient(_ topics: Topics, count: Int) throws -> PeerCost {
+  func javaClient(_ topics: RunTopics, count: Int) throws -> PeerCost {
     let source = peers + "/TransactionalConsumer.java"
     let classes = directory + "/classes"
     if !FileManager.default.fileExists(atPath: classes) {
@@ -88,7 +52,7 @@ struct PeersStage {
         ]))
   }
 
-  func pythonConsumer(_ topics: Topics, count: Int) throws -> PeerCost {
+  func pythonConsumer(_ topics: RunTopics, count: Int) throws -> PeerCost {
     try PeerCost(
       try ChildProcess.output(
         of: python, [peers + "/consumer.py", bootstrap, topics.input, settingsFile, "\(count)"]))

@@ -27,15 +27,10 @@ struct Restore: AsyncParsableCommand {
       // A lane reports its number of entries after its first commit.
       try await worker.untilQuiet()
       return RestoreResult(
-        entries: Self.entries(in: worker.metrics), seconds: seconds, restoring: restoring / .seconds(1),
+        entries: worker.sum(of: "millrace_worker_ledger_entries"), seconds: seconds, restoring: restoring / .seconds(1),
         peakMiB: Self.peakBytes / 1_048_576)
     }
     print(result.line)
-  }
-
-  private static func entries(in metrics: String) -> Int {
-    metrics.split(separator: "\n").filter { $0.hasPrefix("millrace_worker_ledger_entries{") }
-      .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0) { $0 + Int($1) }
   }
 
   /// The peak resident memory (`proc_pid_status(5)`, VmHWM).
@@ -45,6 +40,17 @@ struct Restore: AsyncParsableCommand {
       return (line.split(separator: " ").dropLast().last.flatMap { Double($0) } ?? .nan) * 1_024
     }
     return .nan
+  }
+}
+
+extension MeasuredWorker {
+  /// The number of lanes that run.
+  var lanes: Int { sum(of: "millrace_worker_lanes") }
+
+  /// The sum of a metric over its series.
+  func sum(of metric: String) -> Int {
+    metrics.split(separator: "\n").filter { $0.hasPrefix(metric + "{") }
+      .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0) { $0 + Int($1) }
   }
 }
 

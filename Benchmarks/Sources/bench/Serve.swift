@@ -33,7 +33,7 @@ struct Serve: AsyncParsableCommand {
     let responder = BaselineResponder(checks: kind == .check ? Array(checks.prefix(1)) : checks)
     var logger = Logger(label: "bench")
     logger.logLevel = .error
-    // The same setup as in Ingress/IngressServer.swift.
+    // The same server as in Ingress/IngressServer.swift, with its usual executor.
     let server = HTTPServerBuilder.http1(
       configuration: .init(
         httpDecoderConfiguration: .init(
