@@ -7,8 +7,8 @@ extension ResponseBodyV1 {
   /// often it occurs. The following rules fix what else is removed, so that the rest remains byte for byte as Apple
   /// sent it:
   ///
-  /// - If another member follows: everything from the quotation mark of the name to that of the next member, that is,
-  ///   the member, its comma and the white space up to the next member.
+  /// - If another member follows: the member, its comma and the white space up to the quotation mark of the next
+  ///   member's name.
   /// - If it is the last member: everything from the preceding comma to the end of its value. The white space before
   ///   that comma and before the closing brace remains.
   /// - If it is the only member: everything from the quotation mark of the name to the end of its value.

@@ -9,7 +9,8 @@ internal import Logging
 internal import Synchronization
 internal import MillraceRecords
 
-/// Publishes a notice for each lane that this process left without a clean end mark, and reads those of others.
+/// Publishes a notice for each lane that this process left without a clean end mark, and reads the notices of
+/// other processes.
 final class LivenessNotices: Sendable {
   private struct LivenessNotice: Sendable {
     var lane: Int32
