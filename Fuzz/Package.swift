@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A separate package: only AppStore and AppStoreSignature may be instrumented, and users of Millrace should neither
-// resolve nor build it. The three modules are symbolic links to the main package's.
+// A separate package: only AppStore, AppStoreSignature and MillraceTime may be instrumented, and users of Millrace
+// should neither resolve nor build it. The four modules are symbolic links to the main package's.
 //
 // Build it with `scripts/check fuzz`, which finds the toolchain's libFuzzer.
 import PackageDescription
@@ -30,8 +30,9 @@ let package = Package(
   targets: [
     .target(name: "CFuzzer"),
     .target(name: "AppStore", swiftSettings: instrumented),
+    .target(name: "MillraceTime", dependencies: ["AppStore"], swiftSettings: instrumented),
     .target(
-      name: "AppStoreSignature", dependencies: ["AppStore", crypto, swiftASN1, x509],
+      name: "AppStoreSignature", dependencies: ["AppStore", "MillraceTime", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")], swiftSettings: instrumented),
     .target(name: "AppStoreSigning", dependencies: ["AppStore", crypto, swiftASN1, x509], swiftSettings: strict),
     .executableTarget(

@@ -87,6 +87,7 @@ def main():
         letter = page.evaluate("document.querySelector('tbody th a').getAttribute('href')")
         subject = page.evaluate("document.querySelector('tbody td.code')?.textContent")
         page.visit(f"{address}/")
+        page.until("document.querySelector('#runs tbody th a') !== null")
         run = page.evaluate("document.querySelector('#runs tbody th a').getAttribute('href')")
         pages = {
             "overview": "/", "dead-letters": "/dead-letters?state=all", "dead-letter": letter,
