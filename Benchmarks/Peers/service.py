@@ -46,7 +46,8 @@ class Service:
 def serve(options):
     application = web.Application(client_max_size=1 << 20)
     application.router.add_post("/v2", Service(options).post)
-    web.run_app(application, host="127.0.0.1", port=options.port, reuse_port=True, access_log=None, print=None)
+    web.run_app(application, host="127.0.0.1", port=options.port, reuse_port=True, access_log=None, print=None,
+                shutdown_timeout=1)
 
 
 def main():
