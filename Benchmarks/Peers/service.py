@@ -8,6 +8,7 @@ Answers 200 after Kafka has acknowledged the record, 401 if Apple's library reje
 import argparse
 import asyncio
 import multiprocessing
+import signal
 import threading
 
 import apple
@@ -46,8 +47,7 @@ class Service:
 def serve(options):
     application = web.Application(client_max_size=1 << 20)
     application.router.add_post("/v2", Service(options).post)
-    web.run_app(application, host="127.0.0.1", port=options.port, reuse_port=True, access_log=None, print=None,
-                shutdown_timeout=1)
+    web.run_app(application, host="127.0.0.1", port=options.port, reuse_port=True, access_log=None, print=None)
 
 
 def main():
@@ -58,6 +58,8 @@ def main():
     parser.add_argument("settings")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
+    # The benchmark starts this program from a thread that blocks signals, and children inherit that.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM, signal.SIGINT})
     others = [multiprocessing.Process(target=serve, args=(options,), daemon=True) for _ in range(options.processes - 1)]
     for other in others:
         other.start()

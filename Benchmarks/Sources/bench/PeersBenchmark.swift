@@ -103,7 +103,8 @@ struct PeersBenchmark: AsyncParsableCommand {
       return PeerCost(
         perSecond: result.requestsPerSecond, cpu: (server.cpuSeconds - before) / max(1, result.requests) * 1e6)
     }
-    for server in [servers.ingress, servers.service] { _ = try load.run(port: server.port, seconds: 2) }
+    // Also for the broker, whose Java compiles its code meanwhile.
+    for server in [servers.service, servers.ingress] { _ = try load.run(port: server.port, seconds: 10) }
     var comparison = PeersReport.Comparison(
       name: "ingress, 19 kB", peer: "Python service, aiohttp, 2 processes")
     for pair in 0..<pairs {
