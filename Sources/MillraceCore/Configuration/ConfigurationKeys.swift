@@ -188,10 +188,10 @@ extension WorkerEntry {
       "The maximum number of handlers of one lane that run at the same time."),
     Setting(
       "recordsInFlight", \.recordsInFlight, .integer(1...100_000),
-      "The maximum number of one lane's records in memory."),
+      "The maximum number of one lane's records in memory. Four times as many outcomes may wait for their commit."),
     Setting(
       "bytesInFlight", \.bytesInFlight, .size((1 << 20)...(1 << 30)),
-      "The maximum size of one lane's records in memory."),
+      "The maximum size of one lane's records and uncommitted outcomes in memory."),
     Setting(
       "ledgerHorizon", \.ledgerHorizon, .duration(.seconds(60) ... .seconds(400 * 86_400)),
       "How long the ledger remembers handled notifications. Apple's last retry comes after 157h: keep it above that."),

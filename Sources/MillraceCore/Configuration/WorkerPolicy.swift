@@ -26,9 +26,10 @@ public struct WorkerPolicy: Sendable, Hashable {
   public var maximumAttempts = 12
   /// The time limit of one handler run.
   public var handlerTimeout = Duration.seconds(60)
-  /// The maximum number of records of a lane that are in flight or waiting in memory.
+  /// The maximum number of records of a lane in memory, until they are handled. Four times as many outcomes may wait for
+  /// their commit.
   public var recordsInFlight = 256
-  /// The maximum number of bytes of a lane that are in flight or waiting in memory.
+  /// The maximum size of a lane's records and uncommitted outcomes in memory, in bytes.
   public var bytesInFlight = 16 << 20
   /// The maximum number of handlers of a lane that run concurrently.
   public var parallelism = 16

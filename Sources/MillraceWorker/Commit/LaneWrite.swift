@@ -7,8 +7,6 @@ internal import Synchronization
 struct LaneWrite: Sendable {
   /// The lane and its ownership epoch. A write of an epoch that is over is dropped.
   var lane: LaneEpoch
-  /// The job that the write completes; nil for intents and for records that move to another retry topic.
-  var job: Job?
   /// The source record that the write finishes; nil for intents and timers.
   var finishes: SourcePosition?
   /// The timer that the write finishes, by ``PoisonDetector/mark(of:_:)``.
@@ -22,13 +20,8 @@ struct LaneWrite: Sendable {
   /// Settled once, when the write is committed or dropped.
   var receipt: WriteReceipt?
 
-  /// A record or a timer that was given to a handler.
-  struct Job: Sendable, Hashable {
-    /// The number of the job within its lane.
-    var number: UInt64
-    /// The kind of topic that the record came from, whose place it takes; nil for a timer, which has neither.
-    var source: LaneSource?
-  }
+  /// The size of the values to write, without the ledger's.
+  var bytes: Int { records.reduce(0) { $0 + ($1.value?.count ?? 0) } }
 }
 
 /// The result of a write.

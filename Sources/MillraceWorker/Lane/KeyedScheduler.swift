@@ -5,7 +5,7 @@ internal import AppStore
 /// Runs records of one key one at a time and in order, and records of different keys in parallel, within limits.
 ///
 /// Live records go before replayed ones, then the earliest deadline goes first, then groups (apps) take turns. A record
-/// counts toward the limits until its outcome is in Kafka, because outcomes that wait for their commit use memory too.
+/// counts toward the limits until its outcome is decided.
 struct KeyedScheduler<Record: Sendable>: Sendable {
   /// The limits of what may be in flight.
   struct Limits: Sendable, Hashable {
@@ -27,7 +27,7 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     var record: Record
   }
 
-  private enum Phase: Sendable { case free, working, waiting, decided }
+  private enum Phase: Sendable { case free, working, waiting }
 
   /// A record that was given to a handler. Its number combines its slot and the slot's generation, so the number of a
   /// record that is finished identifies nothing.
@@ -81,9 +81,9 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
   /// of killing the process.
   var isOneAtATime = false
 
-  /// The number of records that are admitted and not settled.
+  /// The number of records that are admitted and not decided.
   private(set) var count = 0
-  /// The bytes of the records that are admitted and not settled.
+  /// The bytes of the records that are admitted and not decided.
   private(set) var bytes = 0
   /// The number of running handlers.
   private(set) var working = 0
@@ -168,26 +168,20 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     waiting -= 1
   }
 
-  /// The outcome of a record is decided, so the next record of its key may run. The caller must stage the outcome in
-  /// the ledger (``Ledger/stage(_:)``) before it calls ``next()`` again.
+  /// The outcome of a record is decided, so the record leaves, and the next record of its key may run. The caller must
+  /// stage the outcome in the ledger (``Ledger/stage(_:)``) before it calls ``next()`` again.
   mutating func decided(_ number: UInt64) {
     resume(number)
     guard let job = place(of: number, in: .working) else { return }
-    inside[job].phase = .decided
+    let (line, group) = (inside[job].line, inside[job].group)
     working -= 1
-    let line = inside[job].line
-    lines[line].isBusy = false
-    if lines[line].isEmpty { forget(line) } else { makeReady(line) }
-  }
-
-  /// The outcome of a record is in Kafka, so the record no longer counts toward the limits.
-  mutating func settled(_ number: UInt64) {
-    guard let job = place(of: number, in: .decided) else { return }
-    inside[job].phase = .free
-    inside.release(job)
     count -= 1
     bytes -= inside[job].bytes
-    leave(inside[job].group)
+    inside[job].phase = .free
+    inside.release(job)
+    lines[line].isBusy = false
+    if lines[line].isEmpty { forget(line) } else { makeReady(line) }
+    leave(group)
   }
 
   // MARK: - Places

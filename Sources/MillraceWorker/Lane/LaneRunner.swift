@@ -129,9 +129,7 @@ actor LaneRunner {
     for item in items {
       guard state.isRunning else { return }
       guard let item = state.receive(item, now: parts.clock.wallTime) else { continue }
-      while !state.place(item) {
-        state.dispatch(now: parts.clock.wallTime)
-        carryOut()
+      while !place(item) {
         await waitForRoom()
         guard state.isRunning else { return }
       }
@@ -139,6 +137,14 @@ actor LaneRunner {
     if let end { state.reachedEnd(of: topic, at: end) }
     state.dispatch(now: parts.clock.wallTime)
     carryOut()
+  }
+
+  /// Places a record, if need be after the records before it have started: those that the ledger skips leave at once.
+  private func place(_ item: LaneItem) -> Bool {
+    if state.place(item) { return true }
+    state.dispatch(now: parts.clock.wallTime)
+    carryOut()
+    return state.place(item)
   }
 
   /// Waits until a record leaves the lane.

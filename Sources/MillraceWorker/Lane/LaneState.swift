@@ -71,8 +71,10 @@ struct LaneState: Sendable {
   private var quota: LaneQuota
   /// The records of each retry topic that wait there.
   private var waiting: [DueHeap<LaneItem>]
-  /// The number of records that are moving to another retry topic.
-  private var moving = 0
+  /// The number of writes that are not committed.
+  private var uncommitted = 0
+  /// The bytes of the records in these writes.
+  private var uncommittedBytes = 0
   private var timers = DueHeap<String>(places: .max)
   /// The due timers that are queued with the records of their key.
   private var firing: Set<String> = []
@@ -146,10 +148,10 @@ struct LaneState: Sendable {
   /// wait for a rate-limit slot, and of records in memory.
   func rest(now: Timestamp) -> LaneRest {
     let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
-    let isStill = moving == 0 && ledger.stagedCount == 0 && !isAnythingDue
+    let isStill = uncommitted == 0 && !isAnythingDue
     return LaneRest(
       taken: taken.dictionary, isQuiet: isStill && keys.count == keys.waiting, isStill: isStill, handlers: keys.working,
-      waits: waits, held: keys.count + moving + waiting.map(\.count).reduce(0, +))
+      waits: waits, held: keys.count + uncommitted + waiting.map(\.count).reduce(0, +))
   }
 
   /// Returns how far the lane has come.
@@ -202,7 +204,12 @@ extension LaneState {
   }
 
   private func hasPlace(for source: LaneSource, bytes: Int) -> Bool {
-    quota.hasRoom(for: source) && keys.hasRoom(for: bytes)
+    mayDecide && quota.hasRoom(for: source) && keys.hasRoom(for: uncommittedBytes + bytes)
+  }
+
+  /// Whether the lane may decide more records while earlier outcomes wait for their commit.
+  private var mayDecide: Bool {
+    uncommitted < 4 * rules.policy.recordsInFlight && uncommittedBytes < rules.policy.bytesInFlight
   }
 
   /// Notes a record that was read, with its deadline and the time until which it waits.
@@ -253,7 +260,7 @@ extension LaneState {
   }
 
   private mutating func admit(_ item: LaneItem) -> Bool {
-    guard quota.hasRoom(for: item.source) else { return false }
+    guard hasPlace(for: item.source, bytes: item.bytes) else { return false }
     let isIn = keys.admit(
       .record(item), key: item.key, group: item.group, bytes: item.bytes, isReplay: item.source == .replay,
       deadline: item.deadline)
@@ -291,8 +298,7 @@ extension LaneState {
       for delayIndex in waiting.indices {
         guard let item = waiting[delayIndex].firstDue(at: now) else { continue }
         let mayLeave =
-          item.nextDelayIndex == nil
-          ? hasPlace(for: item.source, bytes: item.bytes) : moving < rules.policy.recordsInFlight
+          item.nextDelayIndex == nil ? hasPlace(for: item.source, bytes: item.bytes) : mayDecide
         guard mayLeave else {
           isHeldUp = true
           continue
@@ -318,7 +324,6 @@ extension LaneState {
       write.records = [rules.planner.moved(item, to: delayIndex, now: now)]
       write.entries = delaying(id, item, attempt: attempt, delayIndex: delayIndex, now: now)
     }
-    moving += 1
     submit(write)
   }
 
@@ -389,8 +394,8 @@ extension LaneState {
       digest = replaced
     case .skip(let reason):
       rules.metrics.skipped(reason.rawValue, type: item.typeLabel)
-      keys.decided(number)
-      return submit(LaneWrite(lane: epoch, job: .init(number: number, source: item.source), finishes: item.position))
+      decided(number, item)
+      return submit(LaneWrite(lane: epoch, finishes: item.position))
     }
     if watch.isCondemned(item.position) {
       return finish(number, item, id, rules.planner.crashed(item, now: now), replacing: digest, began: nil, now: now)
@@ -413,7 +418,7 @@ extension LaneState {
   /// Starts a timer. A record of its key may have withdrawn or moved it meanwhile; a moved timer has another entry in
   /// the heap.
   private mutating func start(_ number: UInt64, timer name: String, now: Timestamp) {
-    guard let timer = ledger.timer(name), timer.at <= now else { return leave(number, name) }
+    guard let timer = ledger.timer(name), timer.at <= now else { return decided(number, timer: name) }
     let mark = PoisonDetector.mark(of: name, timer)
     guard !watch.isCondemned(timer: mark) else { return deadLetter(number, name, timer, as: mark, now: now) }
     runningTimers[name] = mark
@@ -427,15 +432,15 @@ extension LaneState {
     let letter = rules.planner.crashed(DeadTimer(name, timer), lane: epoch.lane, now: now)
     rules.metrics.died(reason: PoisonDetector.reason, type: FiredTimer.typeLabel)
     decided(number, timer: name)
-    submit(
-      LaneWrite(
-        lane: epoch, job: .init(number: number), fires: mark, records: [letter], entries: [.timer(name, nil)]))
+    submit(LaneWrite(lane: epoch, fires: mark, records: [letter], entries: [.timer(name, nil)]))
   }
 
-  /// Removes a timer without writing anything to Kafka.
-  private mutating func leave(_ number: UInt64, _ timer: String) {
-    decided(number, timer: timer)
-    keys.settled(number)
+  /// Frees the place of a record, so that the next record or timer of its key may run.
+  private mutating func decided(_ number: UInt64, _ item: LaneItem) {
+    running.remove(item.position)
+    keys.decided(number)
+    quota.free(item.source)
+    madeRoom()
   }
 
   /// Ends the run of a timer, so that the next record or timer of its key may run.
@@ -443,6 +448,11 @@ extension LaneState {
     firing.remove(timer)
     runningTimers[timer] = nil
     keys.decided(number)
+    madeRoom()
+  }
+
+  private mutating func madeRoom() {
+    actions.hasRoom = true
     if isHeldUp { actions.isTimeNews = true }
   }
 }
@@ -484,12 +494,11 @@ extension LaneState {
     guard case .decided(let outcome) = result, let plan = rules.planner.plan(fired, outcome, now: now) else {
       // A timer has no record to delay. It is set again, and stays in the ledger until it succeeds.
       rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
-      leave(number, name)
+      decided(number, timer: name)
       return expect(name, due: now + rules.planner.schedule.shortest)
     }
     if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
-    var write = LaneWrite(
-      lane: epoch, job: .init(number: number), fires: PoisonDetector.mark(of: name, timer), records: plan.records)
+    var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer), records: plan.records)
     rules.metrics.emitted(plan.events)
     let isSetAgain = plan.timers.contains { $0.name == name }
     if ledger.timer(name) == timer {
@@ -511,7 +520,7 @@ extension LaneState {
     _ number: UInt64, _ item: LaneItem, _ id: LedgerKey, _ plan: OutcomePlan, replacing: UInt32?, began: Timestamp?,
     now: Timestamp
   ) {
-    var write = LaneWrite(lane: epoch, job: .init(number: number, source: item.source), finishes: item.position)
+    var write = LaneWrite(lane: epoch, finishes: item.position)
     let isUnchanged = plan.ending == .done && replacing == plan.digest
     if !isUnchanged {
       write.records = plan.records
@@ -546,8 +555,7 @@ extension LaneState {
     keep(plan.states, in: &write)
     // A reapplied notification was counted when it was first done.
     if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }
-    running.remove(item.position)
-    keys.decided(number)
+    decided(number, item)
     submit(write)
   }
 
@@ -655,6 +663,8 @@ extension LaneState {
   /// Adds a write, and applies its entries to the ledger as not yet committed.
   mutating func submit(_ write: LaneWrite) {
     for entry in write.entries { ledger.stage(entry) }
+    uncommitted += 1
+    uncommittedBytes += write.bytes
     actions.writes.append(write)
   }
 
@@ -706,31 +716,22 @@ extension LaneState {
       if let position = write.finishes {
         watermarks.finish(position)
         watch.settled(position)
-      } else if write.job == nil {
-        continue
       }
-      release(write.job)
+      uncommitted -= 1
+      uncommittedBytes -= write.bytes
     }
     // Apply the page after its individual entries: it also records that they are stored on a page.
     if let page = sealed.page { ledger.restore(page) }
     for offset in sealed.offsets { committed[committed.place(of: offset.partition.topic, default: 0)] = offset.offset }
+    // If a source was read to its end after the offsets were sealed, no later write may come to commit its end.
+    if uncommitted == 0, watermarks.offsets.map(\.offset) != sealed.offsets.map(\.offset) {
+      submit(LaneWrite(lane: epoch))
+    }
     keys.isOneAtATime = watch.isOneAtATime
     ages.finish(watermarks.offsets)
-    rules.metrics.inFlight(keys.count, lane: epoch.lane)
+    rules.metrics.inFlight(keys.count + uncommitted, lane: epoch.lane)
     rules.metrics.ledger(ledger.count, lane: epoch.lane)
-    actions.hasRoom = true
+    madeRoom()
     dispatch(now: now)
-  }
-
-  /// Frees the place of a job whose outcome is in Kafka. A nil `job` is a record that moved to another retry topic.
-  private mutating func release(_ job: LaneWrite.Job?) {
-    if let job {
-      keys.settled(job.number)
-      if let source = job.source { quota.free(source) }
-      if isHeldUp { actions.isTimeNews = true }
-    } else {
-      moving -= 1
-      actions.isTimeNews = true
-    }
   }
 }

@@ -14,7 +14,6 @@ import Testing
     while let job = lanes.next() {
       names.append(job.record)
       lanes.decided(job.number)
-      lanes.settled(job.number)
     }
     return names
   }
@@ -29,7 +28,7 @@ import Testing
     if let first { lanes.decided(first.number) }
     let second = lanes.next()
     #expect(second?.record == "a2")
-    #expect(lanes.count == 2, "a decided outcome uses memory until it is settled in Kafka")
+    #expect(lanes.count == 1)
   }
 
   @Test func `the number of running handlers is limited`() {
@@ -85,10 +84,7 @@ import Testing
       jobs[job.record] = job.number
       let mayWait = lanes.wait(job.number)
       waited[job.record] = mayWait
-      if !mayWait {
-        lanes.decided(job.number)
-        lanes.settled(job.number)
-      }
+      if !mayWait { lanes.decided(job.number) }
     }
     #expect(waited == ["a1": true, "b1": true, "a2": true, "a3": false])
     check(lanes.waiting == 3)
@@ -112,12 +108,10 @@ import Testing
     var lanes = KeyedScheduler<String>(limits: Self.wide)
     check(lanes.admit("a", key: key("a"), group: "", bytes: 3))
     guard let job = lanes.next() else { return #expect(Bool(false), "no job for the ready record") }
-    lanes.settled(job.number)
-    #expect(lanes.count == 1, "settled before decided")
+    lanes.decided(job.number + 1)
+    #expect(lanes.count == 1, "another number")
     lanes.decided(job.number)
     lanes.decided(job.number)
-    lanes.settled(job.number)
-    lanes.settled(job.number)
     lanes.resume(job.number)
     #expect((lanes.count, lanes.bytes, lanes.working, lanes.waiting) == (0, 0, 0, 0))
   }
@@ -133,7 +127,6 @@ import Testing
         if job.record == "B" { return }
         guard !lanes.wait(job.number) else { continue }
         lanes.decided(job.number)
-        lanes.settled(job.number)
         left += 1
       }
     }
@@ -150,11 +143,10 @@ import Testing
     struct Admitted { var number: Int, key: UInt8, isReplay: Bool }
     var waiting: [Admitted] = []
     var running: [UInt64: (key: UInt8, waits: Bool)] = [:]
-    var decided: [UInt64] = []
     var admitted = 0
     var handed = 0
     for _ in 0..<600 {
-      switch Int.random(in: 0..<6, using: &random) {
+      switch Int.random(in: 0..<5, using: &random) {
       case 0, 1:
         let record = Admitted(
           number: admitted, key: UInt8.random(in: 0..<8, using: &random),
@@ -199,27 +191,21 @@ import Testing
         } else if lanes.wait(number) {
           running[number]?.waits = true
         }
-      case 4:
+      default:
         guard let number = running.keys.sorted().randomElement(using: &random) else { continue }
         lanes.decided(number)
         running[number] = nil
-        decided.append(number)
-      default:
-        guard let number = decided.popLast() else { continue }
-        lanes.settled(number)
       }
-      #expect(lanes.count == waiting.count + running.count + decided.count, "seed \(seed)")
+      #expect(lanes.count == waiting.count + running.count, "seed \(seed)")
       #expect(lanes.count <= limits.records, "seed \(seed)")
       #expect(lanes.bytes <= limits.bytes || lanes.count == 1, "seed \(seed)")
       #expect(lanes.working == running.values.count { !$0.waits }, "seed \(seed)")
       check(lanes.waiting == running.values.count { $0.waits }, "seed \(seed)")
     }
     for number in running.keys { lanes.decided(number) }
-    for number in decided + running.keys { lanes.settled(number) }
     while let job = lanes.next() {
       handed += 1
       lanes.decided(job.number)
-      lanes.settled(job.number)
     }
     #expect(handed == admitted, "seed \(seed): lost")
     #expect((lanes.count, lanes.bytes) == (0, 0), "seed \(seed)")

@@ -193,10 +193,13 @@ struct LaneRig {
   enum Fate { case committed, aborted, crash(steps: Int) }
 
   /// Commits the next batch.
+  /// - Parameter change: An input of the lane after its offsets are sealed.
   /// - Returns: False if the process crashed during the commit.
-  mutating func commit(_ fate: Fate = .committed) throws -> Bool {
+  mutating func commit(_ fate: Fate = .committed, meanwhile change: (inout LaneState) -> Void = { _ in }) throws -> Bool
+  {
     guard let writes = batch.begin(now: .second(0))?.items.flatMap(\.writes) else { return true }
     guard let sealed = state.seal(writes, pageNumber: 1, now: now) else { return true }
+    self.change(change)
     switch fate {
     case .aborted:
       // Without transactions, records that were written before the failure stay written.

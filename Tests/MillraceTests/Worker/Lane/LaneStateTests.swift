@@ -90,13 +90,30 @@ import Testing
     check(rig.takeJob()?.item?.attempt == 1)
   }
 
-  @Test func `a full lane takes no record until one is committed`() throws {
+  @Test func `a full lane takes no record until one is decided`() throws {
     var rig = rig(reading: "a", "b") { ($0.recordsInFlight, $0.parallelism) = (2, 2) }
-    let first = try rig.job()
     #expect(!rig.state.hasRoom(for: .live))
-    rig.end(first, Self.done)
-    #expect(!rig.state.hasRoom(for: .live), "it is not committed")
-    try rig.commitAll()
+    rig.end(try rig.job(), Self.done)
+    #expect(rig.state.hasRoom(for: .live), "handlers go on while outcomes wait for their commit")
+  }
+
+  @Test(arguments: [(records: 2, bytes: 1_000_000, decided: 8), (records: 12, bytes: 3_000, decided: 3)])
+  func `a lane takes no record while many outcomes, or large ones, wait for their commit`(
+    records: Int, bytes: Int, decided: Int
+  ) throws {
+    var rig = LaneRig { ($0.recordsInFlight, $0.bytesInFlight, $0.parallelism) = (records, bytes, 1) }
+    let id = String(repeating: "n", count: 1_000)
+    for number in 0..<20 { rig.produce("\(id)\(number)", key: "\(number)") }
+    var ended = 0
+    for _ in 0..<40 {
+      rig.read(LaneRig.live)
+      guard let job = rig.takeJob() else { continue }
+      // The delayed copy has the bytes of the record.
+      rig.end(job, Self.failed)
+      ended += 1
+    }
+    #expect(ended == decided && !rig.state.hasRoom(for: .live))
+    _ = try rig.commit()
     #expect(rig.state.hasRoom(for: .live))
   }
 
@@ -143,6 +160,15 @@ import Testing
     #expect(offsets(rig) == 3, "an old end has no effect")
     let progress = rig.state.progress(now: rig.now).offsets[LaneRig.live]
     #expect(progress?.read == 3 && progress?.committed == 3)
+  }
+
+  @Test func `the end of a topic that is reached during the last commit is committed after it`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), Self.done)
+    _ = try rig.commit { $0.reachedEnd(of: LaneRig.live, at: 2) }
+    #expect(offsets(rig) == 1)
+    _ = try rig.commit()
+    #expect(offsets(rig) == 2 && rig.isIdle)
   }
 
   @Test func `a later phase never gives way to an earlier one`() {
