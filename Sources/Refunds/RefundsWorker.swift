@@ -17,7 +17,7 @@ package struct RefundsWorker: NotificationWorker {
   /// Notifications, and refunds found by `millrace refunds check`.
   package static let families: Set<NotificationFamily> = [.refunds, .foundRefunds]
   /// The topic of the table.
-  package static let tables: Set<String> = [entitlementsTopic]
+  package static let outputTopics: Set<String> = [entitlementsTopic]
 
   /// The compacted topic with the present state of each transaction, keyed by `transactionId`; without the deployment's
   /// prefix.

@@ -16,7 +16,7 @@ package struct RenewalExtensionsWorker: NotificationWorker {
   /// The families that the worker reads.
   package static let families: Set<NotificationFamily> = [.renewalExtensions]
   /// The topic of campaigns, to which the worker writes Apple's statuses and completions.
-  package static let tables: Set<String> = [CampaignRecord.topic]
+  package static let outputTopics: Set<String> = [CampaignRecord.topic]
 
   /// Allows more attempts than the default, because the App Store Server API has been unavailable for a day before.
   package static var policy: WorkerPolicy {

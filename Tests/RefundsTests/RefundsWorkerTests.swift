@@ -353,7 +353,7 @@ import Testing
 private struct OldRefunds: NotificationWorker {
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
-  static let tables = RefundsWorker.tables
+  static let outputTopics = RefundsWorker.outputTopics
 
   private let worker: RefundsWorker
 

@@ -9,7 +9,7 @@ struct ChangedRefunds: ScenarioWorker {
   static let abstract = "Runs a release of refunds whose events differ."
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
-  static let tables = RefundsWorker.tables
+  static let outputTopics = RefundsWorker.outputTopics
 
   private let worker: RefundsWorker
 

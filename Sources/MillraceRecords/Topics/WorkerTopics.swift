@@ -19,7 +19,7 @@ public struct WorkerTopics: Sendable, Hashable {
   /// The topic of the events that the worker publishes. Not a lane topic.
   public let events: String
   /// Other topics that the worker writes to, sorted. Not lane topics.
-  public let tables: [String]
+  public let outputTopics: [String]
   /// The topic of operators' commands, shared by all workers.
   public let operations: String
   /// The topic of messages between processes, for instance the time of a 429.
@@ -40,16 +40,16 @@ public struct WorkerTopics: Sendable, Hashable {
   /// - Parameters:
   ///   - worker: The worker's name.
   ///   - inputs: The names, in Kafka, of the topics that the worker reads.
-  ///   - tables: The names, in Kafka, of topics that the worker writes to besides its events topic.
+  ///   - outputTopics: The names, in Kafka, of topics that the worker writes to besides its events topic.
   ///   - delays: The retry delays, ascending.
   ///   - prefix: The deployment's prefix, prepended to every other name.
   public init(
-    worker: String, inputs: some Sequence<String>, tables: some Sequence<String> = [String](), delays: [Duration],
+    worker: String, inputs: some Sequence<String>, outputTopics: some Sequence<String> = [String](), delays: [Duration],
     prefix: String
   ) {
     self.worker = worker
     self.inputs = inputs.sorted()
-    self.tables = tables.sorted()
+    self.outputTopics = outputTopics.sorted()
     let own = "\(prefix)millrace.\(worker)."
     retries = delays.map { "\(own)retry.\(DurationText.text($0))" }
     replay = own + "replay"
@@ -69,7 +69,7 @@ public struct WorkerTopics: Sendable, Hashable {
   /// record's delivery history only there.
   package func isOwn(_ topic: String) -> Bool { topic == replay || topic == deadLetters || retries.contains(topic) }
 
-  /// Topics that every worker reads or writes, besides its lane topics and its ``tables``.
+  /// Topics that every worker reads or writes, besides its lane topics and its ``outputTopics``.
   public var others: [String] { [events, operations, control, audit] }
 
   /// All topics whose partition p belongs to lane p.

@@ -138,7 +138,7 @@ public actor WorkerHarness {
     policy.commitInterval = .zero
     let topics = WorkerTopics(type, as: identity, configuration, policy)
     for name in Set(topics.laneTopics) { try log.createTopic(name, partitions: setup.lanes) }
-    for name in Set(topics.others + topics.tables + setup.tables) {
+    for name in Set(topics.others + topics.outputTopics + setup.tables) {
       try log.createTopic(name, partitions: 1)
     }
     let runtime = try await WorkerProcess.runtime(

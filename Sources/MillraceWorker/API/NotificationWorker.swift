@@ -43,7 +43,7 @@ public protocol NotificationWorker: Sendable {
   ///
   /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
   /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed.
-  static var tables: Set<String> { get }
+  static var outputTopics: Set<String> { get }
   /// The default settings, which the configuration can override.
   static var policy: WorkerPolicy { get }
 
@@ -98,7 +98,7 @@ extension NotificationWorker {
   public static func runs(as name: String) -> Bool { name == self.name }
 
   /// The default: no additional topics.
-  public static var tables: Set<String> { [] }
+  public static var outputTopics: Set<String> { [] }
 
   /// The default policy: free ordering, and retry delays that start at ten seconds.
   public static var policy: WorkerPolicy { WorkerPolicy() }

@@ -175,7 +175,7 @@ extension Outcome.Results {
 
   /// Returns a copy that also stores a state.
   /// - Parameter row: A record with the same content for other readers. List its topic in
-  ///   ``NotificationWorker/tables``.
+  ///   ``NotificationWorker/outputTopics``.
   public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Self {
     var results = self
     results.states.append(Outcome.State(name: name, value: value, row: row))

@@ -37,8 +37,8 @@ struct OutcomeRecords: Sendable {
     return ProducerRecord(topic: topics.events, key: Array(key.utf8), value: event.data, headers: attributes.headers)
   }
 
-  /// Whether the record's topic is one of the worker's declared tables. The worker checks at start that these exist.
-  func isDeclared(_ record: OutputRecord) -> Bool { topics.tables.contains(prefix + record.topic) }
+  /// Whether the record's topic is one of the output topics that the worker declares. The worker checks at start that these exist.
+  func isDeclared(_ record: OutputRecord) -> Bool { topics.outputTopics.contains(prefix + record.topic) }
 
   /// Creates a record for a topic other than the events topic.
   func output(_ record: OutputRecord) -> ProducerRecord {

@@ -564,7 +564,7 @@ extension LaneState {
     actions.fault = MillraceError(
       .topics, "the worker \(rules.topics.worker) writes to a topic that it does not declare", at: topic,
       remedy: """
-        declare it in the worker (`static let tables: Set<String> = ["\(topic)"]`), which then starts only if the \
+        declare it in the worker (`static let outputTopics: Set<String> = ["\(topic)"]`), which then starts only if the \
         topic exists
         """)
   }

@@ -143,7 +143,7 @@ enum LaneCount {
   /// Returns the number of lanes.
   /// - Throws: ``MillraceError`` if a topic is missing or has a different number of partitions.
   static func check(_ topics: WorkerTopics, on log: any RecordLog) async throws -> Int {
-    let names = topics.laneTopics + topics.others + topics.tables
+    let names = topics.laneTopics + topics.others + topics.outputTopics
     let counts = try await log.partitionCounts(of: names, timeout: timeout)
     let problems = problems(topics, counts)
     guard problems.isEmpty, let lanes = counts[topics.ledger] else { throw MillraceError(.topics, problems) }
@@ -157,9 +157,10 @@ enum LaneCount {
         "the topic is missing", at: $0,
         remedy: "name the worker under `workers` with its retry delays and run `millrace topics apply`")
     }
-    problems += topics.tables.filter { counts[$0] == nil }.map {
+    problems += topics.outputTopics.filter { counts[$0] == nil }.map {
       MillraceError.Problem(
-        "the topic is missing, and the worker \(topics.worker) declares in its `tables` that it writes to it", at: $0,
+        "the topic is missing, and the worker \(topics.worker) declares in its `outputTopics` that it writes to it",
+        at: $0,
         remedy: "add its file to the topics' directory and run `millrace topics apply`")
     }
     let lanes = names.compactMap { counts[$0] }.max() ?? 0

@@ -165,7 +165,7 @@ extension WorkerTopics {
     let identity = given ?? Worker.identity
     self.init(
       worker: identity.name, inputs: identity.families.map { prefix + $0.topic },
-      tables: Worker.tables.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
+      outputTopics: Worker.outputTopics.map { prefix + $0 }, delays: policy.retryDelays, prefix: prefix)
   }
 }
 

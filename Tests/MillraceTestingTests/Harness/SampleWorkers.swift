@@ -150,7 +150,7 @@ struct OnceCaller: NotificationWorker {
 struct Teller: NotificationWorker {
   static let name = "teller"
   static let families: Set<NotificationFamily> = [.subscriptions]
-  static let tables: Set<String> = ["table"]
+  static let outputTopics: Set<String> = ["table"]
 
   init(_ setup: WorkerSetup) {}
 

@@ -173,7 +173,7 @@ struct RefundStage: Sendable {
 struct HastyRefunds: NotificationWorker {
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
-  static let tables = RefundsWorker.tables
+  static let outputTopics = RefundsWorker.outputTopics
 
   private let worker: RefundsWorker
 
@@ -188,7 +188,7 @@ struct HastyRefunds: NotificationWorker {
 struct LateRefunds: NotificationWorker {
   static let name = RefundsWorker.name
   static let families = RefundsWorker.families
-  static let tables = RefundsWorker.tables
+  static let outputTopics = RefundsWorker.outputTopics
 
   private let worker: RefundsWorker
 

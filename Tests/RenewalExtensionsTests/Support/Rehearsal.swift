@@ -76,7 +76,7 @@ struct Rehearsal: Sendable {
     topics = WorkerTopics(RenewalExtensionsWorker.self, configuration, policy)
     log = InMemoryLog(clock: time.clock)
     for name in topics.laneTopics { try log.createTopic(name, partitions: lanes) }
-    for name in topics.others + topics.tables where name != missing {
+    for name in topics.others + topics.outputTopics where name != missing {
       try log.createTopic(name, partitions: 1)
     }
     for worker in workers.keys where worker != RenewalExtensionsWorker.name {

@@ -152,7 +152,7 @@ def test_workers_may_write_their_tables():
     for path in SOURCES.glob("*/*Worker.swift"):
         text = path.read_text()
         name = re.search(r'static let name = "([a-z-]+)"', text)
-        tables = re.search(r"static let tables: Set<String> = \[(.+?)\]", text)
+        tables = re.search(r"static let outputTopics: Set<String> = \[(.+?)\]", text)
         if name and tables:
             for table in tables[1].split(", "):
                 # The worker's code uses its own constants without their type.

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct LaneCountTests {
   private let topics = WorkerTopics(
-    worker: "mill", inputs: ["in"], tables: ["rows"], delays: [.seconds(1)], prefix: "")
+    worker: "mill", inputs: ["in"], outputTopics: ["rows"], delays: [.seconds(1)], prefix: "")
 
   private var counts: [String: Int] {
     var counts = Dictionary(uniqueKeysWithValues: topics.laneTopics.map { ($0, 4) })
-    for topic in topics.others + topics.tables { counts[topic] = 1 }
+    for topic in topics.others + topics.outputTopics { counts[topic] = 1 }
     return counts
   }
 
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test func `every missing topic is named`() {
-    for topic in topics.laneTopics + topics.others + topics.tables {
+    for topic in topics.laneTopics + topics.others + topics.outputTopics {
       var counts = counts
       counts[topic] = nil
       #expect(LaneCount.problems(topics, counts).map(\.place) == [topic])
@@ -29,7 +29,7 @@ import Testing
     var counts = counts
     counts["rows"] = nil
     let problem = LaneCount.problems(topics, counts).first
-    #expect(problem?.what.contains("the worker mill declares in its `tables`") == true)
+    #expect(problem?.what.contains("the worker mill declares in its `outputTopics`") == true)
     #expect(problem?.remedy.contains("topics' directory") == true)
   }
 

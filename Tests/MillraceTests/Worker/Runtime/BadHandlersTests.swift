@@ -252,7 +252,7 @@ import Testing
       #expect(error.area == .topics)
       #expect(error.problems.first?.place == "other")
       #expect(error.problems.first?.what.contains("mill") == true)
-      #expect(error.problems.first?.remedy.contains(#"tables: Set<String> = ["other"]"#) == true)
+      #expect(error.problems.first?.remedy.contains(#"outputTopics: Set<String> = ["other"]"#) == true)
     }
     #expect(fleet.dead().isEmpty)
     #expect(fleet.answered() == (isTimer ? ["bad"] : []))

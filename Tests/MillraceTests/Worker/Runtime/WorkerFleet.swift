@@ -52,12 +52,12 @@ struct WorkerFleet {
     self.clock = clock ?? time.clock
     log = InMemoryLog(clock: time.clock)
     topics = WorkerTopics(
-      worker: "mill", inputs: [Self.live], tables: tables, delays: policy.retryDelays, prefix: "")
+      worker: "mill", inputs: [Self.live], outputTopics: tables, delays: policy.retryDelays, prefix: "")
     for topic in topics.laneTopics {
       try log.createTopic(topic, partitions: topic == topics.replay ? replayLanes ?? lanes : lanes)
     }
     for topic in topics.others { try log.createTopic(topic, partitions: 1) }
-    for topic in topics.tables { try log.createTopic(topic, partitions: 3) }
+    for topic in topics.outputTopics { try log.createTopic(topic, partitions: 3) }
   }
 
   /// Starts a process. If `isKept`, it is restarted after an error, as a supervisor would do.
