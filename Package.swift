@@ -109,6 +109,7 @@ let package = Package(
       "AppStoreSignature", ["AppStore", "MillraceTime", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
     library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
+    library("Subscriptions", ["AppStore"]),
     library(
       "AppStoreServerAPI",
       [
@@ -247,6 +248,7 @@ let package = Package(
       "AppStoreSignature",
       ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
+    tests("Subscriptions", ["Subscriptions", "AppStore", "AppStoreSigning"]),
     tests("MillraceTime", ["MillraceTime", "AppStore"]),
     tests(
       "AppStoreServerAPI",

@@ -1,0 +1,47 @@
+// What Apple intends to do at the end of the current period.
+
+internal import AppStore
+
+/// The renewal settings of a subscription, from its signed renewal info.
+struct RenewalSettings: Sendable, Hashable {
+  var autoRenewStatus: AutoRenewStatus?
+  /// The product of the next period.
+  var productId: String?
+  var gracePeriodExpiresDate: Timestamp?
+  var isInBillingRetry: Bool?
+  var expirationIntent: ExpirationIntent?
+  var priceIncrease: PriceIncreaseStatus?
+  /// The offer that applies to the next period.
+  var offer: Offer?
+  /// The price of the next period, in thousandths of the currency.
+  var price: Int64?
+  var currency: String?
+  /// When Apple signed the renewal info.
+  var signedDate: Timestamp
+
+  /// Reads a renewal info; nil if it has no signature time.
+  init?(_ renewal: JWSRenewalInfoDecodedPayload) {
+    guard let signedDate = renewal.signedDate else { return nil }
+    autoRenewStatus = renewal.autoRenewStatus
+    productId = renewal.autoRenewProductId
+    gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
+    isInBillingRetry = renewal.isInBillingRetryPeriod
+    expirationIntent = renewal.expirationIntent
+    priceIncrease = renewal.priceIncreaseStatus
+    offer = Offer(renewal)
+    price = renewal.renewalPrice
+    currency = renewal.currency
+    self.signedDate = signedDate
+  }
+
+  /// Whether `other` has precedence. The second member decides between infos with the same signature time.
+  func isOlder(than other: RenewalSettings) -> Bool {
+    func rank(_ settings: RenewalSettings) -> (Timestamp, Int64, Int, String) {
+      (
+        settings.signedDate, settings.gracePeriodExpiresDate?.millisecondsSince1970 ?? 0,
+        settings.autoRenewStatus?.rawValue ?? -1, settings.productId ?? ""
+      )
+    }
+    return rank(self) < rank(other)
+  }
+}
