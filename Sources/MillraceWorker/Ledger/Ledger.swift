@@ -31,7 +31,7 @@ struct Ledger: Sendable {
   private var committedTimers: [String: LaneTimer] = [:]
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
-  private var states: [String: [UInt8]] = [:]
+  private var states = StateTable()
   /// The pages in the ledger topic, oldest first.
   private var pages = FIFO<LedgerPage.ID>()
   private var staged: [LedgerEntry.Name: Staged] = [:]
