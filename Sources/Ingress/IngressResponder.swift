@@ -30,7 +30,9 @@ struct IngressResponder: HTTPResponder {
       return Response(status: .ok)
     } catch {
       metrics.refuse(version, error)
-      return error.problem.response(retryAfter: retryAfter, closes: error.closesConnection)
+      let response = error.problem.response(retryAfter: retryAfter, closes: error.closesConnection)
+      // A body after the head would look like the next response to a proxy.
+      return request.method == .head ? response.createHeadResponse() : response
     }
   }
 

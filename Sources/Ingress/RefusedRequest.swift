@@ -11,6 +11,8 @@ struct RefusedRequest: Error, Sendable, Hashable {
   /// Whether to close the connection instead of reading the rest of the request.
   var closesConnection = false
 
+  /// The request asks for another protocol, which the ingress does not speak.
+  static let upgrade = RefusedRequest(label: "upgrade", problem: .malformedHead, closesConnection: true)
   /// The path is neither `/v1` nor `/v2`.
   static let wrongPath = RefusedRequest(label: "wrong-path", problem: .notFound)
   /// The method is not POST.

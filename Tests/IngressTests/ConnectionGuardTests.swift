@@ -52,6 +52,34 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "GET /v2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+    "CONNECT a:1 HTTP/1.1\r\nhost: a\r\n\r\n",
+    "POST /v2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\ncontent-length: 2\r\n\r\n{}",
+  ])
+  func `a request for another protocol is refused, and its connection closes`(text: String) async throws {
+    try await IngressFixture().run { (ingress) async throws in
+      // The parser stops after such a request. Without the refusal the connection would stay open and collect bytes.
+      let received = try await RawClient.sendAndWaitForTheEnd(text, port: ingress.port)
+      #expect(received.hasPrefix("HTTP/1.1 400") && received.lowercased().contains("connection: close"), "\(received)")
+      #expect(ingress.metrics.render().contains(#"reason="upgrade",status="400""#))
+    }
+  }
+
+  @Test func `the response to HEAD has no body`() async throws {
+    try await IngressFixture().run { (ingress) async throws in
+      let received = try await RawClient.exchange(
+        [
+          ("HEAD /v2 HTTP/1.1\r\nhost: a\r\n\r\n", "\r\n\r\n"), ("GET /x HTTP/1.1\r\nhost: a\r\n\r\n", "HTTP/1.1 404"),
+          ("no HTTP at all\r\n\r\n", ""),
+        ], port: ingress.port)
+      #expect(received.hasPrefix("HTTP/1.1 405"))
+      #expect(
+        received.components(separatedBy: "\r\n\r\n").dropFirst().first?.hasPrefix("HTTP/1.1 404") == true, "\(received)"
+      )
+    }
+  }
+
   @Test func `a malformed head after a request is answered after that request`() async throws {
     try await IngressFixture().run { (ingress) async throws in
       let received = try await RawClient.sendAndWaitForTheEnd(

@@ -96,14 +96,19 @@ private struct ConfigurationReader {
         problems.append(
           .init(
             "`\(member.key)` is not a worker's name", at: place(member.line),
-            remedy: "use 1 to 40 lower-case letters, digits and hyphens, starting with a letter"))
+            remedy: """
+              use 1 to 40 lower-case letters, digits and hyphens, starting with a letter, and not the word settings \
+              after a hyphen
+              """))
         continue
       }
       var entry = configuration.workers[member.key] ?? WorkerEntry()
       let label = "workers.\(member.key)."
       let report = WorkerEntry.table.read(member.value, into: &entry, place: source, label: label)
-      take(report, label: label)
-      if let section = report.deferred["settings"] { (entry.settings.section, entry.settings.file) = (section, source) }
+      take(report, label: label, from: source)
+      if let section = report.deferred["settings"], section.content != .null {
+        entry.settings.sections.append(.init(value: section, source: source, isFile: source == file))
+      }
       configuration.workers[member.key] = entry
     }
   }
@@ -128,9 +133,12 @@ private struct ConfigurationReader {
     }
   }
 
-  private mutating func take(_ report: SettingReport, label: String) {
+  private mutating func take(_ report: SettingReport, label: String, from source: String? = nil) {
     problems += report.problems
-    for (name, line) in report.lines { sources[label + name] = .file(file, line: line) }
+    let isFile = source == nil || source == file
+    for (name, line) in report.lines {
+      sources[label + name] = isFile ? .file(file, line: line) : .environment(source ?? "")
+    }
   }
 
   mutating func read(environment: [String: String]) {

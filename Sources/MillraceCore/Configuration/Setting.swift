@@ -88,6 +88,14 @@ public struct Setting<Root: Sendable>: Sendable {
       var entries: [Entry] = []
       var problems: [MillraceError.Problem] = []
       for (index, content) in contents.enumerated() {
+        // Such a section would have the default of every key, and might apply to everything.
+        if content.content == .null {
+          problems.append(
+            .init(
+              "`\(place.name)[\(index)]` is empty", at: content.line > 0 ? "\(place.source):\(content.line)" : place.source,
+              remedy: "write its keys, or remove the line"))
+          continue
+        }
         var entry = standard
         problems +=
           table.read(content, into: &entry, place: place.source, label: "\(place.name)[\(index)].").problems

@@ -176,7 +176,7 @@ extension SettingCodec where Value == [String: String] {
         var parsed: [String: String] = [:]
         for member in members {
           guard case .scalar(let text) = member.value.content else {
-            throw SettingFault("a single value for \(member.key)")
+            throw SettingFault("a single value for each name, such as {name: value}")
           }
           parsed[member.key] = text
         }

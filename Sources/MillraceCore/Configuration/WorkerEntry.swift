@@ -46,9 +46,11 @@ package struct WorkerEntry: Sendable, Hashable {
     case leave
   }
 
-  /// Whether a worker's name is valid: 1 to 40 lower-case letters, digits and hyphens, starting with a letter.
+  /// Whether a worker's name is valid: 1 to 40 lower-case letters, digits and hyphens, starting with a letter. After a
+  /// hyphen it does not have the word `settings`, with which its environment variables continue.
   package static func isName(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
+    guard !text.split(separator: "-").dropFirst().contains("settings") else { return false }
     return (1...40).contains(bytes.count) && (97...122).contains(bytes[0])
       && bytes.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
   }

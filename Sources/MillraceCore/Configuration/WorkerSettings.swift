@@ -47,10 +47,18 @@ public struct NoSettings: WorkerSettings {
 
 /// The settings of a worker before its type reads them.
 package struct UnreadSettings: Sendable, Hashable {
-  /// The section in the file.
-  package var section = YAMLValue(.null)
-  /// The file.
-  package var file = ""
+  /// A section with settings.
+  package struct Section: Sendable, Hashable {
+    /// The content of the section.
+    package var value: YAMLValue
+    /// The file, or the environment variable `MILLRACE_WORKERS`.
+    package var source: String
+    /// Whether the source is the file.
+    package var isFile: Bool
+  }
+
+  /// The sections. The keys of a later one override those of an earlier one.
+  package var sections: [Section] = []
   /// The environment variables of its keys, which override the section.
   package var variables: [String: String] = [:]
 
@@ -63,9 +71,15 @@ package struct UnreadSettings: Sendable, Hashable {
   ) -> ReadSettings<Settings> {
     let label = "workers.\(name).settings."
     var value = Settings()
-    let report = Settings.table.read(section, into: &value, place: file, label: label)
-    var problems = report.problems
-    var sources = report.lines.mapValues { ConfigurationSource.file(file, line: $0) }
+    var problems: [MillraceError.Problem] = []
+    var sources: [String: ConfigurationSource] = [:]
+    for section in sections {
+      let report = Settings.table.read(section.value, into: &value, place: section.source, label: label)
+      problems += report.problems
+      for (name, line) in report.lines {
+        sources[name] = section.isFile ? .file(section.source, line: line) : .environment(section.source)
+      }
+    }
     var unknown = Set(variables.keys)
     let variable = { EnvironmentVariables.name(of: ["workers", name, "settings"] + $0) }
     for setting in Settings.table.settings {
@@ -122,8 +136,9 @@ extension MillraceConfiguration {
   /// - Throws: ``MillraceError`` if the text is not YAML. Problems of its content appear when the worker reads it.
   package mutating func setSettings(_ yaml: String, of name: String) throws(MillraceError) {
     var unread = UnreadSettings()
-    unread.file = "settings of \(name)"
-    unread.section = try YAMLValue(parsing: yaml, file: unread.file, area: .configuration)
+    let source = "settings of \(name)"
+    let value = try YAMLValue(parsing: yaml, file: source, area: .configuration)
+    unread.sections = [.init(value: value, source: source, isFile: true)]
     workers[name, default: WorkerEntry()].settings = unread
   }
 }

@@ -62,6 +62,26 @@ private struct ReminderSettings: WorkerSettings, Hashable {
         == ReminderSettings())
   }
 
+  @Test func `the variable with all workers overrides single keys of the section`() throws {
+    let loaded = try Self.load(
+      "{delay: 5m, url: 'https://a'}", ["MILLRACE_WORKERS": "{reminder: {parallelism: 3, settings: {delay: 7s}}}"])
+    let read: ReminderSettings = try loaded.configuration.settings(of: "reminder")
+    #expect(read.delay == .seconds(7) && read.url == "https://a")
+    #expect(loaded.sources["workers.reminder.parallelism"] == .environment("MILLRACE_WORKERS"))
+  }
+
+  @Test func `an error about a map does not contain what may be a secret`() throws {
+    let error = try #require(throws: MillraceError.self) {
+      _ = try Self.read("{headers: {'Authorization=Bearer s3cret': }}")
+    }
+    #expect(!"\(error)".contains("s3cret") && "\(error)".contains("settings.headers"))
+  }
+
+  @Test func `a worker's name does not contain the word that begins its variables`() {
+    #expect(!WorkerEntry.isName("my-settings-x") && !WorkerEntry.isName("my-settings"))
+    #expect(WorkerEntry.isName("settings") && WorkerEntry.isName("my-settingsx"))
+  }
+
   @Test func `variables override the section, lists of sections included`() throws {
     let read = try Self.read(
       "{delay: 5m, url: 'https://a'}",
@@ -77,6 +97,7 @@ private struct ReminderSettings: WorkerSettings, Hashable {
     ("{delay: 2h}", "m.yaml:4: `workers.reminder.settings.delay` has an invalid value; set it to a duration from 1s"),
     ("{offers: [{product: a, percent: 0}]}", "m.yaml:4: `workers.reminder.settings.offers[0].percent` has an invalid"),
     ("{offers: [{sku: a}]}", "m.yaml:4: unknown key `workers.reminder.settings.offers[0].sku`"),
+    ("{url: 'https://a', offers: [~, {product: a}]}", "m.yaml:4: `workers.reminder.settings.offers[0]` is empty"),
     ("{offers: {product: a}}", "`workers.reminder.settings.offers` has an invalid value; set it to a list of sections"),
     ("[delay]", "`workers.reminder.settings` is a list"),
     ("{offers: [{product: a}]}", "workers.reminder.settings.url (default): offers need a url; set it"),
