@@ -92,7 +92,8 @@ public struct Setting<Root: Sendable>: Sendable {
         if content.content == .null {
           problems.append(
             .init(
-              "`\(place.name)[\(index)]` is empty", at: content.line > 0 ? "\(place.source):\(content.line)" : place.source,
+              "`\(place.name)[\(index)]` is empty",
+              at: content.line > 0 ? "\(place.source):\(content.line)" : place.source,
               remedy: "write its keys, or remove the line"))
           continue
         }

@@ -158,7 +158,7 @@ private struct StateSegment: Sendable {
 
   private mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: [UInt8]) -> UInt32 {
     let needed = entries.count + name.count + value.count + 32
-    // Appending alone would double the capacity, of which half would stay empty.
+    // Appending alone would double the capacity, and half of it would stay empty.
     if needed > entries.capacity { entries.reserveCapacity(needed + needed / 8) }
     let place = UInt32(entries.count + 1)
     append(length: name.count)
