@@ -7,6 +7,8 @@ struct RenewalSettings: Sendable, Hashable {
   var autoRenewStatus: AutoRenewStatus?
   /// The product of the next period.
   var productId: String?
+  /// The product of the current period. A report about an earlier period names the current product here only.
+  var currentProductId: String?
   var gracePeriodExpiresDate: Timestamp?
   var isInBillingRetry: Bool?
   var expirationIntent: ExpirationIntent?
@@ -24,6 +26,7 @@ struct RenewalSettings: Sendable, Hashable {
     guard let signedDate = renewal.signedDate else { return nil }
     autoRenewStatus = renewal.autoRenewStatus
     productId = renewal.autoRenewProductId
+    currentProductId = renewal.productId
     gracePeriodExpiresDate = renewal.gracePeriodExpiresDate
     isInBillingRetry = renewal.isInBillingRetryPeriod
     expirationIntent = renewal.expirationIntent

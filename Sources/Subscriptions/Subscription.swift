@@ -61,7 +61,7 @@ struct Subscription: Sendable, Hashable {
 
   /// The product of the next period, if it differs from the current one.
   var scheduledProduct: String? {
-    guard let next = renewal?.productId, next != period.productId else { return nil }
+    guard let next = renewal?.productId, next != renewal?.currentProductId ?? period.productId else { return nil }
     return next
   }
 }

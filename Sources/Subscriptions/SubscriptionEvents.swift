@@ -29,7 +29,7 @@ extension Subscription {
   /// The events of the first report. A customer from before Millrace did not start now, and an import publishes
   /// nothing.
   private func firstEvents(_ cause: Cause) -> [SubscriptionEvent] {
-    guard case .notification(let type, _) = cause.kind else { return [] }
+    guard case .notification(let type, let subtype) = cause.kind else { return [] }
     let main: SubscriptionEvent? =
       switch status {
       case .expired: .expired
@@ -40,11 +40,12 @@ extension Subscription {
         if period.originalPurchaseDate == nil || period.originalPurchaseDate == period.purchaseDate {
           type == .subscribed || type == .offerRedeemed ? .started : nil
         } else {
-          switch type {
-          case .subscribed, .offerRedeemed: .resubscribed
-          case .didRenew: .renewed
-          case .renewalExtended: .extended
-          case .refundReversed: .reinstated
+          switch (type, subtype) {
+          case (.subscribed, _), (.offerRedeemed, .resubscribe): .resubscribed
+          case (.didChangeRenewalPref, .upgrade), (.offerRedeemed, .upgrade): .upgraded
+          case (.didRenew, _): .renewed
+          case (.renewalExtended, _): .extended
+          case (.refundReversed, _): .reinstated
           default: nil
           }
         }
@@ -53,7 +54,7 @@ extension Subscription {
     var plain = self
     plain.renewal = renewal
     plain.renewal?.autoRenewStatus = .on
-    plain.renewal?.productId = period.productId
+    plain.renewal?.productId = renewal?.currentProductId ?? period.productId
     plain.renewal?.priceIncrease = nil
     plain.renewal?.offer = nil
     if main == nil, type != .offerRedeemed { plain.period.offer = period.offer } else { plain.period.offer = nil }

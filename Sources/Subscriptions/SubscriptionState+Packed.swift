@@ -106,6 +106,7 @@ extension RenewalSettings {
     writer.put(8, offer.map { .fields($0.packed) })
     writer.put(9, price.map { .number($0) })
     writer.put(10, currency == period?.currency ? nil : .text(currency ?? ""))
+    writer.put(11, currentProductId == period?.productId ? nil : .text(currentProductId ?? ""))
     return writer.bytes
   }
 
@@ -122,6 +123,7 @@ extension RenewalSettings {
     offer = try Offer.read(8, of: reader)
     price = reader.number(9)
     currency = reader.text(10).map { $0.isEmpty ? nil : $0 } ?? period?.currency
+    currentProductId = reader.text(11).map { $0.isEmpty ? nil : $0 } ?? period?.productId
   }
 }
 
