@@ -17,7 +17,7 @@ extension SubscriptionState {
       for (field, value) in fields.sorted(by: { $0.key < $1.key }) where first[field] != value {
         nested.put(field, value)
       }
-      // Most fields of the second period equal those of the first. A mark stands for a field that only the first has.
+      // The second period repeats most fields of the first, which are left out. A field that it lacks is marked.
       for field in first.keys.sorted() where fields[field] == nil { nested.put(field, .fields([])) }
       if index == 0 { first = fields }
       writer.put(2 + index, .fields(nested.bytes))
