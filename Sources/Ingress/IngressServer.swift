@@ -118,6 +118,8 @@ package struct IngressServer: Service {
       // The default is three refresh intervals. librdkafka treats a topic with older metadata as unknown.
       "metadata.max.age.ms": "180000",
       "queue.buffering.max.kbytes": String(queueBytes >> 10),
+      // Records of a busy ingress share requests, which saves time of the brokers. Apple waits much longer.
+      "linger.ms": "5",
     ]) { given, _ in given }
     return kafka
   }

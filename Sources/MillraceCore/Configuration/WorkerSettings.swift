@@ -57,7 +57,7 @@ package struct UnreadSettings: Sendable, Hashable {
     package var isFile: Bool
   }
 
-  /// The sections. The keys of a later one override those of an earlier one.
+  /// The sections. If two have the same key, the later section counts.
   package var sections: [Section] = []
   /// The environment variables of its keys, which override the section.
   package var variables: [String: String] = [:]

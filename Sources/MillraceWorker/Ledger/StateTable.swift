@@ -42,7 +42,7 @@ struct StateTable: Sendable {
 /// One part of the table: open addressing with linear probing, without tombstones.
 private struct StateSegment: Sendable {
   private struct Slot: Sendable {
-    /// Where the entry begins, plus one; 0 for a free slot.
+    /// The index of the entry, plus one; 0 for a free slot.
     var place: UInt32 = 0
     /// The lower half of the name's hash.
     var hash: UInt32 = 0
