@@ -1,11 +1,12 @@
-# One image for all processes: one program under several names (docs/adr/0024-one-program-several-names.md).
+# One image for all processes: one program under several names (docs/adr/0024-one-program-several-names.md), and
+# millrace-postgres, which alone links libpq.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 ARG RUN_IMAGE=debian:bookworm-slim
 
 FROM ${BUILD_IMAGE} AS build
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends librdkafka-dev libssl-dev pkg-config \
+  && apt-get install -y --no-install-recommends librdkafka-dev libssl-dev libpq-dev pkg-config \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /millrace
 COPY Package.swift Package.resolved* ./
@@ -17,9 +18,11 @@ COPY Tests Tests
 ENV BUILD_FLAGS="--configuration release --static-swift-stdlib -Xlinker --no-export-dynamic"
 # Debug information is most of the size and has no use in a pod.
 # hadolint ignore=SC2086
-RUN swift build $BUILD_FLAGS --product millrace \
-  && install -D --strip "$(swift build $BUILD_FLAGS --show-bin-path)/millrace" /out/usr/local/bin/millrace \
-  && for name in ingress refunds renewal-extensions consumption forward console; do \
+RUN for program in millrace millrace-postgres; do \
+    swift build $BUILD_FLAGS --product "$program" \
+    && install -D --strip "$(swift build $BUILD_FLAGS --show-bin-path)/$program" "/out/usr/local/bin/$program" || exit 1; \
+  done \
+  && for name in ingress subscriptions refunds renewal-extensions consumption decoder forward console; do \
     ln -s millrace "/out/usr/local/bin/millrace-$name"; \
   done
 COPY topics /out/etc/millrace/topics
@@ -27,7 +30,7 @@ COPY topics /out/etc/millrace/topics
 FROM ${RUN_IMAGE}
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends librdkafka1 libssl3 ca-certificates \
+  && apt-get install -y --no-install-recommends librdkafka1 libssl3 libpq5 ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/ /
 # The topic files of this release. The deployment provides the rest of the configuration.

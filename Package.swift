@@ -75,7 +75,10 @@ let package = Package(
     .executable(name: "millrace-ingress", targets: ["millrace-ingress"]),
     .executable(name: "millrace-forward", targets: ["millrace-forward"]),
     .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
+    .executable(name: "millrace-subscriptions", targets: ["millrace-subscriptions"]),
+    .executable(name: "millrace-decoder", targets: ["millrace-decoder"]),
     .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
+    .executable(name: "millrace-postgres", targets: ["millrace-postgres"]),
     .executable(name: "millrace-console", targets: ["millrace-console"]),
     .executable(name: "millrace-consumption", targets: ["millrace-consumption"]),
     .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
@@ -102,6 +105,7 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
+    .systemLibrary(name: "CPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     library("KafkaClient", ["CRDKafka"]),
     library("AppStore"),
     library("MillraceTime", ["AppStore"]),
@@ -109,7 +113,6 @@ let package = Package(
       "AppStoreSignature", ["AppStore", "MillraceTime", crypto, swiftASN1, x509],
       resources: [.embedInCode("Resources/AppleRootCA-G3.der")]),
     library("AppStoreSigning", ["AppStore", crypto, swiftASN1, x509]),
-    library("Subscriptions", ["AppStore"]),
     library(
       "AppStoreServerAPI",
       [
@@ -176,6 +179,24 @@ let package = Package(
         "MillraceTime", crypto, logging,
       ]),
     library(
+      "Subscriptions",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "MillraceTime", logging,
+      ]),
+    library(
+      "Decoder",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
+      ]),
+    library(
+      "Postgres",
+      [
+        "CPQ", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "MillraceTime", argumentParser,
+        coreMetrics,
+        lifecycle, logging, metrics,
+      ]),
+    library(
       "Operations",
       [
         "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "RenewalExtensions", "KafkaClient", "AppStore",
@@ -195,9 +216,9 @@ let package = Package(
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Console", "Consumption", "Forward", "Ingress", "Refunds", "RenewalExtensions", "MillraceCore",
-        "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI", "MillraceTime",
-        argumentParser, lifecycle, logging, unixSignals,
+        "Operations", "Console", "Consumption", "Decoder", "Forward", "Ingress", "Refunds", "RenewalExtensions",
+        "Subscriptions", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
+        "AppStoreServerAPI", "MillraceTime", argumentParser, lifecycle, logging, unixSignals,
       ]),
     command("millrace-renewal-extensions", ["RenewalExtensions", "MillraceWorker"]),
     command(
@@ -209,8 +230,11 @@ let package = Package(
     command("millrace-ingress", ["Ingress", argumentParser]),
     command("millrace-console", ["Console", argumentParser]),
     command("millrace-consumption", ["Consumption", "MillraceWorker"]),
+    command("millrace-postgres", ["Postgres", argumentParser]),
     command("millrace-forward", ["Forward", "MillraceWorker"]),
     command("millrace-refunds", ["Refunds", "MillraceWorker"]),
+    command("millrace-decoder", ["Decoder", "MillraceWorker"]),
+    command("millrace-subscriptions", ["Subscriptions", "MillraceWorker"]),
     // Programs of scripts/demo and scripts/scenario: no products.
     .target(
       name: "ScenarioRig",
@@ -248,7 +272,25 @@ let package = Package(
       "AppStoreSignature",
       ["AppStoreSignature", "AppStoreSigning", "AppStore", "MillraceTime", crypto, swiftASN1, x509]),
     tests("AppStoreSigning", ["AppStoreSigning", "AppStore"]),
-    tests("Subscriptions", ["Subscriptions", "AppStore", "AppStoreSigning"]),
+    tests(
+      "Subscriptions",
+      [
+        "Subscriptions", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
+        "MillraceTime", coreMetrics, logging,
+      ]),
+    tests(
+      "Decoder",
+      [
+        "Decoder", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting", "KafkaClient",
+        "AppStore", "AppStoreServerAPI", "AppStoreSigning",
+      ]),
+    tests(
+      "Postgres",
+      [
+        "Postgres", "SharedCluster", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "AppStoreSigning",
+        coreMetrics, lifecycle, logging,
+      ]),
     tests("MillraceTime", ["MillraceTime", "AppStore"]),
     tests(
       "AppStoreServerAPI",

@@ -61,7 +61,7 @@ dispatch() {
 }
 
 # The Debian and Ubuntu packages that every build needs.
-build_packages=(librdkafka-dev libssl-dev pkg-config)
+build_packages=(librdkafka-dev libssl-dev libpq-dev pkg-config)
 
 # need_packages NAME... installs missing Debian packages. It prints nothing if all are installed.
 need_packages() {
@@ -149,6 +149,39 @@ start_kafka() {
   }
   # shellcheck disable=SC2034 # its callers read it
   kafka_servers=$(cat "$1/servers")
+}
+
+# create_postgres DIR creates the files of a PostgreSQL server, which trusts every local client.
+create_postgres() {
+  need_packages postgresql
+  postgres_bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 | sort -V | tail -n 1)
+  # PostgreSQL does not run as root.
+  postgres_as=()
+  mkdir "$1"
+  if [ "$(id -u)" -eq 0 ]; then
+    postgres_as=(setpriv --reuid postgres --regid postgres --clear-groups)
+    chown postgres "$1"
+    chmod a+x "$(dirname "$1")"
+  fi
+  "${postgres_as[@]}" "$postgres_bin/initdb" -D "$1/data" -U postgres -A trust >"$1.init.log" 2>&1 ||
+    { cat "$1.init.log" >&2; die "could not create a PostgreSQL server"; }
+  postgres_port=$(free_port)
+  # shellcheck disable=SC2034 # its callers read it
+  postgres_url=postgresql://postgres@127.0.0.1:$postgres_port/postgres
+}
+
+# start_postgres DIR [on] starts the server of create_postgres and sets postgres_pid. Commits wait for the disk only with
+# `on`: a killed process loses nothing without that, only a machine without power would.
+start_postgres() {
+  start "$1.log" "${postgres_as[@]}" "$postgres_bin/postgres" -D "$1/data" -p "$postgres_port" -c fsync="${2:-off}" \
+    -c listen_addresses=127.0.0.1 -c unix_socket_directories=
+  postgres_pid=$!
+  local tries=600
+  until "$postgres_bin/pg_isready" -q -h 127.0.0.1 -p "$postgres_port" -U postgres; do
+    kill -0 "$postgres_pid" 2>/dev/null || { cat "$1.log" >&2; die "PostgreSQL has ended"; }
+    [ $((tries--)) -gt 0 ] || { cat "$1.log" >&2; die "PostgreSQL did not start"; }
+    sleep 0.1
+  done
 }
 
 cleanup() {

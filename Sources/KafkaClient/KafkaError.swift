@@ -39,6 +39,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let topicAlreadyExists = of(RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS)
     /// The partition count is not allowed, for example because the topic already has as many.
     public static let invalidPartitions = of(RD_KAFKA_RESP_ERR_INVALID_PARTITIONS)
+    /// The offset to read from does not exist, and `auto.offset.reset` is `error`.
+    public static let noOffsetReset = of(RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
     /// This client's user is not authorized to use the topic.
     public static let topicAuthorizationFailed = of(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
     /// The broker found the record invalid.

@@ -30,6 +30,8 @@ public struct MillraceClock: Clock, Sendable {
   /// Whether this is the simulated time of a rehearsal, which `clock` configures, and not real time. Records then carry
   /// it in a header, because their timestamps stay real.
   public let isSimulated: Bool
+  /// How many times as fast as real time the clock runs.
+  public let rate: Double
 
   /// Creates a clock from functions.
   ///
@@ -37,14 +39,16 @@ public struct MillraceClock: Clock, Sendable {
   ///   - wallTime: Returns the calendar time.
   ///   - elapsed: Returns the monotonic time since the clock's start.
   ///   - isSimulated: Whether ``wallTime`` differs from Kafka's time.
+  ///   - rate: How many times as fast as real time the clock runs.
   ///   - sleepUntil: Returns when `elapsed` has reached its argument; throws `CancellationError` if cancelled.
   public init(
     wallTime: @escaping @Sendable () -> Timestamp, elapsed: @escaping @Sendable () -> Duration,
-    isSimulated: Bool = false, sleepUntil: @escaping @Sendable (Duration) async throws -> Void
+    isSimulated: Bool = false, rate: Double = 1, sleepUntil: @escaping @Sendable (Duration) async throws -> Void
   ) {
     self.readWallTime = wallTime
     self.readElapsed = elapsed
     self.isSimulated = isSimulated
+    self.rate = rate
     self.sleepUntil = sleepUntil
   }
 
@@ -90,7 +94,7 @@ extension MillraceClock {
     self.init(
       // Real wall time is read each time, so that it follows NTP corrections. A sum of monotonic time would not.
       wallTime: { isReal ? Self.systemTime() : begin + elapsed() },
-      elapsed: elapsed, isSimulated: !isReal,
+      elapsed: elapsed, isSimulated: !isReal, rate: rate,
       sleepUntil: { deadline in
         let real = ContinuousClock()
         try await real.sleep(until: start.advanced(by: rate == 1 ? deadline : deadline / rate))

@@ -38,7 +38,8 @@ import Testing
         (IngressServer.appleLeafName, IngressServer.appleLeafHelp),
         ("millrace_metrics_conflicts_total", "Metrics dropped because their name is used with another kind."),
       ]
-    let rows = try page()
+    // PostgresTests compares the metrics of millrace-postgres, which needs libpq.
+    let rows = try page().filter { !$0.name.hasPrefix("millrace_postgres_") }
     #expect(Set(rows.map(\.name)) == Set(texts.map(\.0)))
     #expect(rows.count == texts.count)
     for (name, help) in texts {

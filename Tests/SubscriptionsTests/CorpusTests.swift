@@ -70,7 +70,7 @@ struct CorpusTests {
       let name = file.deletingPathExtension().lastPathComponent
       guard let report = SubscriptionReport(notification, transaction: transaction, renewal: renewal) else {
         var purchase = PurchaseState()
-        let event = transaction.flatMap { purchase.take($0) }
+        let event = transaction.flatMap { purchase.take($0)?.event }
         lines.append("\(name): \(event.map { "purchase \($0.rawValue)" } ?? "not about a purchase")")
         continue
       }

@@ -3,7 +3,7 @@
 # Starts a Kafka of one node and deletes it. Needs an installed Apache Kafka (scripts/kafka --help). The largest ledger
 # takes about a gigabyte in the temporary directory.
 #
-#   scripts/bench growth [--json] [--only headers|verified|ingress|starts] [--rounds N] [--largest ENTRIES]
+#   scripts/bench growth [--json] [--only headers|verified|ingress|starts|subscriptions] [--rounds N] [--largest ENTRIES]
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 need_swift

@@ -37,7 +37,7 @@ export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_K
 
 start_cluster() {
   start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
   bootstrap=$(cat "$temporary/bootstrap")
 }
 # start_console OPTION... starts the console and sets $console and $address.
@@ -106,7 +106,7 @@ say "Starting an extension campaign and a backfill"
 port=$(free_port)
 start "$temporary/operations.log" "$bin/appstore-simulator" run scenarios/operations.yaml --target "$ingress/v2" \
   --chain "$temporary/chain.pem" --port "$port" --write-api-key "$temporary/apple.p8"
-wait_for_file "$temporary/apple.p8" "$!" 20 || { cat "$temporary/operations.log" >&2; die "the App Store's API did not start"; }
+wait_for_file "$temporary/apple.p8" "$!" 120 || { cat "$temporary/operations.log" >&2; die "the App Store's API did not start"; }
 export MILLRACE_APPS_0_API_ISSUER_ID=57246542-96fe-1a63-e053-0824d011072a MILLRACE_APPS_0_API_KEY_ID=SIMULATOR1
 export MILLRACE_APPS_0_API_PRIVATE_KEY_FILE=$temporary/apple.p8 MILLRACE_APP_STORE_LIMIT_DIVISOR=10
 export MILLRACE_APP_STORE_PRODUCTION_URL=http://127.0.0.1:$port MILLRACE_APP_STORE_SANDBOX_URL=http://127.0.0.1:$port

@@ -37,7 +37,7 @@ if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
   bootstrap=$KAFKA_BOOTSTRAP_SERVERS kind='run( kafka)?'
 else
   start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
   bootstrap=$(cat "$temporary/bootstrap")
 fi
 

@@ -44,7 +44,7 @@ demo() { "$bin/millrace-scenarios" demo "$1" --directory "$temporary" "${@:2}"; 
 
 say "Starting the receiver, a Kafka cluster and the ingress"
 start "$temporary/receiver.log" python3 scripts/checks/old-receiver.py "$temporary/port" "$taken" "$seed"
-wait_for_file "$temporary/port" "$!" 20 || { cat "$temporary/receiver.log" >&2; die "the receiver did not start"; }
+wait_for_file "$temporary/port" "$!" 120 || { cat "$temporary/receiver.log" >&2; die "the receiver did not start"; }
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_KAFKA_DURABILITY=relaxed
 # forward-gone posts to a port without a listener.
 export MILLRACE_WORKERS='{
@@ -63,7 +63,7 @@ if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
 else
   signal=TERM
   start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+  wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
   bootstrap=$(cat "$temporary/bootstrap")
 fi
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics" >/dev/null

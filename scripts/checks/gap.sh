@@ -34,7 +34,7 @@ if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
     >"$temporary/topics.log" 2>&1 || { logs; die "could not create the topics"; }
 else
   start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-  wait_for_file "$temporary/bootstrap" "$!" 20 || { logs; die "the cluster did not start"; }
+  wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
   bootstrap=$(cat "$temporary/bootstrap")
 fi
 

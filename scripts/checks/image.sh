@@ -61,20 +61,20 @@ if [ "$kind" = release ]; then
   [ -n "${BUILD_IMAGE:-}" ] || arguments=("${arguments[@]/--pull-never/--pull}")
 else
   # The output of the Dockerfile's first stage, from an existing build.
-  out=$temporary/stage/out program=$bin/millrace
+  out=$temporary/stage/out programs=$bin
   if [ "$kind" = static ]; then
     say "Building as the Dockerfile does (the first time takes minutes)"
     read -ra flags <<<"$(sed -n 's/^ENV BUILD_FLAGS="\(.*\)"$/\1/p' Dockerfile)"
     [ ${#flags[@]} -gt 0 ] || die "the Dockerfile has no line ENV BUILD_FLAGS"
     flags+=(--scratch-path .build/static)
-    swift build --quiet "${flags[@]}" --product millrace
-    program=$(swift build "${flags[@]}" --show-bin-path)/millrace
+    for program in millrace millrace-postgres; do swift build --quiet "${flags[@]}" --product "$program"; done
+    programs=$(swift build "${flags[@]}" --show-bin-path)
   fi
-  install -D --strip "$program" "$out/usr/local/bin/millrace"
+  for program in millrace millrace-postgres; do install -D --strip "$programs/$program" "$out/usr/local/bin/$program"; done
   for name in $(sed -n 's/.*for name in \(.*\); do.*/\1/p' Dockerfile); do ln -s millrace "$out/usr/local/bin/millrace-$name"; done
   mkdir -p "$out/etc/millrace" "$out/usr/local/lib/swift"
   cp -r topics "$out/etc/millrace/"
-  ldd "$program" | awk '/swift/ && $3 ~ "^/" { print $3 }' | xargs -r cp -Lt "$out/usr/local/lib/swift"
+  ldd "$programs/millrace" "$programs/millrace-postgres" | awk '/swift/ && $3 ~ "^/" { print $3 }' | sort -u | xargs -r cp -Lt "$out/usr/local/lib/swift"
   arguments+=(--build-context "build=$temporary/stage")
 fi
 say "Building the image"
@@ -98,7 +98,7 @@ nobody() {
     --env LD_LIBRARY_PATH=/usr/local/lib/swift --volume "$temporary/shared:$temporary:ro" localhost/millrace:check "$@"
 }
 start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
 demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics"
 # The container gets only the files it needs, under the same path. It uses the image's topic files.
 mkdir "$temporary/shared"

@@ -23,7 +23,7 @@ python3 -m venv "$temporary/venv"
 
 say "Simulating an hour of the App Store in six seconds"
 start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 20 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
+wait_for_file "$temporary/bootstrap" "$!" 120 || { cat "$temporary/cluster.log" >&2; die "the cluster did not start"; }
 bootstrap=$(cat "$temporary/bootstrap")
 demo prepare --bootstrap-servers "$bootstrap" --topics "$root/topics"
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$temporary/millrace.yaml"

@@ -15,13 +15,13 @@ case "${1:-}" in
 esac
 
 need_swift
-need_packages "${build_packages[@]}" prometheus openssl
+need_packages "${build_packages[@]}" prometheus openssl postgresql
 cd "$root"
 chart_python
 
 say "Building"
-for product in millrace millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions appstore-simulator \
-  millrace-scenarios; do
+for product in millrace millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions millrace-postgres \
+  appstore-simulator millrace-scenarios; do
   swift build --quiet --product "$product"
 done
 bin=$(swift build --show-bin-path)
@@ -46,12 +46,12 @@ logs() { tail -n 5 "$temporary"/*.log >&2; }
 say "Starting a Kafka cluster, a receiver that fails, and a simulated App Store"
 export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=4 MILLRACE_KAFKA_DURABILITY=relaxed
 start "$temporary/receiver.log" python3 scripts/checks/old-receiver.py "$temporary/port" "$temporary/taken.jsonl" 1
-wait_for_file "$temporary/port" "$!" 20 || { logs; die "the receiver did not start"; }
+wait_for_file "$temporary/port" "$!" 120 || { logs; die "the receiver did not start"; }
 export MILLRACE_WORKERS='{forward-old: {settings: {refusedAttempts: 1}}, refunds: {}, renewal-extensions: {}}'
 MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL="http://127.0.0.1:$(cat "$temporary/port")/apple"
 export MILLRACE_WORKERS_FORWARD_OLD_SETTINGS_URL
 start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
-wait_for_file "$temporary/bootstrap" "$!" 20 || { logs; die "the cluster did not start"; }
+wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
 demo prepare --bootstrap-servers "$(cat "$temporary/bootstrap")" --topics "$root/topics" >/dev/null
 ingress=$(sed -n 's/^ingress: { host: \(.*\), port: \(.*\) }.*/http:\/\/\1:\2/p' "$config")
 api=$(free_port)
@@ -67,9 +67,15 @@ for app in 0 1; do
     "MILLRACE_APPS_${app}_API_KEY_ID=SIMULATOR1" "MILLRACE_APPS_${app}_API_PRIVATE_KEY_FILE=$temporary/apple.p8"
 done
 
+create_postgres "$temporary/postgres"
+start_postgres "$temporary/postgres"
+export MILLRACE_POSTGRES_URL=$postgres_url MILLRACE_POSTGRES_TABLES='[entitlements, events]'
+"$bin/millrace" postgres migrate --config "$config" >"$temporary/migrate.log" 2>&1 ||
+  { cat "$temporary/migrate.log" >&2; die "could not create the tables"; }
+
 say "Starting Prometheus with the alerts of the chart"
 # Prometheus starts before the processes, so that it sees them start.
-programs=(millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions)
+programs=(millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions millrace-postgres)
 targets=("$(sed -n 's/^admin: { host: \(.*\), port: \(.*\) }.*/\1:\2/p' "$config")")
 for _ in "${programs[@]}"; do targets+=("127.0.0.1:$(free_port)"); done
 (cd scripts/checks/chart && "$python" watch.py rules "$temporary/alerts.yaml")
@@ -85,7 +91,7 @@ start "$temporary/prometheus.log" prometheus --config.file="$temporary/prometheu
 curl --silent --fail --output /dev/null --retry 30 --retry-all-errors --retry-delay 1 "http://127.0.0.1:$prometheus/-/ready" ||
   { logs; die "Prometheus did not become ready"; }
 
-say "Starting two ingresses, one with its own certificate, and three workers"
+say "Starting two ingresses, one with its own certificate, three workers and millrace-postgres"
 start "$temporary/ingress.log" "$bin/millrace-ingress" --config "$config"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 10 -subj /CN=localhost \
   -keyout "$temporary/tls.key" -out "$temporary/tls.crt" 2>/dev/null

@@ -102,7 +102,7 @@ again() {
   local posts=$place/provider.jsonl
   before=$(skipped)
   start "$place/trap" python3 scripts/scenarios/consumption-day.py trap "$api" "$place/calls"
-  wait_for_file "$place/trap" "$!" 20 || { cat "$place/trap" >&2; die "the trap on Apple's port did not start"; }
+  wait_for_file "$place/trap" "$!" 120 || { cat "$place/trap" >&2; die "the trap on Apple's port did not start"; }
   cp "$posts" "$place/posts"
   for ((lane = 0; lane < MILLRACE_TOPICS_LANES; lane++)); do
     end=$(kcat -Q -b "$bootstrap" -t "$topic:$lane:-1" | sed -E 's/.*offset ([0-9]+).*/\1/')
@@ -140,7 +140,7 @@ day() {
       { cat "$place/topics.log" >&2; die "could not create the topics"; }
   else
     start "$place/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$place/bootstrap"
-    wait_for_file "$place/bootstrap" "$!" 20 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
+    wait_for_file "$place/bootstrap" "$!" 120 || { cat "$place/cluster.log" >&2; die "the cluster did not start"; }
     bootstrap=$(cat "$place/bootstrap")
   fi
   start "$place/simulator.log" "$bin/appstore-simulator" run "$temporary/scenario.yaml" --seed "$seed" --port "$api" \
@@ -151,7 +151,7 @@ day() {
   wait_for_file "$place/clock.yaml" "$simulator" 20 || { cat "$place/simulator.log" >&2; die "the simulator did not start"; }
   start "$place/provider.log" python3 scripts/scenarios/consumption-day.py serve "$place/port" "$place/provider.jsonl" \
     "$place/clock.yaml" "$seed"
-  wait_for_file "$place/port" "$!" 20 || { cat "$place/provider.log" >&2; die "the provider did not start"; }
+  wait_for_file "$place/port" "$!" 120 || { cat "$place/provider.log" >&2; die "the provider did not start"; }
   local key="issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: SIMULATOR1, privateKeyFile: $place/api.p8"
   cat "$place/clock.yaml" - >"$place/millrace.yaml" <<YAML
 kafka: { bootstrapServers: "$bootstrap" }

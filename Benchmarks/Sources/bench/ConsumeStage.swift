@@ -93,6 +93,24 @@ struct ConsumeStage {
     }
   }
 
+  /// The ledger entries of subscriptions, distributed over the lanes: a state of 210 bytes and a timer for each.
+  func subscriptions(of topic: String, _ numbers: Range<Int>) -> [ProducerRecord] {
+    var generator = SystemRandomNumberGenerator()
+    let due: Int64 = 1_900_000_000_000  // In 2030, so that no timer fires.
+    return numbers.flatMap { number -> [ProducerRecord] in
+      let name = Array("\(2_000_000_000_000_000 + number)".utf8)
+      let at = withUnsafeBytes(of: (due + Int64(number % 1_000_000) * 1_000).bigEndian) { Array($0) }
+      let state = (0..<210).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+      let lane = Int32(number % lanes)
+      return [
+        ProducerRecord(topic: topic, partition: lane, key: [UInt8(ascii: "s")] + name, value: [1] + state),
+        ProducerRecord(
+          topic: topic, partition: lane, key: [UInt8(ascii: "t")] + name,
+          value: [1] + at + [0, 0, 0, UInt8(name.count)] + name),
+      ]
+    }
+  }
+
   func fill(_ records: [ProducerRecord]) async throws {
     for start in stride(from: 0, to: records.count, by: 4_000) {
       _ = try await producer.send(contentsOf: Array(records[start..<min(records.count, start + 4_000)]))

@@ -21,11 +21,12 @@ struct GrowthBenchmark: AsyncParsableCommand {
   @Option(help: "The number of open connections.") var connections = 64
   @Option(help: "The ledger entries of the starts with different numbers of lanes.") var entries = 1_000_000
   @Option(help: "The largest ledger, of the starts with twelve lanes.") var largest = 10_000_000
+  @Option(help: "The subscriptions whose states and timers a worker restores.") var subscriptions = 5_000_000
   @Option(help: "The project's directory.") var project = "."
   @Option(help: "Run only this part; may be repeated.") var only: [Part] = []
 
   enum Part: String, CaseIterable, ExpressibleByArgument {
-    case headers, verified, ingress, starts
+    case headers, verified, ingress, starts, subscriptions
   }
 
   func run() async throws {
@@ -61,6 +62,10 @@ struct GrowthBenchmark: AsyncParsableCommand {
           if size != entries { report.starts.append(try await stage.start(lanes: 12, entries: size)) }
           size *= 10
         }
+      case .subscriptions:
+        report.subscriptions = (
+          subscriptions, try await stage.subscriptions(0), try await stage.subscriptions(subscriptions)
+        )
       }
     }
     print(output.json ? report.line : report.table)
@@ -108,6 +113,23 @@ struct GrowthReport {
 
   var growth: [Growth] = []
   var starts: [Start] = []
+  /// The number of subscriptions, and the starts without them and with them.
+  var subscriptions: (count: Int, without: RestoreResult, with: RestoreResult)?
+
+  /// The bytes of memory that each subscription takes, and how many are restored in a second.
+  private var subscription: (bytes: Double, perSecond: Double)? {
+    subscriptions.map { count, without, with in
+      ((with.peakMiB - without.peakMiB) * 1_048_576 / Double(count), Double(count) / with.restoring)
+    }
+  }
+
+  private var subscriptionsText: String? {
+    guard let subscriptions, let subscription else { return nil }
+    return "\(Numbers.whole(Double(subscriptions.count))) subscriptions restored in "
+      + "\(Numbers.fixed(subscriptions.with.restoring, 1)) s, \(Numbers.whole(subscription.perSecond)) per second; peak "
+      + "\(Numbers.fixed(subscriptions.with.peakMiB, 0)) MiB, \(Numbers.fixed(subscriptions.without.peakMiB, 0)) MiB "
+      + "without them: \(Numbers.fixed(subscription.bytes, 0)) bytes each"
+  }
 
   var table: String {
     var processes = Table(titles: ["growth", "processes", "per second", "CPU µs", "CPU / one process"])
@@ -126,8 +148,10 @@ struct GrowthReport {
         Numbers.fixed($0.result.peakMiB, 0),
       ]
     }
-    return [growth.isEmpty ? nil : processes.text, starts.isEmpty ? nil : first.text].compactMap { $0 }
-      .joined(separator: "\n")
+    return [growth.isEmpty ? nil : processes.text, starts.isEmpty ? nil : first.text, subscriptionsText].compactMap {
+      $0
+    }
+    .joined(separator: "\n")
   }
 
   var line: String {
@@ -154,6 +178,14 @@ struct GrowthReport {
         row.set("peakMiB", start.result.peakMiB)
         return .object(row)
       })
+    if let subscriptions, let subscription {
+      var row = JSONObject()
+      row["count"] = .integer(Int64(subscriptions.count))
+      row.set("restoreSeconds", subscriptions.with.restoring)
+      row.set("bytesEach", subscription.bytes)
+      row.set("perSecond", subscription.perSecond)
+      object["subscriptions"] = .object(row)
+    }
     return object.line
   }
 }

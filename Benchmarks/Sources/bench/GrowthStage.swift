@@ -77,20 +77,31 @@ struct GrowthStage {
 
   /// Starts a worker with a ledger.
   func start(lanes: Int, entries: Int) async throws -> GrowthReport.Start {
-    let topics = try await RunTopics(on: bootstrap, lanes: lanes)
-    let stage = try await ConsumeStage(bootstrap: bootstrap, lanes: lanes, prefix: topics.prefix)
-    try await stage.producing {
-      for first in stride(from: 0, to: entries, by: 100_000) {
-        try await stage.fill(stage.ledger(of: topics.names.ledger, first..<min(entries, first + 100_000)))
-      }
-    }
-    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let result = try RestoreResult(
-      try ChildProcess.output(of: own, ["restore", "--bootstrap", bootstrap, "--prefix", topics.prefix]))
+    let result = try await restore(lanes: lanes, entries) { $0.ledger(of: $1, $2) }
     guard result.entries == entries else { throw BenchError("only \(result.entries) of \(entries) entries restored") }
     ConsumeBenchmark.logger.notice(
       "\(lanes) lanes, \(entries) entries: \(Numbers.fixed(result.restoring, 2)) s, \(Int(result.peakMiB)) MiB")
     return GrowthReport.Start(lanes: lanes, result: result)
+  }
+
+  /// Starts a worker with the states and timers of subscriptions.
+  func subscriptions(_ count: Int) async throws -> RestoreResult {
+    try await restore(lanes: Self.lanes, count) { $0.subscriptions(of: $1, $2) }
+  }
+
+  private func restore(
+    lanes: Int, _ count: Int, _ make: @Sendable @escaping (ConsumeStage, String, Range<Int>) -> [ProducerRecord]
+  ) async throws -> RestoreResult {
+    let topics = try await RunTopics(on: bootstrap, lanes: lanes)
+    let stage = try await ConsumeStage(bootstrap: bootstrap, lanes: lanes, prefix: topics.prefix)
+    try await stage.producing {
+      for first in stride(from: 0, to: count, by: 100_000) {
+        try await stage.fill(make(stage, topics.names.ledger, first..<min(count, first + 100_000)))
+      }
+    }
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return try RestoreResult(
+      try ChildProcess.output(of: own, ["restore", "--bootstrap", bootstrap, "--prefix", topics.prefix]))
   }
 }
 

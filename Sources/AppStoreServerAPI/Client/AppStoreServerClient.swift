@@ -34,15 +34,15 @@ public struct AppStoreServerClient: Sendable {
   ///   - exchange: Sends requests; share one among all clients.
   ///   - budget: Limits the request rate; share one among all clients.
   ///   - clock: The clock for tokens and time limits.
-  ///   - timeLimit: See ``timeLimit``.
+  ///   - timeLimit: See ``timeLimit``; nil for 30 seconds of real time, whatever the clock's rate.
   ///   - logger: Logs rejected tokens and paused budgets.
   public init(
     credentials: APICredentials, appAppleId: Int64? = nil,
     environments: [AppStoreEnvironment] = [.production, .sandbox], baseURLs: APIBaseURLs = .apple,
     verifier: SignedDataVerifier, exchange: any HTTPExchange, budget: APIBudget, clock: MillraceClock,
-    timeLimit: Duration = .seconds(30), logger: Logger
+    timeLimit: Duration? = nil, logger: Logger
   ) {
-    self.timeLimit = timeLimit
+    self.timeLimit = timeLimit ?? .seconds(30) * clock.rate
     self.bundleId = credentials.bundleId
     self.environments = environments
     self.runner = CallRunner(

@@ -58,9 +58,8 @@ extension WorldState {
     guard subscription.givesService else {
       throw .impossible("subscription \(original) is not active; resubscribe instead")
     }
-    let realm = customers[subscription.customer].realm
-    let index = try product(named: productId, in: realm)
-    let products = realms[realm].app.products
+    let index = try plan(productId, for: subscription)
+    let products = app(of: subscription.customer).products
     let offer = try offer(named: offerName, of: products[index])
     if products[index].level > products[subscription.product].level {
       planNext(original, index, offer: offer)
@@ -108,12 +107,8 @@ extension WorldState {
   ) throws(WorldError) -> Int64 {
     let subscription = try self.subscription(original)
     guard subscription.givesService else { throw .impossible("subscription \(original) is not active") }
-    let realm = customers[subscription.customer].realm
-    let index = try product(named: productId, in: realm)
-    let products = realms[realm].app.products
-    guard products[index].group == products[subscription.product].group else {
-      throw .impossible("\(productId) is not in the group of subscription \(original)")
-    }
+    let index = try plan(productId, for: subscription)
+    let products = app(of: subscription.customer).products
     if index == subscription.product {
       planNext(original, index, offer: nil)
       announce(.didChangeRenewalPref, of: original, at: now)
@@ -194,6 +189,20 @@ extension WorldState {
     transactions[old.id]?.modified = now
     return beginPeriod(
       original, id: takeTransactionId(), product: index, offer: offer, reason: .purchase, from: now, at: now)
+  }
+
+  /// Returns the index of a product that the customer can change to.
+  private func plan(_ productId: String, for subscription: SubscriptionFacts) throws(WorldError) -> Int {
+    let original = subscription.originalTransactionId
+    guard subscription.sharedBy == nil else {
+      throw .impossible("subscription \(original) is shared; only its purchaser can change the plan")
+    }
+    let index = try product(named: productId, in: customers[subscription.customer].realm)
+    let products = app(of: subscription.customer).products
+    guard products[index].group == products[subscription.product].group else {
+      throw .impossible("\(productId) is not in the group of subscription \(original)")
+    }
+    return index
   }
 
   private mutating func planNext(_ original: Int64, _ index: Int, offer: Int?) {

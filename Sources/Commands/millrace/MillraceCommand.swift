@@ -16,9 +16,9 @@ struct MillraceCommand: AsyncParsableCommand {
     version: MillraceVersion.current,
     subcommands: [
       VerifyCommand.self, ListenCommand.self, TopicsCommand.self, QuarantineCommand.self, APICommand.self,
-      CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, RefundsCommand.self, CompareCommand.self,
-      BackfillCommand.self, AuditCommand.self, DoctorCommand.self, NewCommand.self, ConfigCommand.self,
-      HealthCommand.self,
+      CampaignsCommand.self, DeadLettersCommand.self, ReplayCommand.self, SubscriptionsCommand.self,
+      RefundsCommand.self, PostgresCommand.self, CompareCommand.self, BackfillCommand.self, AuditCommand.self,
+      PrivacyCommand.self, DoctorCommand.self, NewCommand.self, ConfigCommand.self, HealthCommand.self,
       EmbeddedClusterCommand.self,
     ])
 }

@@ -4,11 +4,13 @@
 import ArgumentParser
 import Console
 import Consumption
+import Decoder
 import Forward
 import Ingress
 import MillraceWorker
 import Refunds
 import RenewalExtensions
+import Subscriptions
 
 @main
 enum Program {
@@ -19,6 +21,8 @@ enum Program {
     case "millrace-renewal-extensions": await RenewalExtensionsWorker.main()
     case "millrace-forward": await Forwarder.main()
     case "millrace-consumption": await ConsumptionWorker.main()
+    case "millrace-subscriptions": await SubscriptionsWorker.main()
+    case "millrace-decoder": await DecoderWorker.main()
     case "millrace-console": await ConsoleCommand.main()
     default: await MillraceCommand.main()
     }

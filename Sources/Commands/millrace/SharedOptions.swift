@@ -2,12 +2,14 @@
 
 import ArgumentParser
 import Consumption
+import Decoder
 import Forward
 import MillraceCore
 import MillraceWorker
 import Operations
 import Refunds
 import RenewalExtensions
+import Subscriptions
 import Synchronization
 
 #if canImport(Glibc)
@@ -26,7 +28,8 @@ struct SharedOptions: ParsableArguments {
 
   /// The workers that ship with Millrace, whose settings are checked, printed and documented.
   static let workers = [
-    RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm, ConsumptionWorker.settingsForm,
+    SubscriptionsWorker.settingsForm, RefundsWorker.settingsForm, RenewalExtensionsWorker.settingsForm,
+    ConsumptionWorker.settingsForm, DecoderWorker.settingsForm,
     Forwarder.settingsForm(named: "forward-<receiver>"),
   ]
 

@@ -11,7 +11,8 @@ extension MillraceConfiguration {
   private static let waits: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3_600))
 
   private static let keys: [Setting<MillraceConfiguration>] =
-    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + processKeys
+    kafkaKeys + appStoreKeys + ingressKeys + consoleKeys + postgresKeys + privacyKeys
+    + processKeys
 
   private static let kafkaKeys: [Setting<MillraceConfiguration>] = [
     Setting(

@@ -10,7 +10,8 @@ extension MillraceConfiguration {
       .init(what, at: "\(key) (\(source(key)))", remedy: remedy)
     }
     return brokenAppRelations(problem) + brokenWorkerRelations(problem) + brokenKafkaRelations(problem)
-      + brokenIngressRelations(problem) + brokenConsoleRelations(problem) + brokenClockRelations(problem)
+      + brokenIngressRelations(problem) + brokenConsoleRelations(problem) + brokenPostgresRelations(problem)
+      + brokenClockRelations(problem)
   }
 
   private typealias Describe = (_ what: String, _ key: String, _ remedy: String) -> MillraceError.Problem

@@ -24,6 +24,10 @@ public struct MillraceConfiguration: Sendable, Hashable {
   package var ingress = IngressSettings()
   /// The operator's console.
   package var console = ConsoleSettings()
+  /// The database that `millrace-postgres` writes to.
+  package var postgres = PostgresSettings()
+  /// `privacy`
+  package var privacy = PrivacySettings()
   /// The HTTP endpoint for metrics and probes, in every process.
   package var admin = AdminSettings()
   /// The clock of the processes.

@@ -25,6 +25,8 @@ package struct AuditRecord: Sendable, Hashable {
     package static let requeue = Action(rawValue: "requeue")
     /// Dead letters were discarded.
     package static let discard = Action(rawValue: "discard")
+    /// Customers were erased.
+    package static let erase = Action(rawValue: "erase")
     /// Notifications were fetched from Apple's history.
     package static let backfill = Action(rawValue: "backfill")
     /// A mass extension of renewal dates was requested.

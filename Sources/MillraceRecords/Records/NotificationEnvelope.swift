@@ -14,6 +14,8 @@ public struct NotificationEnvelope: Sendable, Hashable {
     case v2
     /// Not a notification but a signed transaction; see ``FoundRefundRecord``.
     case found
+    /// Not a notification but a request to ask Apple about a purchase; see ``ImportRecord``.
+    case request
   }
 
   /// A problem with a header.
@@ -204,7 +206,7 @@ private enum HeaderText {
   static let version = Array("1.0".utf8)
   private static let typePrefixes: [(prefix: [UInt8], version: NotificationEnvelope.Version)] = [
     (Array(NotificationRecord.v2TypePrefix.utf8), .v2), (Array(NotificationRecord.v1TypePrefix.utf8), .v1),
-    (Array(FoundRefundRecord.typePrefix.utf8), .found),
+    (Array(FoundRefundRecord.typePrefix.utf8), .found), (Array(ImportRecord.typePrefix.utf8), .request),
   ]
 
   static func type(_ bytes: [UInt8]) -> (version: NotificationEnvelope.Version, name: String)? {

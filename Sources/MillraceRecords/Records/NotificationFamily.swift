@@ -45,6 +45,11 @@ public struct NotificationFamily: RawRepresentable, Sendable, Hashable, CustomSt
   public static let foundRefunds = NotificationFamily(
     rawValue: "found-refunds", topic: "appstore.transactions.refunds")
 
+  /// Requests to ask Apple about purchases of customers from before Millrace. Handlers receive them as
+  /// ``NotificationEvent/importRequest``.
+  package static let subscriptionImports = NotificationFamily(
+    rawValue: "subscription-imports", topic: "millrace.subscription-imports")
+
   /// All notification families that Millrace ships a topic for.
   public static let all: Set<NotificationFamily> = [
     .subscriptions, .purchases, .refunds, .renewalExtensions, .consumptionRequests, .externalPurchases,

@@ -6,4 +6,6 @@ public enum NotificationOrigin: String, Sendable, Hashable, CaseIterable {
   case history
   /// A replay sent it again from one of Millrace's topics.
   case replay
+  /// An operator's command wrote it.
+  case command
 }

@@ -23,7 +23,10 @@ package struct RecordMatcher: Sendable {
   /// Creates a matcher for a selection.
   package init(_ selection: RecordSelection) {
     self.selection = selection
-    let prefixes = [NotificationRecord.v2TypePrefix, NotificationRecord.v1TypePrefix, FoundRefundRecord.typePrefix]
+    let prefixes = [
+      NotificationRecord.v2TypePrefix, NotificationRecord.v1TypePrefix, FoundRefundRecord.typePrefix,
+      ImportRecord.typePrefix,
+    ]
     types = selection.types.flatMap { type in prefixes.map { Array(($0 + type).utf8) } }
     func bytes(_ texts: [String]) -> [[UInt8]] { texts.map { Array($0.utf8) } }
     subtypes = bytes(selection.subtypes)

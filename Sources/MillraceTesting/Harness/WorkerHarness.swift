@@ -219,6 +219,9 @@ public actor WorkerHarness {
     }
   }
 
+  /// Returns all records ever written to a topic, such as one of the worker's output topics.
+  public func records(in topic: String) -> [ConsumerRecord] { log.records(in: topic) }
+
   /// Makes the worker measure its lag, as it does every few seconds in production.
   public func measureLag() async { await runtime.measureLag() }
 

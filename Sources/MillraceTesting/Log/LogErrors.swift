@@ -3,7 +3,6 @@
 internal import KafkaClient
 
 extension KafkaError.Code {
-  static let noOffsetReset = Self(rawValue: -140)
   static let illegalGeneration = Self(rawValue: 22)
   static let unknownMember = Self(rawValue: 25)
   static let state = Self(rawValue: -172)

@@ -16,6 +16,8 @@ public struct AppStoreNotification: Sendable {
     case v1(ResponseBodyV1)
     /// A transaction signed by Apple that was found by querying the API, not received as a notification.
     case found(JWSTransactionDecodedPayload)
+    /// A request to ask Apple about a purchase. Only the key says which.
+    case request
   }
 
   /// `notificationUUID`; for a version 1 notification, the SHA-256 of its body in hexadecimal.
@@ -70,7 +72,7 @@ public struct AppStoreNotification: Sendable {
     switch content {
     case .v2(let verified): verified.transaction?.payload
     case .found(let transaction): transaction
-    case .v1: nil
+    case .v1, .request: nil
     }
   }
   /// The renewal info of the notification, if there is one.

@@ -93,7 +93,8 @@ extension Outcome.Results {
   /// Returns a copy that also stores a state. The value is stored as JSON, at most 64 KiB with the name; nil removes the
   /// state.
   /// - Parameter row: A record with the same content for other readers. List its topic in
-  ///   ``NotificationWorker/outputTopics``.
+  ///   ``NotificationWorker/outputTopics``. Its key is the state's name or what follows the name's last slash. Otherwise
+  ///   the row stays when the customer is erased.
   /// - Throws: `EncodingError` for a value that JSON cannot represent.
   public func keeping<Value: Encodable>(
     _ name: String, encoding value: Value?, row: OutputRecord? = nil

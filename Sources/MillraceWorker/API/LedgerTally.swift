@@ -70,7 +70,7 @@ struct WorkerLedgers: Sendable {
             tally.counters[name] = count
           case .effect(let name, let effect) where prefixes.contains { name.hasPrefix($0) }:
             tally.effects[name] = effect.map { EffectStatus($0) }
-          case .counter, .effect, .handled, .timer, .tail, .state, .page, .owner: break
+          case .counter, .effect, .handled, .timer, .tail, .state, .page, .owner, .erasure: break
           }
         }
       }

@@ -58,6 +58,8 @@ public enum NotificationEvent: Sendable, Hashable {
   /// A refunded transaction that was found by querying the API, not received as a notification. See
   /// ``NotificationFamily/foundRefunds``.
   case foundRefund
+  /// A request to ask Apple about a purchase, written by a command.
+  case importRequest
   /// A type that this version does not know. Both values are as Apple wrote them.
   case unrecognized(String?, Subtype?)
 

@@ -42,7 +42,8 @@ public protocol NotificationWorker: Sendable {
   /// The topics, other than its events topic, that the worker writes to, without the deployment's prefix.
   ///
   /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
-  /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed.
+  /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed. When a
+  /// customer is erased, the worker writes a record without a value to each of them.
   static var outputTopics: Set<String> { get }
   /// The default settings, which the configuration can override.
   static var policy: WorkerPolicy { get }
@@ -86,7 +87,7 @@ public protocol NotificationWorker: Sendable {
   ///
   /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
   /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the shortest
-  /// retry delay.
+  /// retry delay; if a call has to wait for Apple's rate limit, when the call is allowed.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 

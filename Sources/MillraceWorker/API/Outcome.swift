@@ -1,6 +1,7 @@
 // The result of a handler. A value: the runtime writes everything that it contains in one transaction.
 
 public import AppStore
+package import KafkaClient
 
 /// The result of a handler: a decision, and the timers and records to write with it.
 ///
@@ -175,7 +176,8 @@ extension Outcome.Results {
 
   /// Returns a copy that also stores a state.
   /// - Parameter row: A record with the same content for other readers. List its topic in
-  ///   ``NotificationWorker/outputTopics``.
+  ///   ``NotificationWorker/outputTopics``. Its key is the state's name or what follows the name's last slash. Otherwise
+  ///   the row stays when the customer is erased.
   public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Self {
     var results = self
     results.states.append(Outcome.State(name: name, value: value, row: row))
@@ -200,6 +202,8 @@ public struct OutputRecord: Sendable, Hashable {
   public var value: [UInt8]?
   /// The value's media type, written as the header `content-type`.
   public var contentType: String?
+  /// More headers.
+  package var headers: [RecordHeader] = []
 
   /// Creates a record.
   public init(topic: String, key: String, value: [UInt8]?, contentType: String? = "application/json") {

@@ -13,7 +13,9 @@ package struct APIShares: Sendable, Hashable {
   static let calls: [String: Set<APIEndpoint>] = [
     "refunds": [.getTransactionInfo],
     "renewal-extensions": [.extendSubscriptionRenewalDate, .getAllSubscriptionStatuses, .getMassExtendStatus],
+    "subscriptions": [.getAllSubscriptionStatuses, .getTransactionInfo],
     "consumption": [.sendConsumptionInformation, .sendConsumptionInformationV1],
+    "decoder": [],
   ]
 
   /// Returns the endpoints that a worker is known to call; nil for a worker that does not ship with Millrace.

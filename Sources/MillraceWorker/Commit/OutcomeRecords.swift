@@ -44,7 +44,7 @@ struct OutcomeRecords: Sendable {
   func output(_ record: OutputRecord) -> ProducerRecord {
     ProducerRecord(
       topic: prefix + record.topic, key: Array(record.key.utf8), value: record.value,
-      headers: record.contentType.map { [RecordHeader("content-type", $0)] } ?? [])
+      headers: (record.contentType.map { [RecordHeader("content-type", $0)] } ?? []) + record.headers)
   }
 
   /// Creates the copy of a delayed record: same bytes, key and partition, with its delivery history in headers.

@@ -39,6 +39,21 @@ struct NotificationDecoder: NotificationDecoding {
       return try await decodeV2(bytes, record, envelope, history)
     case .found:
       return try await decodeFound(bytes, id, record, envelope, history)
+    case .request:
+      let request: ImportRecord?
+      do {
+        request = try ImportRecord(bytes, bundleId: envelope.bundleId, environment: envelope.environment)
+      } catch {
+        throw UndecodableRecord(reason: .malformed, description: "not a request: \(error)")
+      }
+      guard let request, request.id == id else {
+        throw UndecodableRecord(reason: .headers, description: "ce_id does not match the request")
+      }
+      try Self.check(request.transactionId, record, envelope)
+      return AppStoreNotification(
+        id: id, event: .importRequest, content: .request, key: request.transactionId, bundleId: request.bundleId,
+        environment: request.environment, signedDate: nil, bytes: bytes, history: history,
+        traceParent: envelope.traceParent)
     case .v1:
       do {
         let body = try ResponseBodyV1(parsing: bytes)

@@ -168,6 +168,19 @@ struct KeyedScheduler<Record: Sendable>: Sendable {
     waiting -= 1
   }
 
+  /// Returns the key of a record that is with a handler; nil if the record is finished.
+  func key(of number: UInt64) -> [UInt8]? {
+    guard let job = place(of: number, in: .working) ?? place(of: number, in: .waiting) else { return nil }
+    return lines[inside[job].line].key
+  }
+
+  /// Returns the number of the record of a key that is with a handler; nil if there is none.
+  func running(of key: [UInt8]) -> UInt64? {
+    guard let line = lineOfKey[key], lines[line].isBusy else { return nil }
+    let job = (0..<inside.count).first { inside[$0].phase != .free && inside[$0].line == line }
+    return job.map { inside[$0].generation << Self.placeBits | UInt64($0) }
+  }
+
   /// The outcome of a record is decided, so the record leaves, and the next record of its key may run. The caller must
   /// stage the outcome in the ledger (``Ledger/stage(_:)``) before it calls ``next()`` again.
   mutating func decided(_ number: UInt64) {

@@ -119,6 +119,7 @@ struct LaneItem: Sendable {
         switch envelope.version {
         case .v1: known.v1.contains(name)
         case .found: name == FoundRefundRecord.typeName
+        case .request: name == ImportRecord.typeName
         case .v2, nil: known.v2.contains(name)
         }
       return isKnown ? name : "unknown"

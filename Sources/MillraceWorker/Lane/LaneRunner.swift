@@ -18,6 +18,7 @@ struct LaneParts: Sendable {
   var planner: OutcomePlanner
   var handler: any LaneHandling
   var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
+  var erasure = ErasureRules()
   var committer: Committer
   /// The time limits of handler runs.
   var limits: TimeLimits
@@ -27,7 +28,9 @@ struct LaneParts: Sendable {
 
   /// The part that the decisions of a lane depend on.
   var rules: LaneRules {
-    LaneRules(policy: policy, topics: topics, planner: planner, deadline: deadline, metrics: metrics, logger: logger)
+    LaneRules(
+      policy: policy, topics: topics, planner: planner, deadline: deadline, erasure: erasure, metrics: metrics,
+      logger: logger)
   }
 }
 
@@ -267,7 +270,7 @@ actor LaneRunner {
     guard counts(run) else { return .gone }
     let now = parts.clock.wallTime
     let receipt = WriteReceipt()
-    let step = state.beginEffect(name, body: body, receipt: receipt, now: now)
+    let step = state.beginEffect(name, body: body, of: run.job, receipt: receipt, now: now)
     carryOut()
     switch step {
     case .ended(let result): return .ended(result)
@@ -287,7 +290,9 @@ actor LaneRunner {
   }
 
   /// Whether the outcome and the effects of a run still count.
-  private func counts(_ run: LaneEffectRecorder) -> Bool { state.acceptsOutcomes && !run.isClosed }
+  private func counts(_ run: LaneEffectRecorder) -> Bool {
+    state.acceptsOutcomes && !run.isClosed && !state.isWithdrawn(run.job)
+  }
 
   /// Returns the status of an effect, including uncommitted changes.
   func status(of name: String) -> EffectStatus? { state.ledger.effect(name).map { EffectStatus($0) } }
@@ -349,6 +354,16 @@ extension LaneRunner: CommitLane {
     let receipt = WriteReceipt()
     state.submit(
       LaneWrite(lane: epoch, records: records, isUrgent: true, receipt: receipt), settingAgain: timers)
+    carryOut()
+    return await receipt.fate()
+  }
+
+  /// Erases what the lane has about a record key, and returns the result of the write.
+  func erase(
+    _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, records: @Sendable ([String]) -> [ProducerRecord]
+  ) async -> CommitResult {
+    let receipt = WriteReceipt()
+    state.erase(key, as: mark, erasure, receipt: receipt, records: records)
     carryOut()
     return await receipt.fate()
   }

@@ -14,6 +14,7 @@ struct LaneRules: Sendable {
   var planner: OutcomePlanner
   /// Returns the time after which a notification is no longer worth handling.
   var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
+  var erasure = ErasureRules()
   /// Counts what the lane decides.
   var metrics: WorkerMetrics
   var logger: Logger
@@ -75,7 +76,6 @@ struct LaneState: Sendable {
   private var uncommitted = 0
   /// The bytes of the records in these writes.
   private var uncommittedBytes = 0
-  private var timers = DueHeap<String>(places: .max)
   /// The due timers that are queued with the records of their key.
   private var firing: Set<String> = []
   /// Whether due work waits for a place. Then the next record or timer that leaves the lane is news for the clock.
@@ -88,6 +88,8 @@ struct LaneState: Sendable {
   private var runningTimers: [String: UInt64] = [:]
   /// The number of calls that wait for a rate-limit slot at Apple.
   private var waits = 0
+  /// The runs whose customer was erased while they ran. Their outcomes are dropped.
+  private var withdrawn: Set<UInt64> = []
 
   private var actions = LaneActions()
 
@@ -114,7 +116,6 @@ struct LaneState: Sendable {
     waiting = rules.planner.schedule.delays.map { _ in
       DueHeap(places: policy.recordsInFlight, bytes: policy.bytesInFlight)
     }
-    for (name, timer) in ledger.timers { _ = timers.insert(name, due: timer.at) }
     rules.metrics.ledger(ledger.count, lane: epoch.lane)
   }
 
@@ -147,7 +148,7 @@ struct LaneState: Sendable {
   /// The offsets that the lane has read up to, whether it is idle, and the numbers of running handlers, of calls that
   /// wait for a rate-limit slot, and of records in memory.
   func rest(now: Timestamp) -> LaneRest {
-    let isAnythingDue = (waiting.map(\.nextDue) + [timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
+    let isAnythingDue = (waiting.map(\.nextDue) + [ledger.timers.nextDue]).contains { $0.map { $0 <= now } ?? false }
     let isStill = uncommitted == 0 && !isAnythingDue
     return LaneRest(
       taken: taken.dictionary, isQuiet: isStill && keys.count == keys.waiting, isStill: isStill, handlers: keys.working,
@@ -167,29 +168,6 @@ struct LaneState: Sendable {
     ledger.dropStaged()
     return ledger
   }
-}
-
-/// The work that a lane holds.
-struct LaneRest: Sendable {
-  /// The offset after the last record that was read, by source.
-  var taken: [String: Int64]
-  /// Whether no handler is ready or running, except in a wait, and nothing is due or being committed.
-  var isQuiet: Bool
-  /// Whether nothing is due or being committed. Handlers may still run.
-  var isStill: Bool
-  var handlers: Int
-  /// The number of calls that wait for a rate-limit slot.
-  var waits: Int
-  /// The number of records in memory.
-  var held: Int
-}
-
-/// How far a lane has come in its sources.
-struct LaneProgress: Sendable {
-  /// The offsets up to which the lane has read and the group has committed, by source.
-  var offsets: [String: (read: Int64, committed: Int64)]
-  /// The age of the oldest unfinished record; zero if there is none.
-  var age: Duration
 }
 
 // MARK: - Records arrive
@@ -285,7 +263,7 @@ extension LaneState {
     releaseDue(at: now)
     sweep(at: now)
     // Records and timers that are due but have no place do not count: the next record that leaves the lane is news.
-    return (waiting.map(\.nextDue) + [timers.nextDue]).compactMap(\.self).filter { $0 > now }
+    return (waiting.map(\.nextDue) + [ledger.timers.nextDue]).compactMap(\.self).filter { $0 > now }
       .reduce(sweptAt + Self.sweepInterval, min)
   }
 
@@ -331,18 +309,14 @@ extension LaneState {
   /// runs at the same time, so a handler can read its state safely. Timers have places of their own: otherwise a full
   /// lane would not fire any.
   private mutating func fireTimers(at now: Timestamp) {
-    while let name = timers.firstDue(at: now) {
-      guard firing.count < rules.policy.parallelism else {
-        isHeldUp = true
-        return
-      }
-      _ = timers.popDue(at: now)
-      // The timer may have been withdrawn or moved since. A moved one has another entry in the heap.
+    for name in ledger.takeDueTimers(at: now, upTo: rules.policy.parallelism - firing.count) {
+      // A write that is not committed may withdraw or move the timer. Its commit tells the ledger.
       guard let timer = ledger.timer(name), timer.at <= now, firing.insert(name).inserted else { continue }
       _ = keys.admit(
         .timer(name), key: timer.key, group: FiredTimer.typeLabel, bytes: timer.payload.count, deadline: timer.at,
         hasOwnPlace: true)
     }
+    if let next = ledger.timers.nextDue, next <= now { isHeldUp = true }
   }
 
   /// Removes entries older than the horizon from the ledger, and from its topic with tombstones.
@@ -378,6 +352,7 @@ extension LaneState {
         delays: schedule.delays, nextDue: waiting.map(\.nextDue), started: startedAt, now: now
       ).hasPassed(handled)
     }
+    if isErased(item) { return drop(number, item) }
     let attempt: Int
     var digest: UInt32?
     // Ask the ledger first: a notification that is done or dead neither waits nor counts as the cause of a crash.
@@ -415,8 +390,7 @@ extension LaneState {
     actions.jobs.append(.record(number, item, replacing: digest, isNamed: watch.isOneAtATime))
   }
 
-  /// Starts a timer. A record of its key may have withdrawn or moved it meanwhile; a moved timer has another entry in
-  /// the heap.
+  /// Starts a timer, unless a record of its key has withdrawn or moved it meanwhile.
   private mutating func start(_ number: UInt64, timer name: String, now: Timestamp) {
     guard let timer = ledger.timer(name), timer.at <= now else { return decided(number, timer: name) }
     let mark = PoisonDetector.mark(of: name, timer)
@@ -465,6 +439,14 @@ extension LaneState {
   mutating func ended(_ job: LaneJob, _ result: HandlerResult, open: Set<String>, began: Timestamp, now: Timestamp) {
     for name in open { ledger.leaveEffect(name) }
     keys.resume(job.number)
+    guard withdrawn.remove(job.number) == nil else {
+      switch job {
+      case .record(let number, let item, _, _): return drop(number, item)
+      case .timer(let number, let name, let timer, _):
+        decided(number, timer: name)
+        return submit(LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer)))
+      }
+    }
     switch job {
     case .record(let number, let item, let replacing, _):
       ended(number, item, result, replacing: replacing, began: began, now: now)
@@ -492,10 +474,16 @@ extension LaneState {
   ) {
     let fired = FiredTimer(name, timer)
     guard case .decided(let outcome) = result, let plan = rules.planner.plan(fired, outcome, now: now) else {
-      // A timer has no record to delay. It is set again, and stays in the ledger until it succeeds.
-      rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
+      // A timer has no record to delay. It stays in the ledger until it succeeds.
       decided(number, timer: name)
-      return expect(name, due: now + rules.planner.schedule.shortest)
+      if case .failed(.wait(let turn), _, _) = result {
+        ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
+      } else {
+        rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
+        ledger.postponeTimer(name, until: now + rules.planner.schedule.shortest)
+      }
+      actions.isTimeNews = true
+      return
     }
     if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
     var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer), records: plan.records)
@@ -505,10 +493,10 @@ extension LaneState {
       if !isSetAgain { write.entries.append(.timer(name, nil)) }
     } else if let moved = ledger.timer(name) {
       // A notification has moved the timer while it ran, so it will fire again.
-      expect(name, due: moved.at)
+      ledger.postponeTimer(name, until: moved.at)
     }
     write.entries += timerEntries(plan.timers, key: timer.key)
-    keep(plan.states, in: &write)
+    keep(plan.states, key: timer.key, in: &write)
     write.entries += counterEntries(plan.counts)
     decided(number, timer: name)
     submit(write)
@@ -552,7 +540,7 @@ extension LaneState {
     }
     let timers = plan.timers(replacing: replacing, began: began ?? now)
     if !timers.isEmpty { write.entries += timerEntries(timers, key: item.key) }
-    keep(plan.states, in: &write)
+    keep(plan.states, key: item.key, in: &write)
     // A reapplied notification was counted when it was first done.
     if replacing == nil, !plan.counts.isEmpty { write.entries += counterEntries(plan.counts) }
     decided(number, item)
@@ -570,9 +558,9 @@ extension LaneState {
   }
 
   /// Adds the states that change to a write, each with its table row.
-  private func keep(_ states: [KeptState], in write: inout LaneWrite) {
+  private func keep(_ states: [KeptState], key: [UInt8], in write: inout LaneWrite) {
     for state in states where ledger.state(state.name) != state.value {
-      write.entries.append(.state(state.name, state.value))
+      write.entries.append(.state(state.name, state.value.map { StoredState($0, name: state.name, key: key) }))
       if let row = state.row { write.records.append(row) }
     }
   }
@@ -592,11 +580,9 @@ extension LaneState {
     return ledger.entries(delaying: id, key: LedgerKey(hashing: item.key), as: handled)
   }
 
-  private mutating func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
+  private func timerEntries(_ changes: [Outcome.Timer], key: [UInt8]) -> [LedgerEntry] {
     changes.map { change in
-      guard let at = change.at else { return .timer(change.name, nil) }
-      expect(change.name, due: at)
-      return .timer(change.name, LaneTimer(at: at, key: key, payload: change.payload))
+      .timer(change.name, change.at.map { LaneTimer(at: $0, key: key, payload: change.payload) })
     }
   }
 
@@ -604,21 +590,17 @@ extension LaneState {
     counts.sorted { $0.key < $1.key }.map { ledger.adding($0.value, to: $0.key) }
   }
 
-  private mutating func expect(_ timer: String, due: Timestamp) {
-    _ = timers.insert(timer, due: due)
-    actions.isTimeNews = true
-  }
 }
 
 // MARK: - Effects and waits of a run
 
 extension LaneState {
-  /// Begins an effect, and writes its intent if there is none yet.
+  /// Begins an effect of a run, and writes its intent if there is none yet.
   /// - Parameter receipt: Settled when the intent is written.
   mutating func beginEffect(
-    _ name: String, body: [UInt8], receipt: WriteReceipt, now: Timestamp
+    _ name: String, body: [UInt8], of number: UInt64, receipt: WriteReceipt, now: Timestamp
   ) -> Ledger.EffectStep {
-    let step = ledger.beginEffect(name, body: body, now: now)
+    let step = ledger.beginEffect(name, body: body, key: keys.key(of: number) ?? [], now: now)
     if case .write(let entry) = step {
       submit(LaneWrite(lane: epoch, entries: [entry], isUrgent: true, receipt: receipt))
     }
@@ -654,6 +636,53 @@ extension LaneState {
   mutating func endWaiting(of number: UInt64?) {
     waits -= 1
     if let number { keys.resume(number) }
+  }
+}
+
+// MARK: - Erasure
+
+extension LaneState {
+  /// Whether a record would bring an erased customer back.
+  private func isErased(_ item: LaneItem) -> Bool {
+    guard ledger.hasErasures else { return false }
+    let isNotification = item.envelope.version != .found && item.envelope.version != .request
+    return rules.erasure.refuse(item.key, signed: isNotification ? item.envelope.time : nil) { mark in
+      ledger.erasure(LedgerKey(prefixOf: mark))?.at
+    }
+  }
+
+  /// Finishes a record of an erased customer without an outcome.
+  private mutating func drop(_ number: UInt64, _ item: LaneItem) {
+    let id = item.ledgerID
+    var write = LaneWrite(lane: epoch, finishes: item.position)
+    // Later records of the key may wait for this one. A record that only claims an id must not block the genuine one.
+    if case .delayed? = ledger[id]?.state {
+      write.entries = resolving(id, item, Handled(.done(digest: OutcomeDigest().value), at: item.firstWritten))
+    }
+    rules.metrics.skipped(LedgerVerdict.Skip.erased.rawValue, type: item.typeLabel)
+    decided(number, item)
+    submit(write)
+  }
+
+  /// Whether a run no longer counts, because its customer was erased.
+  func isWithdrawn(_ number: UInt64) -> Bool { withdrawn.contains(number) }
+
+  /// Erases everything that the lane has about a record key, and leaves a mark.
+  ///
+  /// - Parameters:
+  ///   - records: Returns the records to write with it, from the names of the erased states.
+  ///   - receipt: Settled when everything is written.
+  mutating func erase(
+    _ key: [UInt8], as mark: LedgerKey, _ erasure: Erasure, receipt: WriteReceipt,
+    records: ([String]) -> [ProducerRecord]
+  ) {
+    if let run = keys.running(of: key) { withdrawn.insert(run) }
+    let entries = ledger.entries(erasing: key)
+    let states = entries.compactMap { if case .state(let name, _) = $0 { name } else { nil } }
+    submit(
+      LaneWrite(
+        lane: epoch, records: records(states), entries: entries + [.erasure(mark, erasure)], isUrgent: true,
+        receipt: receipt))
   }
 }
 
@@ -711,7 +740,10 @@ extension LaneState {
   /// Applies writes that were committed, and starts what may run now.
   mutating func committed(_ writes: [LaneWrite], as sealed: SealedWrites, now: Timestamp) {
     for write in writes {
-      for entry in write.entries { ledger.settle(entry) }
+      for entry in write.entries {
+        ledger.settle(entry)
+        if case .timer(_, .some) = entry { actions.isTimeNews = true }
+      }
       if let timer = write.fires { watch.settled(timer: timer) }
       if let position = write.finishes {
         watermarks.finish(position)

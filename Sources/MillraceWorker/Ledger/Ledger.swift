@@ -28,10 +28,14 @@ struct Ledger: Sendable {
 
   private var handled = HandledTable()
   private var effects: [String: Effect] = [:]
-  private var committedTimers: [String: LaneTimer] = [:]
   private var counters: [String: Int64] = [:]
   private var tails: [LedgerKey: LedgerKey] = [:]
-  private var states = StateTable()
+  private var states = CompactTable()
+  private var erasures: [LedgerKey: Erasure] = [:]
+  /// Whether an erasure has been staged.
+  private var isErasing = false
+  /// The timers that are in Kafka.
+  private(set) var timers = TimerTable()
   /// The pages in the ledger topic, oldest first.
   private var pages = FIFO<LedgerPage.ID>()
   private var staged: [LedgerEntry.Name: Staged] = [:]
@@ -70,11 +74,14 @@ struct Ledger: Sendable {
   /// Returns a timer that is set.
   func timer(_ name: String) -> LaneTimer? {
     if case .timer(_, let timer)? = staged[.timer(name)]?.entry { return timer }
-    return committedTimers[name]
+    return timers[name]
   }
 
-  /// The timers that are in Kafka. A lane that starts has to wait for these.
-  var timers: [String: LaneTimer] { committedTimers }
+  /// Returns timers that are in Kafka and due, each one once.
+  mutating func takeDueTimers(at now: Timestamp, upTo count: Int) -> [String] { timers.takeDue(at: now, upTo: count) }
+
+  /// Lets a timer that was taken fire again from a time on.
+  mutating func postponeTimer(_ name: String, until time: Timestamp) { timers.postpone(name, until: time) }
 
   /// Returns the value of a counter of this lane.
   func counter(_ name: String) -> Int64 {
@@ -95,8 +102,8 @@ struct Ledger: Sendable {
 
   /// Returns the state that a handler stored under a name.
   func state(_ name: String) -> [UInt8]? {
-    if case .state(_, let value)? = staged[.state(name)]?.entry { return value }
-    return states[name]
+    if case .state(_, let state)? = staged[.state(name)]?.entry { return state?.value }
+    return states[name].map { StoredState(valid: $0).value }
   }
 
   /// Returns an effect; nil if it was never started.
@@ -116,6 +123,7 @@ struct Ledger: Sendable {
       stagedHandled[id, default: StagedHandled()].stage(handled)
       return
     }
+    if case .erasure = entry { isErasing = true }
     staged[entry.name] = Staged(entry: entry, outstanding: (staged[entry.name]?.outstanding ?? 0) + 1)
   }
 
@@ -141,6 +149,8 @@ struct Ledger: Sendable {
     staged.removeAll()
     stagedHandled.removeAll()
     performing.removeAll()
+    isErasing = false
+    timers.release()
   }
 
   /// Returns the entries that remove notifications older than the horizon. The caller stages and writes them.
@@ -181,10 +191,11 @@ struct Ledger: Sendable {
       // A completed effect stays completed, even if another owner writes an intent late.
       if case .ended? = effects[name]?.progress, case .intended? = effect?.progress { return }
       effects[name] = effect
-    case .timer(let name, let timer): committedTimers[name] = timer
+    case .timer(let name, let timer): timers[name] = timer
     case .counter(let name, let count): counters[name] = count
     case .tail(let key, let last): tails[key] = last
-    case .state(let name, let value): states[name] = value
+    case .state(let name, let state): states[name] = state?.bytes
+    case .erasure(let mark, let erasure): erasures[mark] = erasure
     case .page(let id, let page?):
       pages.append(id)
       for line in page.lines { handled[line.id] = line.handled }
@@ -212,12 +223,13 @@ struct Ledger: Sendable {
 
   /// Starts an effect. Unless the result is `ended` or `busy`, the effect belongs to this handler until
   /// ``endEffect(_:result:)``, ``withdrawEffect(_:)`` or ``leaveEffect(_:)``.
-  mutating func beginEffect(_ name: String, body: [UInt8], now: Timestamp) -> EffectStep {
+  /// - Parameter key: The record key of the notification.
+  mutating func beginEffect(_ name: String, body: [UInt8], key: [UInt8] = [], now: Timestamp) -> EffectStep {
     guard !performing.contains(name) else { return .busy }
     switch effect(name) {
     case nil:
       performing.insert(name)
-      return .write(.effect(name, Effect(intendedAt: now, progress: .intended(body: body))))
+      return .write(.effect(name, Effect(key: key, intendedAt: now, progress: .intended(body: body))))
     case .some(let effect):
       switch effect.progress {
       case .ended(let result): return .ended(result: result)
@@ -232,15 +244,70 @@ struct Ledger: Sendable {
   /// and writes it with the handler's outcome.
   mutating func endEffect(_ name: String, result: [UInt8]) -> LedgerEntry? {
     guard performing.remove(name) != nil, let effect = effect(name) else { return nil }
-    return .effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: result)))
+    // The customer was erased meanwhile.
+    if case .ended = effect.progress { return nil }
+    return .effect(name, Effect(key: effect.key, intendedAt: effect.intendedAt, progress: .ended(result: result)))
   }
 
   /// Returns the entry that removes an intent, or nil if the effect is not being performed. The caller stages it at
   /// once and writes it.
   mutating func withdrawEffect(_ name: String) -> LedgerEntry? {
-    performing.remove(name) == nil ? nil : .effect(name, nil)
+    guard performing.remove(name) != nil, case .intended? = effect(name)?.progress else { return nil }
+    return .effect(name, nil)
   }
 
   /// The handler ended without a result, so the result of the effect is unknown.
   mutating func leaveEffect(_ name: String) { performing.remove(name) }
+
+  // MARK: - Erasure
+
+  /// Whether a customer was erased in this lane.
+  var hasErasures: Bool { isErasing || !erasures.isEmpty }
+
+  /// Returns the mark of an erased customer, or nil if there is none.
+  func erasure(_ mark: LedgerKey) -> Erasure? {
+    if case .erasure(_, let erasure)? = staged[.erasure(mark)]?.entry { return erasure }
+    return erasures[mark]
+  }
+
+  /// The secrets with which the marks were computed.
+  var erasureFingerprints: Set<UInt32> { Set(erasures.values.map(\.fingerprint)) }
+
+  /// Returns the entries that erase everything that belongs to a record key. The names of effects stay, because an effect
+  /// must not be caused twice. Notifications are known by digests only.
+  func entries(erasing key: [UInt8]) -> [LedgerEntry] {
+    var entries: [LedgerEntry] = []
+    var (timerNames, stateNames) = (Set(timers.names(of: key)), Set(stateNames(of: key)))
+    var effectNames = Set(effects.filter { $0.value.key == key }.keys)
+    for name in staged.keys {
+      switch name {
+      case .timer(let name): timerNames.insert(name)
+      case .state(let name): stateNames.insert(name)
+      case .effect(let name): effectNames.insert(name)
+      case .handled, .counter, .tail, .page, .owner, .erasure: break
+      }
+    }
+    for name in timerNames.sorted() where timer(name)?.key == key { entries.append(.timer(name, nil)) }
+    for name in stateNames.sorted() {
+      let bytes: [UInt8]?
+      if case .state(_, let state)? = staged[.state(name)]?.entry { bytes = state?.bytes } else { bytes = states[name] }
+      guard let bytes, key.elementsEqual(name.utf8) || StoredState.hasKey(key, bytes[...]) else { continue }
+      entries.append(.state(name, nil))
+    }
+    for name in effectNames.sorted() {
+      guard let effect = effect(name), effect.key == key else { continue }
+      entries.append(.effect(name, Effect(intendedAt: effect.intendedAt, progress: .ended(result: []))))
+    }
+    return entries
+  }
+
+  private func stateNames(of key: [UInt8]) -> [String] {
+    var names = [String(decoding: key, as: UTF8.self)]
+    for segment in 0..<CompactTable.segmentCount {
+      states.forEach(in: segment) { name, bytes in
+        if StoredState.hasKey(key, bytes) { names.append(CompactTable.name(ofKey: name)) }
+      }
+    }
+    return names
+  }
 }

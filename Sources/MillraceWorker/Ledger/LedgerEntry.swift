@@ -57,9 +57,19 @@ struct Effect: Sendable, Hashable {
     case ended(result: [UInt8])
   }
 
+  /// The record key of the notification that began it; empty after the customer was erased.
+  var key: [UInt8] = []
   /// The time when the intent was first written.
   var intendedAt: Timestamp
   var progress: Progress
+}
+
+/// The mark of an erased customer.
+struct Erasure: Sendable, Hashable {
+  /// When the erasure was ordered. Notifications that Apple signed before are not handled.
+  var at: Timestamp
+  /// The secret with which the mark was computed (`ErasureKey.fingerprint`).
+  var fingerprint: UInt32
 }
 
 /// A timer that belongs to a lane.
@@ -85,12 +95,14 @@ enum LedgerEntry: Sendable, Hashable {
   /// The last waiting notification of a record key, for strict ordering.
   case tail(LedgerKey, LedgerKey?)
   /// A state that a handler stored, by name.
-  case state(String, [UInt8]?)
+  case state(String, StoredState?)
   /// Notifications that were done in one commit; see ``LedgerPage``.
   case page(LedgerPage.ID, LedgerPage?)
   /// The instance that last took over the lane. It says nothing about notifications. Its record ends the restore, because
   /// all records of earlier owners precede it.
   case owner(String?)
+  /// An erased customer, by mark.
+  case erasure(LedgerKey, Erasure?)
 
   /// The subject of an entry, which becomes the key of its record.
   enum Name: Sendable, Hashable {
@@ -102,6 +114,7 @@ enum LedgerEntry: Sendable, Hashable {
     case state(String)
     case page(LedgerPage.ID)
     case owner
+    case erasure(LedgerKey)
   }
 
   var name: Name {
@@ -114,6 +127,7 @@ enum LedgerEntry: Sendable, Hashable {
     case .state(let name, _): .state(name)
     case .page(let id, _): .page(id)
     case .owner: .owner
+    case .erasure(let mark, _): .erasure(mark)
     }
   }
 }

@@ -1,7 +1,7 @@
 // The encoding of ledger entries as records of the ledger topic. Every later version has to read this format: kinds and
 // fields are only added, and a changed layout gets a new version byte.
 //
-// Key: one kind byte, then 16 bytes of digest (`h`, `k`), a name in UTF-8 (`e`, `t`, `c`, `s`), 8 bytes (`p`) or nothing
+// Key: one kind byte, then 16 bytes of digest (`h`, `k`, `x`), a name in UTF-8 (`e`, `t`, `c`, `s`), 8 bytes (`p`) or nothing
 // (`o`). Value: one version byte, then fixed fields, most significant byte first; a tombstone removes.
 
 internal import AppStore
@@ -28,6 +28,7 @@ struct LedgerRecord: Sendable, Hashable {
     case state = 0x73  // s
     case page = 0x70  // p
     case owner = 0x6F  // o
+    case erasure = 0x78  // x
   }
 
   private enum Code {
@@ -56,13 +57,15 @@ extension LedgerRecord {
     case .tail(let key, let last):
       self.init(.tail, key.bytes, last.map { [Self.version] + $0.bytes })
     case .state(let name, let value):
-      self.init(.state, Array(name.utf8), value.map { [Self.version] + $0 })
+      self.init(.state, Array(name.utf8), value.map { [Self.version] + $0.bytes })
     case .page(let id, let page):
       var name = ByteWriter(Kind.page.rawValue)
       name.put(id.value)
       self.init(key: name.bytes, value: page.map(Self.value))
     case .owner(let instance):
       self.init(.owner, [], instance.map { [Self.version] + $0.utf8 })
+    case .erasure(let mark, let erasure):
+      self.init(.erasure, mark.bytes, erasure.map(Self.value))
     }
   }
 
@@ -90,17 +93,24 @@ extension LedgerRecord {
   }
 
   private static func value(_ effect: Effect) -> [UInt8] {
+    let (code, content) =
+      switch effect.progress {
+      case .intended(let body): (Code.intended, body)
+      case .ended(let result): (Code.ended, result)
+      }
     var value = ByteWriter(version)
-    switch effect.progress {
-    case .intended(let body):
-      value.put(Code.intended)
-      value.put(effect.intendedAt.millisecondsSince1970)
-      value.put(contentsOf: body)
-    case .ended(let result):
-      value.put(Code.ended)
-      value.put(effect.intendedAt.millisecondsSince1970)
-      value.put(contentsOf: result)
-    }
+    value.put(code)
+    value.put(effect.intendedAt.millisecondsSince1970)
+    value.put(UInt32(clamping: effect.key.count))
+    value.put(contentsOf: effect.key)
+    value.put(contentsOf: content)
+    return value.bytes
+  }
+
+  private static func value(_ erasure: Erasure) -> [UInt8] {
+    var value = ByteWriter(version)
+    value.put(erasure.at.millisecondsSince1970)
+    value.put(erasure.fingerprint)
     return value.bytes
   }
 
@@ -153,7 +163,7 @@ extension LedgerRecord {
     case .handled: return .handled(try id(), try read(Self.handled))
     case .timer: return .timer(try name(), try read(Self.timer))
     case .counter: return .counter(try name(), try read { (bytes) throws(LedgerRecordError) in try bytes.integer() })
-    case .state: return .state(try name(), try read { (bytes) throws(LedgerRecordError) in bytes.rest() })
+    case .state: return .state(try name(), try read(Self.state))
     case .tail:
       return .tail(
         try id(),
@@ -169,6 +179,12 @@ extension LedgerRecord {
         try read { (bytes) throws(LedgerRecordError) in
           guard let instance = String(validating: bytes.rest(), as: UTF8.self) else { throw .malformed }
           return instance
+        })
+    case .erasure:
+      return .erasure(
+        try id(),
+        try read { (bytes) throws(LedgerRecordError) in
+          Erasure(at: Timestamp(millisecondsSince1970: try bytes.integer()), fingerprint: try bytes.integer())
         })
     }
   }
@@ -227,11 +243,17 @@ extension LedgerRecord {
   private static func effect(_ bytes: inout ByteReader) throws(LedgerRecordError) -> Effect {
     let code: UInt8 = try bytes.integer()
     let intendedAt = Timestamp(millisecondsSince1970: try bytes.integer())
+    let count: UInt32 = try bytes.integer()
+    let key = try bytes.take(Int(count))
     switch code {
-    case Code.intended: return Effect(intendedAt: intendedAt, progress: .intended(body: bytes.rest()))
-    case Code.ended: return Effect(intendedAt: intendedAt, progress: .ended(result: bytes.rest()))
+    case Code.intended: return Effect(key: key, intendedAt: intendedAt, progress: .intended(body: bytes.rest()))
+    case Code.ended: return Effect(key: key, intendedAt: intendedAt, progress: .ended(result: bytes.rest()))
     default: throw .malformed
     }
+  }
+
+  private static func state(_ bytes: inout ByteReader) throws(LedgerRecordError) -> StoredState {
+    try StoredState(bytes: bytes.rest())
   }
 
   private static func timer(_ bytes: inout ByteReader) throws(LedgerRecordError) -> LaneTimer {

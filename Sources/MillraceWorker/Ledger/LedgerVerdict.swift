@@ -34,6 +34,8 @@ enum LedgerVerdict: Sendable, Hashable {
     case dead
     /// An older copy of a delayed record. At-least-once mode leaves such copies after a crash.
     case superseded
+    /// The customer was erased.
+    case erased
   }
 }
 

@@ -58,6 +58,9 @@ actor CommandConsumer {
     operations.status(of: command.item).map { $0.isOpen && $0.command.id == command.id } ?? false
   }
 
+  /// Whether no command for an item has succeeded or is open.
+  func isFree(_ item: String) -> Bool { operations.status(of: item)?.isFree ?? true }
+
   /// Returns the recorded progress of a replay, or nil if there is none yet.
   func place(of command: OperationCommand) -> ReplayPlace? { operations.status(of: command.item)?.place }
 

@@ -109,6 +109,7 @@ struct LaneCommands: Sendable {
     for command in batch where await consumer.isOpen(command) {
       switch (command.action, command.deadLetterOffset) {
       case (.discard, _): steps.append(CarriedOut(command, .done))
+      case (.erase(let customer), _): steps.append(try await erase(customer, for: command))
       case (_, let offset?): wanted[offset] = command
       case (_, nil): steps.append(CarriedOut(command, .failed("the item names no dead letter")))
       }

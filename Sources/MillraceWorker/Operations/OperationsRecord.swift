@@ -2,6 +2,7 @@
 
 package import AppStore
 package import KafkaClient
+internal import MillraceCore
 package import MillraceRecords
 
 /// An operator's command for one item of one worker.
@@ -14,6 +15,8 @@ package struct OperationCommand: Sendable, Hashable {
     case discard
     /// Send records of one partition again.
     case replay(ReplayPart)
+    /// Erase a customer. The customer's key is encrypted (`ErasureKey.seal`), because commands are kept for a year.
+    case erase(customer: String)
   }
 
   /// The value of ``worker`` if the program that issued the command executes it itself.
@@ -43,6 +46,17 @@ package struct OperationCommand: Sendable, Hashable {
   ) {
     (self.id, self.run, self.item, self.worker, self.lane, self.action) = (id, run, item, worker, lane, action)
     (self.why, self.by, self.at) = (why, by, at)
+  }
+
+  /// Returns the item of an erasure. A customer who came back can be erased again.
+  /// - Parameter mark: The customer's mark.
+  package static func erasure(of mark: [UInt8], command id: String) -> String { "erasures/\(Hex.text(mark))/\(id)" }
+
+  /// The mark of the customer that an erasure names; nil for other items.
+  package var erasedMark: [UInt8]? {
+    let parts = item.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == "erasures" else { return nil }
+    return Hex.bytes(Array(parts[1].utf8))
   }
 
   /// Returns the item of a dead letter, from its position in the worker's dead-letter topic.
@@ -201,6 +215,9 @@ extension OperationCommand {
     case "replay", "reapply":
       guard let part = ReplayPart(object, isReapply: name == "reapply") else { return nil }
       action = .replay(part)
+    case "erase":
+      guard let customer = object.text("customer") else { return nil }
+      action = .erase(customer: customer)
     default: return nil
     }
     (self.id, self.run, self.item, self.worker, self.lane) = (id, object.text("run"), item, worker, lane)
@@ -219,6 +236,9 @@ extension OperationCommand {
     case .replay(let part):
       object["action"] = part.isReapply ? "reapply" : "replay"
       object.members += part.members
+    case .erase(let customer):
+      object["action"] = "erase"
+      object["customer"] = .string(customer)
     }
     object["run"] = run.map { .string($0) }
     object["why"] = .string(why)

@@ -74,6 +74,7 @@ struct LaneStarter: Sendable {
       return (end, try await notices.survivors(of: Array(marks.values)))
     }
     try Task.checkCancellation()
+    try restored.withLock { ledger in try parts.erasure.check(ledger, lane: epoch.lane) }
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,

@@ -93,7 +93,8 @@ struct WorkerMembership: Sendable {
       isTransactional: parts.commit == .transactional, topics: parts.topics,
       planner: OutcomePlanner(
         records: OutcomeRecords(topics: parts.topics, prefix: parts.prefix), schedule: parts.policy.schedule),
-      handler: parts.handler, deadline: parts.deadline, committer: committer, limits: limits,
+      handler: parts.handler, deadline: parts.deadline, erasure: parts.erasure,
+      committer: committer, limits: limits,
       clock: parts.clock, metrics: parts.metrics, logger: parts.logger)
   }
 

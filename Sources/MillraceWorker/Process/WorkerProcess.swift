@@ -140,7 +140,8 @@ package enum WorkerProcess {
           tools: HandlerTools(
             clock: clock, clients: clients, ledgers: WorkerLedgers(topics: topics, log: log), logger: logger),
           metrics: metrics),
-        deadline: { Worker.deadline(of: $0, receivedAt: $1) }, budget: budget,
+        deadline: { Worker.deadline(of: $0, receivedAt: $1) }, erasure: try ErasureRules(configuration.privacy),
+        budget: budget,
         pauses: PauseChannel(
           topic: topics.control, log: log, pauses: pauses, budget: budget, logger: logger
         ) { metrics.unreadable($0, because: $1, logger) },

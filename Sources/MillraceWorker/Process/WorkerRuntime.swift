@@ -28,6 +28,7 @@ package struct WorkerRuntime: Service {
     var onStop = WorkerEntry.OnStop.keep
     var handler: any LaneHandling
     var deadline: @Sendable (NotificationEnvelope, Timestamp) -> Timestamp?
+    var erasure = ErasureRules()
     var budget: APIBudget?
     var pauses: PauseChannel?
     var clock: MillraceClock

@@ -45,6 +45,7 @@ extension BackfillOperation {
     return try await APIAccess.withClients(of: apps, configuration, clock: clock, budget: budget) { clients in
       var parts = Parts(log: log, clients: clients, admission: admission, catalog: catalog, clock: clock)
       parts.pauses = channel
+      parts.erased = try ErasedCustomers(configuration, on: log.log)
       return try await work(parts, budget)
     }
   }

@@ -20,6 +20,8 @@ package struct BackfillOperation: Sendable {
     package var admission: NotificationAdmission
     /// The deployment's topics.
     package var catalog: TopicCatalog
+    /// The customers whose notifications are not published; nil: there are none.
+    package var erased: ErasedCustomers?
     /// Announces a 429 to other processes; nil: no announcement.
     var pauses: PauseChannel?
     /// The notifications' clock.
@@ -143,7 +145,8 @@ package struct BackfillOperation: Sendable {
     let channel = parts.pauses
     return try await parts.log.log.withWriter { writer in
       let publisher = HistoryPublisher(
-        admission: parts.admission, router: parts.catalog.router, quarantine: quarantine, writer: writer,
+        admission: parts.admission, router: parts.catalog.router, erased: parts.erased, quarantine: quarantine,
+        writer: writer,
         clock: parts.clock)
       try await keep(.run(progress.run), writer)
       do {

@@ -21,6 +21,8 @@ struct HistoryPublisher: Sendable {
 
   let admission: NotificationAdmission
   let router: NotificationRouter
+  /// The customers whose notifications are not published; nil: there are none.
+  let erased: ErasedCustomers?
   /// The name of the quarantine topic in Kafka.
   let quarantine: String
   let writer: any LogWriter
@@ -38,12 +40,16 @@ struct HistoryPublisher: Sendable {
     records.reserveCapacity(items.count)
     let receivedAt = clock.wallTime
     let trace = TraceParent.continuing(nil)
+    let marks = try await erased?.recent() ?? ErasedCustomers.Marks()
     for item in items {
       let jws = item.jws.map { Array($0.utf8) }
       switch try await judge(jws) {
       case .success(let admitted):
-        records.append(
-          admitted.record(origin: .history, traceParent: trace, receivedAt: receivedAt, router: router).producerRecord)
+        let record = admitted.record(
+          origin: .history, traceParent: trace, receivedAt: receivedAt, router: router
+        ).producerRecord
+        guard !marks.include(record.key ?? [], signed: NotificationEnvelope(record.headers).time) else { continue }
+        records.append(record)
         outcome.published[admitted.typeLabel, default: 0] += 1
       case .failure(let refusal):
         let evidence = QuarantineRecord(

@@ -19,20 +19,31 @@ package struct OperationReport: Sendable, Hashable, Reportable {
     case unanswered
   }
 
-  /// An action on a dead letter.
+  /// An action on a dead letter or a customer.
   package enum Action: String, Sendable, Hashable, CaseIterable {
     /// Requeue it.
     case requeue
     /// Discard it for good.
     case discard
+    /// Erase the customer.
+    case erase
 
     /// The result of the action.
-    package var participle: String { self == .requeue ? "sent again" : "discarded" }
+    package var participle: String {
+      switch self {
+      case .requeue: "sent again"
+      case .discard: "discarded"
+      case .erase: "erased"
+      }
+    }
+
+    /// The name of the count in the audit trail.
+    var count: String { self == .requeue ? "requeued" : participle }
   }
 
   /// The action.
   package var action = Action.requeue
-  /// The item: `dead-letters/<lane>/<offset>`.
+  /// The item: `dead-letters/<lane>/<offset>` or `erasures/<mark>/<command>`.
   package var item: String
   /// The command's ID.
   package var command: String
@@ -108,7 +119,7 @@ package struct OperationSummary: Sendable, Hashable {
   package var passedOver = PassedOver()
 
   /// All counts zero.
-  package init() {}
+  package init(action: OperationReport.Action = .requeue) { self.action = action }
 
   /// The counts as one sentence.
   package var sentence: String {

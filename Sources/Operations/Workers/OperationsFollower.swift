@@ -14,11 +14,11 @@ actor OperationsFollower {
   private var operations: OperationsLog
   private var open: Set<String>
   private var asked: Set<String> = []
-  private var summary = OperationSummary()
+  private var summary: OperationSummary
   private var heardAt: MillraceClock.Instant
 
   init(
-    worker: String, _ commands: [OperationCommand], clock: MillraceClock,
+    worker: String, _ action: OperationReport.Action, _ commands: [OperationCommand], clock: MillraceClock,
     report: @escaping @Sendable (OperationReport) throws -> Void
   ) {
     self.commands = commands
@@ -28,7 +28,7 @@ actor OperationsFollower {
     operations = OperationsLog(worker: worker)
     open = Set(commands.map(\.id))
     heardAt = clock.now
-    if case .discard? = commands.first?.action { summary.action = .discard }
+    summary = OperationSummary(action: action)
   }
 
   /// The operator's latest control request for the run.
@@ -140,7 +140,12 @@ actor OperationsFollower {
 extension OperationsLog.Status {
   /// The status in a word or two.
   package var words: String {
-    let verb = if case .discard = command.action { "discarded" } else { "sent again" }
+    let verb =
+      switch command.action {
+      case .discard: "discarded"
+      case .erase: "erased"
+      case .requeue, .replay: "sent again"
+      }
     return switch outcome {
     case .done?: verb
     case .failed(let detail)?: "failed (\(detail))"

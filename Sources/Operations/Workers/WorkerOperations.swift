@@ -13,7 +13,7 @@ public struct WorkerOperations: Sendable {
   let log: any RecordLog
   let topics: WorkerTopics
   let prefix: String
-  private let author: String
+  let author: String
   private let source: String
   let clock: MillraceClock
   let note: @Sendable (String) -> Void
@@ -83,14 +83,14 @@ public struct WorkerOperations: Sendable {
 
   /// The workers of a catalog whose topics exist, sorted by name.
   package static func present(
-    in log: any RecordLog, among catalog: TopicCatalog, prefix: String,
+    in log: any RecordLog, among catalog: TopicCatalog, prefix: String, author: String = "",
     note: @escaping @Sendable (String) -> Void = { _ in }
   ) async throws -> [WorkerOperations] {
     let (before, behind) = ("millrace.", ".dead-letters")
     let names = catalog.topics.map(\.name).filter { $0.hasPrefix(before) && $0.hasSuffix(behind) }
       .map { String($0.dropFirst(before.count).dropLast(behind.count)) }.filter { WorkerEntry.isName($0) }
     let all = try names.sorted().map { name throws(OperationError) in
-      try WorkerOperations(worker: name, prefix: prefix, on: log, author: "", note: note)
+      try WorkerOperations(worker: name, prefix: prefix, on: log, author: author, note: note)
     }
     let counts = try await log.partitionCounts(of: all.map(\.topics.deadLetters), timeout: timeout)
     return all.filter { counts[$0.topics.deadLetters] != nil }
@@ -113,9 +113,7 @@ public struct WorkerOperations: Sendable {
     var seen: Set<DeadLetterID> = []
     let ids = ids.filter { seen.insert($0).inserted }
     try await check(ids)
-    var summary = OperationSummary()
-    summary.action = action
-    guard !ids.isEmpty else { return summary }
+    guard !ids.isEmpty else { return OperationSummary(action: action) }
     let (run, now) = (CommandID.new(), clock.wallTime)
     let commands = ids.map { id in
       OperationCommand(
@@ -125,14 +123,27 @@ public struct WorkerOperations: Sendable {
     }
     var chosen = selection?.json ?? ["ids": .array(ids.map { .string("\($0)") })]
     chosen["rate"] = rate.map { .integer(Int64($0)) }
+    return try await execute(
+      commands, of: run, action, choosing: chosen, why: why, rate: rate, patience: patience, begun: begun,
+      report: report)
+  }
+
+  /// Sends the commands of a run, waits for their results, and writes both to the audit trail.
+  func execute(
+    _ commands: [OperationCommand], of run: String, _ action: OperationReport.Action, choosing chosen: JSONObject,
+    why: String, rate: Int?, patience: Duration, begun: @Sendable (String) throws -> Void,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
+    let now = clock.wallTime
     let audit = AuditLog(on: log, prefix: prefix)
     func record(_ phase: AuditRecord.Phase, at time: Timestamp) -> AuditRecord {
       AuditRecord(
-        run: run, action == .requeue ? .requeue : .discard, phase, by: author, source: source, at: time, why: why,
+        run: run, AuditRecord.Action(rawValue: action.rawValue), phase, by: author, source: source, at: time, why: why,
         target: topics.worker, selection: chosen)
     }
     try await audit.append([record(.started(parts: 1), at: now)])
-    let follower = OperationsFollower(worker: topics.worker, commands, clock: clock, report: report)
+    let follower = OperationsFollower(worker: topics.worker, action, commands, clock: clock, report: report)
+    var summary: OperationSummary
     do {
       try begun(run)
       try await submit(to: follower, run: run, rate: rate, patience: patience)
@@ -197,8 +208,7 @@ public struct WorkerOperations: Sendable {
     let content = TopicTable(operations.topic, in: log, empty) { said, record in
       if let operation = said.passedOver.read(record) { _ = said.log.fold(operation) }
     }
-    var summary = OperationSummary()
-    summary.action = run.action == .discard ? .discard : .requeue
+    var summary = OperationSummary(action: run.action == .discard ? .discard : .requeue)
     let (said, passedOver) = try await content.current()
     summary.passedOver = passedOver
     for status in said.all.values where status.command.run == run.run {
@@ -329,7 +339,7 @@ extension OperationSummary {
   /// The counts for the audit trail.
   var counts: [AuditRecord.Count] {
     [
-      AuditRecord.Count(action == .requeue ? "requeued" : "discarded", Int64(done)),
+      AuditRecord.Count(action.count, Int64(done)),
       AuditRecord.Count("failed", Int64(failed)), AuditRecord.Count("lost", Int64(lost)),
       AuditRecord.Count("unanswered", Int64(unanswered)), AuditRecord.Count("withheld", Int64(withheld)),
     ]

@@ -17,8 +17,8 @@ import Testing
 
   /// The names of the project's scenarios. A listing would miss a file that was removed.
   private static let files = [
-    "consumption-request-day", "demo", "every-kind", "gap", "operations", "outage-mass-extension", "refund-wave",
-    "renewal-storm",
+    "consumption-request-day", "customers", "demo", "every-kind", "gap", "operations", "outage-mass-extension",
+    "refund-wave", "renewal-storm", "subscriptions",
   ]
 
   private static func file(_ name: String) throws -> Scenario {

@@ -76,7 +76,7 @@ enum Written {
     let since = withUnsafeBytes(of: UInt64(time.millisecondsSince1970).bigEndian) { Array($0) }
     return ProducerRecord(
       topic: "millrace.\(worker).ledger", partition: Murmur2.partition(of: Array(key.utf8), among: Deployment.lanes),
-      key: Array("e\(name)".utf8), value: code.map { [1, $0] + since + Array("told".utf8) },
+      key: Array("e\(name)".utf8), value: code.map { [1, $0] + since + [0, 0, 0, 0] + Array("told".utf8) },
       timestamp: time.millisecondsSince1970)
   }
 

@@ -76,6 +76,7 @@ import Testing
       let text = choice ?? samples[setting.kind] ?? standard ?? ""
       let name = EnvironmentVariables.name(of: setting.path)
       var environment = [name: text]
+      if setting.name == "postgres.url" { environment[name] = "postgresql://x" }
       // Settings that must be given together with this one.
       if setting.name == "ingress.tls.key" { environment["MILLRACE_INGRESS_TLS_CERTIFICATE"] = "x" }
       if setting.name == "ingress.tls.certificate" { environment["MILLRACE_INGRESS_TLS_KEY"] = "x" }

@@ -20,9 +20,10 @@ import Testing
     let expected =
       families.map { "appstore.notifications.\($0)" }
       + [
-        "appstore.consumption-answers", "appstore.entitlements", "appstore.transactions.refunds", "millrace.audit",
-        "millrace.backfills", "millrace.campaigns", "millrace.control", "millrace.operations", "millrace.quarantine",
-        "millrace.refund-checks",
+        "appstore.consumption-answers", "appstore.decoded.notifications", "appstore.decoded.transactions",
+        "appstore.entitlements", "appstore.purchases", "appstore.subscriptions", "appstore.transactions.refunds",
+        "millrace.audit", "millrace.backfills", "millrace.campaigns", "millrace.control", "millrace.operations",
+        "millrace.quarantine", "millrace.refund-checks", "millrace.subscription-imports",
       ]
     #expect(try Self.catalog().topics.map(\.name) == expected.sorted())
   }

@@ -5,7 +5,7 @@
 {{- $lanes := include "millrace.lanes" . | int -}}
 {{- $processes := (include "millrace.processes" . | fromJson).processes -}}
 {{- if not $processes -}}
-{{- fail "nothing is enabled: set ingress.enabled, one of workers.*.enabled, console.enabled, backfill.enabled or a consumer's enabled to true" -}}
+{{- fail "nothing is enabled: set ingress.enabled, one of workers.*.enabled, console.enabled, postgres.enabled, backfill.enabled or a consumer's enabled to true" -}}
 {{- end -}}
 {{- if eq (default "" $config.kafka.bootstrapServers) "" -}}
 {{- fail "config.kafka.bootstrapServers is empty: list your brokers, for example kafka-0.example.com:9092,kafka-1.example.com:9092" -}}
@@ -70,6 +70,9 @@
 {{- end -}}
 {{- end -}}
 {{- if .Values.console.enabled -}}{{- include "millrace.consoleChecks" . -}}{{- end -}}
+{{- if and .Values.postgres.enabled (not (dig "postgres" "url" "" .Values.config)) -}}
+{{- fail "postgres.enabled is true, but config.postgres.url is missing: set the connection URI of the database (docs/postgres.md)" -}}
+{{- end -}}
 {{- include "millrace.listenChecks" (dict "root" . "processes" $processes) -}}
 {{- range $process := $processes -}}
 {{- $settings := $process.settings -}}
@@ -107,7 +110,7 @@
 {{- end -}}
 {{- if hasPrefix "consumer-" $process.name -}}
 {{- $worker := first $process.workers -}}
-{{- if or (has $worker (list "refunds" "renewal-extensions" "consumption")) (hasPrefix "forward-" $worker) -}}
+{{- if or (has $worker (list "subscriptions" "refunds" "renewal-extensions" "consumption" "decoder")) (hasPrefix "forward-" $worker) -}}
 {{- fail (printf "consumers.%s has the name of a built-in worker and would share its group and ledger: rename it" $worker) -}}
 {{- end -}}
 {{- if not (dig "repository" "" (default (dict) $process.image)) -}}

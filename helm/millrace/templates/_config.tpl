@@ -98,8 +98,8 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- if not (has "tls" $grants) -}}
 {{- with $config.ingress -}}{{- $_ := unset . "tls" -}}{{- end -}}
 {{- end -}}
-{{- if not (has "console" $grants) -}}
-{{- $_ := unset $config "console" -}}
+{{- range $name := list "console" "postgres" "privacy" -}}
+{{- if not (has $name $grants) -}}{{- $_ := unset $config $name -}}{{- end -}}
 {{- end -}}
 {{- range $key := list "apps" "workers" -}}
 {{- if and (hasKey $config $key) (empty (get $config $key)) -}}{{- $_ := unset $config $key -}}{{- end -}}

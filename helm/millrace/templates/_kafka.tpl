@@ -27,7 +27,7 @@
 {{- define "millrace.urlPort" -}}
 {{- $parts := urlParse . -}}
 {{- $explicit := regexFind ":[0-9]+$" $parts.host | trimPrefix ":" -}}
-{{- if $explicit -}}{{- $explicit -}}{{- else if eq $parts.scheme "http" -}}80{{- else -}}443{{- end -}}
+{{- if $explicit -}}{{- $explicit -}}{{- else if eq $parts.scheme "http" -}}80{{- else if hasPrefix "postgres" $parts.scheme -}}5432{{- else -}}443{{- end -}}
 {{- end -}}
 
 {{/* KEDA's Kafka authentication, from config.kafka. Returns {"sasl", "tls", "secrets": […], "configMaps": […]} as JSON. */}}

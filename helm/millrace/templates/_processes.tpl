@@ -7,7 +7,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   command    the program and its arguments; the configuration file is in MILLRACE_CONFIG
   workers    the names of the workers it runs
   families   the notification families it reads, by worker
-  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, provider, console
+  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, provider, registry, postgres, privacy, console
   port       its port besides the admin port; 0: none
   settings   its values
   image      its image
@@ -22,22 +22,33 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   "settings" $values.ingress "image" $values.image) -}}
 {{- end -}}
 {{- $workers := $values.workers -}}
+{{- if $workers.subscriptions.enabled -}}
+{{- $all = append $all (dict "name" "subscriptions" "place" "workers.subscriptions" "kind" "StatefulSet"
+  "command" (list "millrace-subscriptions") "workers" (list "subscriptions")
+  "families" (dict "subscriptions" (list "subscriptions" "purchases" "refunds" "renewal-extensions" "advanced-commerce" "consent" "subscription-imports"))
+  "grants" (list "api" "privacy") "port" 0 "settings" $workers.subscriptions "image" $values.image) -}}
+{{- end -}}
 {{- if $workers.refunds.enabled -}}
 {{- $all = append $all (dict "name" "refunds" "place" "workers.refunds" "kind" "StatefulSet" "command" (list "millrace-refunds")
-  "workers" (list "refunds") "families" (dict "refunds" (list "refunds" "found-refunds")) "grants" (list "api") "port" 0
+  "workers" (list "refunds") "families" (dict "refunds" (list "refunds" "found-refunds")) "grants" (list "api" "privacy") "port" 0
   "settings" $workers.refunds "image" $values.image) -}}
 {{- end -}}
 {{- if $workers.renewalExtensions.enabled -}}
 {{- $all = append $all (dict "name" "renewal-extensions" "place" "workers.renewalExtensions" "kind" "StatefulSet"
   "command" (list "millrace-renewal-extensions") "workers" (list "renewal-extensions")
-  "families" (dict "renewal-extensions" (list "renewal-extensions")) "grants" (list "api") "port" 0
+  "families" (dict "renewal-extensions" (list "renewal-extensions")) "grants" (list "api" "privacy") "port" 0
   "settings" $workers.renewalExtensions "image" $values.image) -}}
 {{- end -}}
 {{- if $workers.consumption.enabled -}}
 {{- $all = append $all (dict "name" "consumption" "place" "workers.consumption" "kind" "StatefulSet"
   "command" (list "millrace-consumption") "workers" (list "consumption")
-  "families" (dict "consumption" (list "consumption-requests")) "grants" (list "api" "provider") "port" 0
+  "families" (dict "consumption" (list "consumption-requests")) "grants" (list "api" "provider" "privacy") "port" 0
   "settings" $workers.consumption "image" $values.image) -}}
+{{- end -}}
+{{- if $workers.decoder.enabled -}}
+{{- $all = append $all (dict "name" "decoder" "place" "workers.decoder" "kind" "StatefulSet" "command" (list "millrace-decoder")
+  "workers" (list "decoder") "families" (dict "decoder" (append (include "millrace.families" $root | fromJsonArray) "found-refunds"))
+  "grants" (list "registry" "privacy") "port" 0 "settings" $workers.decoder "image" $values.image) -}}
 {{- end -}}
 {{- if $workers.forward.enabled -}}
 {{- $names := list -}}
@@ -49,7 +60,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- end -}}
 {{- end -}}
 {{- $all = append $all (dict "name" "forward" "place" "workers.forward" "kind" "StatefulSet" "command" (list "millrace-forward")
-  "workers" $names "families" $families "grants" (list "receivers" "sharedSecrets") "port" 0
+  "workers" $names "families" $families "grants" (list "receivers" "sharedSecrets" "privacy") "port" 0
   "settings" $workers.forward "image" $values.image) -}}
 {{- end -}}
 {{- if $values.console.enabled -}}
@@ -60,16 +71,21 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   "workers" (list) "families" (dict) "grants" (list "console") "port" (int (dig "console" "port" 8081 $values.config))
   "settings" $values.console "image" $values.image) -}}
 {{- end -}}
+{{- if $values.postgres.enabled -}}
+{{- $all = append $all (dict "name" "postgres" "place" "postgres" "kind" "Deployment" "command" (list "millrace-postgres")
+  "workers" (list) "families" (dict) "grants" (list "postgres") "port" 0
+  "settings" $values.postgres "image" $values.image) -}}
+{{- end -}}
 {{- if $values.backfill.enabled -}}
 {{- $all = append $all (dict "name" "backfill" "place" "backfill" "kind" "Deployment" "command" (list "millrace" "backfill" "--follow")
-  "workers" (list) "families" (dict) "grants" (list "api") "port" 0
+  "workers" (list) "families" (dict) "grants" (list "api" "privacy") "port" 0
   "settings" $values.backfill "image" $values.image) -}}
 {{- end -}}
 {{- range $name, $given := $values.consumers -}}
 {{- if $given.enabled -}}
 {{- $standard := dict "staticMembership" true "autoscaling" (dict "enabled" false "minReplicas" 1 "maxReplicas" 2 "lagThreshold" 1000) -}}
 {{- $consumer := mergeOverwrite $standard (deepCopy $given) -}}
-{{- $grants := list -}}
+{{- $grants := list "privacy" -}}
 {{- if $consumer.appStoreAPI -}}{{- $grants = append $grants "api" -}}{{- end -}}
 {{- $all = append $all (dict "name" (printf "consumer-%s" $name) "place" (printf "consumers.%s" $name) "kind" "StatefulSet"
   "command" (default (list) $consumer.command) "workers" (list $name) "families" (dict $name (default (list) $consumer.families))
@@ -89,7 +105,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- end -}}
 
 {{- define "millrace.familyTopic" -}}
-{{- if eq . "found-refunds" -}}appstore.transactions.refunds{{- else -}}appstore.notifications.{{ . }}{{- end -}}
+{{- if eq . "found-refunds" -}}appstore.transactions.refunds{{- else if eq . "subscription-imports" -}}millrace.subscription-imports{{- else -}}appstore.notifications.{{ . }}{{- end -}}
 {{- end -}}
 
 {{/* A pod's termination grace period: preStopSeconds, shutdown.grace, and 15 s. The process exits by force 5 s after its

@@ -519,6 +519,37 @@ DASHBOARDS = {
             ),
         ],
     ),
+    "postgres": (
+        "Millrace: PostgreSQL",
+        [
+            (
+                "Tables",
+                [
+                    Panel(
+                        "Rows written by table",
+                        [(f"sum by (table) (rate(millrace_postgres_rows_total{RATE}))", "{{table}}")],
+                        "ops",
+                    ),
+                    Panel(
+                        "Records not written yet",
+                        [("sum by (topic) (millrace_postgres_lag_records)", "{{topic}}")],
+                    ),
+                    Panel(
+                        "Duration of a transaction",
+                        quantiles("millrace_postgres_transaction_duration_seconds"),
+                        "s",
+                    ),
+                    Panel(
+                        "Failures by SQLSTATE",
+                        [(f"sum by (code) (rate(millrace_postgres_failures_total{RATE})) or vector(0)", "{{code}}")],
+                        "ops",
+                        "connection: the server was not reached. MR001: another process wrote the same records.",
+                    ),
+                    number("Sessions", "sum(millrace_postgres_connected)"),
+                ],
+            ),
+        ],
+    ),
 }
 
 

@@ -367,11 +367,17 @@ def values_schema(page):
             ),
             "workers": closed(
                 {
+                    "subscriptions": worker(
+                        "Keeps a table of subscriptions and purchases, and publishes their changes: docs/subscriptions.md."
+                    ),
                     "refunds": worker(
                         "Publishes events about refunds and keeps a table of entitlements: docs/refunds.md."
                     ),
                     "renewalExtensions": worker("Retries failed renewal extensions: docs/renewal-extensions.md."),
                     "consumption": worker("Answers consumption requests: docs/consumption.md."),
+                    "decoder": worker(
+                        "Writes decoded records for consumers that cannot verify a token: docs/decoder.md."
+                    ),
                     "forward": worker("Forwards notifications to the receivers in config.forward: docs/forward.md."),
                 },
                 "The built-in workers.",
@@ -388,6 +394,10 @@ def values_schema(page):
                     ),
                 },
                 "The web console, behind your authenticating proxy.",
+            ),
+            "postgres": closed(
+                {**PROCESS, **REPLICAS},
+                "Writes tables, events and decoded notifications to PostgreSQL: docs/postgres.md.",
             ),
             "backfill": closed(
                 {**PROCESS, "replicas": count("The number of pods, always 1.", 1, maximum=1)},
@@ -503,6 +513,7 @@ THRESHOLDS = {
     "unavailablePerSecond": {"description": "503 responses per second.", "type": "number", "exclusiveMinimum": 0},
     "lagSeconds": count("Age of the oldest record that a lane has not finished, in seconds.", 1),
     "consumptionRiskSeconds": count("The same for the consumption worker, in seconds. Apple waits 12 hours.", 1),
+    "postgresLagRecords": count("How many records PostgreSQL may be behind Kafka.", 1),
     "backfillBehindSeconds": count("How far the backfill may be behind Apple's history, in seconds.", 1),
     "retryLatenessSeconds": {
         "description": "Delay between a retry's due time and its start, 99th percentile, in seconds.",

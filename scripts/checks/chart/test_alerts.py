@@ -57,6 +57,7 @@ def lateness(fast, slow):
     }
 
 
+POSTGRES_LAG = 'millrace_postgres_lag_records{topic="appstore.subscriptions",pod="a"}'
 LEAF = "millrace_ingress_apple_certificate_end_seconds"
 ACCEPTED = 'millrace_ingress_app_accepted_total{app="a",environment="Production",pod="p"}'
 
@@ -252,6 +253,9 @@ CASES = [
     ),
     Case("MillraceBackfillBehind", {BEHIND: "60+0x30 stale _x5 60+0x60"}, {33: 0, 60: 0}),
     Case("MillraceBackfillBehind", {BEHIND: "3000+0x60"}, {50: 0}),
+    Case("MillracePostgresBehind", {POSTGRES_LAG: "0+0x20 20000+0x40 0+0x20"}, {20: 0, 34: 0, 40: 1, 70: 0}),
+    Case("MillracePostgresBehind", {POSTGRES_LAG: "0+0x20 stale _x60"}, {30: 0, 45: 1}),
+    Case("MillracePostgresBehind", {POSTGRES_LAG: "9000+0x60"}, {60: 0}),
     Case(
         "MillraceCampaignDiffers",
         event("renewal-extensions", "campaign.differs", "_x10 1+0x120"),

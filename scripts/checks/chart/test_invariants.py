@@ -256,6 +256,8 @@ def egress(name, process):
         ("production", "forward", {9092, 80, 443, 8443}),
         ("production", "console", {9092}),
         ("production", "backfill", {9092, 80, 443}),
+        ("production", "postgres", {9092, 5432}),
+        ("production", "decoder", {9092, 80, 8081}),
         ("tls-sasl", "ingress", {9093, 9094}),
         ("consumers", "consumer-winback", {9092, 4317}),
         ("consumers", "consumer-loyalty", {9092, 443}),
@@ -278,14 +280,19 @@ def test_only_servers_accept_connections_besides_metrics():
     ("process", "expected"),
     [
         ("-ingress", {"app-store": ["shared-secret", "shared-secret-before"]}),
-        ("-refunds", {"app-store": ["apple.p8", "other.p8"]}),
-        ("-forward", {"app-store": ["shared-secret", "shared-secret-before"], "old-receiver": ["token"]}),
+        ("-refunds", {"app-store": ["apple.p8", "other.p8"], "erasure": ["key"]}),
+        (
+            "-forward",
+            {"app-store": ["shared-secret", "shared-secret-before"], "old-receiver": ["token"], "erasure": ["key"]},
+        ),
         ("-console", {}),
-        ("-backfill", {"app-store": ["apple.p8", "other.p8"]}),
+        ("-backfill", {"app-store": ["apple.p8", "other.p8"], "erasure": ["key"]}),
+        ("-postgres", {"database": ["password"]}),
+        ("-decoder", {"registry": ["password"], "erasure": ["key"]}),
     ],
 )
 def test_a_process_gets_only_the_credentials_it_needs(process, expected):
-    kind = "Deployment" if process in ("-ingress", "-console", "-backfill") else "StatefulSet"
+    kind = "Deployment" if process in ("-ingress", "-console", "-backfill", "-postgres") else "StatefulSet"
     assert secrets(of("production", kind, process)) == expected
 
 
@@ -315,7 +322,7 @@ def test_a_worker_is_a_static_member_with_the_name_of_its_pod(values, process):
 
 def test_static_membership_can_be_disabled_and_other_processes_have_none():
     assert "INSTANCE" not in str(container(of("production", "StatefulSet", "-forward"))["env"])
-    for process in ("-ingress", "-console", "-backfill"):
+    for process in ("-ingress", "-console", "-backfill", "-postgres"):
         assert "INSTANCE" not in str(container(of("production", "Deployment", process))["env"])
 
 
@@ -341,7 +348,8 @@ def test_on_stop_overrides_the_default():
 
 def test_the_topics_job_knows_every_running_worker():
     names = yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
-    assert set(names) == {"refunds", "renewal-extensions", "consumption", "forward-old", "forward-finance"}
+    ours = {"subscriptions", "refunds", "renewal-extensions", "consumption", "decoder"}
+    assert set(names) == ours | {"forward-old", "forward-finance"}
 
 
 def checksums(values):

@@ -106,6 +106,7 @@ CASES = [
         {"config": {"ingress": {"host": "localhost"}}},
         "config.ingress.host is localhost, which its Service cannot reach",
     ),
+    ("postgres without a database", {"postgres": {"enabled": True}}, "config.postgres.url is missing"),
     ("console for all", {"console": {"enabled": True}}, "console.allowFrom is empty, so any pod of the cluster"),
     (
         "console for all, with actions",

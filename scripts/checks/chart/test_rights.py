@@ -18,7 +18,9 @@ FOLDERS = {
     "`millrace-ingress`": ["Ingress"],
     "every worker": ["MillraceRecords/Topics/WorkerTopics.swift"]
     + [f"MillraceWorker/{path.name}" for path in (SOURCES / "MillraceWorker").iterdir() if path.name != "API"],
+    "`millrace-subscriptions` besides": ["Subscriptions/SubscriptionsWorker.swift"],
     "`millrace-refunds` besides": ["Refunds/RefundsWorker.swift", "Refunds/RefundEvents.swift"],
+    "`millrace-decoder` besides": ["Decoder/DecoderWorker.swift"],
     "`millrace-renewal-extensions` besides": ["RenewalExtensions"],
     "`millrace-consumption` besides": ["Consumption"],
     "`millrace-console`": ["Console/Tables", "Console/Actions", "Console/Reading"],
@@ -29,6 +31,8 @@ FOLDERS = {
     "`millrace replay`": ["Operations/Replay"],
     "`millrace campaigns`": ["Operations/Campaigns"],
     "`millrace refunds`": ["Refunds/Check"],
+    "`millrace subscriptions`": ["Subscriptions/Commands"],
+    "`millrace privacy`": ["Operations/Privacy/CustomerErasure.swift", "Operations/Privacy/ErasedCustomers.swift"],
     "`millrace doctor`": ["Operations/Doctor"],
 }
 # Expressions that read or write a topic without naming it.
@@ -36,6 +40,11 @@ BEHIND = {
     "AuditLog(": "millrace.audit",
     "topics.operations": "millrace.operations",
     "foundRefunds": "appstore.transactions.refunds",
+    "subscriptionImports": "millrace.subscription-imports",
+    "subscriptionsTopic": "appstore.subscriptions",
+    "purchasesTopic": "appstore.purchases",
+    "notificationsTopic": "appstore.decoded.notifications",
+    "transactionsTopic": "appstore.decoded.transactions",
 }
 
 

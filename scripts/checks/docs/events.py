@@ -30,6 +30,9 @@ class Documented:
             return
         self.worker, rest = self.id.split(".", 1)
         names = [name for known in (declared, literals) for name in (rest, self.id) if name in known]
+        if rest + "." in literals:
+            # One schema for all events whose names begin alike.
+            names = [f"{rest}.<event>"]
         if not names:
             raise SystemExit(f"topics/schemas/{self.file}: Sources contains no event of this name")
         self.event = names[0]

@@ -19,6 +19,8 @@ REPLICATION = 3
 
 HORIZON_DAYS = 8  # ledgerHorizon
 LEDGER_BYTES = 32  # upper bound of an entry in memory
+SUBSCRIPTION_BYTES = 300  # upper bound of a subscription's state and timer in memory
+SUBSCRIPTION_RECORDS = 1_200 + 450  # its row in appstore.subscriptions and its state in the ledger
 STATE_BYTES = 250  # a refunded transaction in the refunds worker
 RECORDS_IN_FLIGHT = 256
 BYTES_IN_FLIGHT = 16 << 20
@@ -224,6 +226,24 @@ def tables(root):
         [str(workers), *(amount((full + per_lane * workers) * lanes + single, 4) for lanes in (12, 24, 48))]
         for workers in (1, 3, 6)
     ])
+    base = measured.base_mib * (1 << 20) + LANES * (HEAPS + PREFETCH)
+    each = SUBSCRIPTION_BYTES + LEDGER_BYTES * NOTIFICATIONS * HORIZON_DAYS / 30
+    subscriptions = table(["subscribers", "5 million", "50 million"], [
+        [name, *(figure(count) for count in (5_000_000, 50_000_000))]
+        for name, figure in (
+            ("states and timers in memory, all replicas together", lambda count: size(count * SUBSCRIPTION_BYTES)),
+            (f"replicas of at most {LARGEST_REPLICA >> 30} GiB, if one may be down",
+             lambda count: str(1 + max(1, math.ceil(count * each / (LARGEST_REPLICA - base))))),
+            (f"`appstore.subscriptions` and the ledger on disk, {REPLICATION} replicas",
+             lambda count: size(count * SUBSCRIPTION_RECORDS * REPLICATION)),
+            ("calls to Apple per day, if 1 % of the ends are not explained",
+             lambda count: amount(count * 0.01 / 30)),
+            ("days to import all of them, one call each",
+             lambda count: amount(count / (hourly["getAllSubscriptionStatuses"] * 24))),
+            (f"partitions that each further worker adds, with {LANES} lanes", lambda _: amount(per_lane * LANES, 4)),
+            ("the same with 48 lanes", lambda _: amount(per_lane * 48, 4)),
+        )
+    ])
     lanes = table([f"a lane of a worker with one family and {TIERS} retry topics", "at most"], [
         ["read ahead by librdkafka", size(PREFETCH)],
         ["taken and waiting in memory", size(HEAPS)],
@@ -238,5 +258,6 @@ def tables(root):
     )
     return {
         "measured": measurements, "traffic": traffic, "kafka": kafka, "memory": memory, "apple": apple,
-        "campaigns": campaigns, "receivers": receivers, "partitions": partitions, "lanes": lanes, "replicas": replicas,
+        "campaigns": campaigns, "receivers": receivers, "partitions": partitions, "lanes": lanes,
+        "subscriptions": subscriptions, "replicas": replicas,
     }

@@ -60,7 +60,8 @@ package final class BackfillFollower: Service {
     let channel = parts.pauses
     try await parts.log.log.withWriter { [self] writer in
       let publisher = HistoryPublisher(
-        admission: parts.admission, router: parts.catalog.router, quarantine: quarantine, writer: writer,
+        admission: parts.admission, router: parts.catalog.router, erased: parts.erased, quarantine: quarantine,
+        writer: writer,
         clock: parts.clock)
       try await withThrowingTaskGroup(of: Void.self) { group in
         if let channel { group.addTask { try await channel.run() } }

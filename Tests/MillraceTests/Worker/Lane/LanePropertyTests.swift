@@ -154,7 +154,8 @@ private struct LaneRun {
     let receipt = WriteReceipt()
     let name = "effect/\(item.id)"
     rig.change { [now = rig.now, seed] state in
-      switch state.beginEffect(name, body: Array("\(item.id)@\(now)".utf8), receipt: receipt, now: now) {
+      let body = Array("\(item.id)@\(now)".utf8)
+      switch state.beginEffect(name, body: body, of: run.job.number, receipt: receipt, now: now) {
       case .write: (run.effect, run.receipt) = (name, receipt)
       case .perform(let body, _): (run.effect, run.body) = (name, body)
       case .ended: break

@@ -57,7 +57,7 @@ struct LaneRig {
 
   let seed: UInt64
   let mode: CommitProtocol.Mode
-  let rules: LaneRules
+  private(set) var rules: LaneRules
   let topics: WorkerTopics
   var log = LaneLog()
   var now = Timestamp.second(0)
@@ -112,6 +112,15 @@ struct LaneRig {
     next = Dictionary(uniqueKeysWithValues: topics.sources.map { ($0, log.committed[$0]?.offset ?? 0) })
     (jobs, unplaced, batch) = ([], [:], CommitBatch(limit: 5, interval: .zero))
     batch.attach(state.epoch)
+  }
+
+  /// How the lane erases customers. A change takes effect with a restart.
+  var erasure: ErasureRules {
+    get { rules.erasure }
+    set {
+      rules.erasure = newValue
+      restart()
+    }
   }
 
   // MARK: - Inputs

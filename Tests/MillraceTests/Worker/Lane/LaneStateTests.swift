@@ -133,6 +133,30 @@ import Testing
     check(rig.takeJob() == nil && rig.events.count == 1 && rig.log.durable.timers.isEmpty)
   }
 
+  @Test func `a timer that waits for Apple's rate limit fires when its turn comes`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: rig.now + .seconds(5))))
+    try rig.commitAll()
+    rig.passTime(5)
+    let turn = rig.now + .seconds(3)
+    rig.end(try rig.job(), .failed(.wait(until: turn), reason: "waits-for-apple", detail: ""))
+    check(rig.passTime(2) == turn && rig.takeJob() == nil)
+    rig.passTime(1)
+    rig.end(try rig.job(), Self.done)
+    try rig.commitAll()
+    check(rig.log.durable.timers.isEmpty)
+  }
+
+  @Test func `a timer fires only after the write that set it is committed`() throws {
+    var rig = rig(reading: "a")
+    rig.end(try rig.job(), .decided(.ignore.settingTimer("t", at: rig.now)))
+    rig.passTime(1)
+    check(rig.takeJob() == nil)
+    try rig.commitAll()
+    rig.passTime(0)
+    rig.end(try rig.job(), Self.done)
+  }
+
   @Test func `an undeclared topic ends the worker and leaves the record`() throws {
     var rig = rig(reading: "a")
     rig.end(
@@ -220,24 +244,25 @@ import Testing
 
   @Test func `an effect is sent again with the body of its intent after a crash`() throws {
     var rig = rig(reading: "a")
-    _ = try rig.job()
+    let job = try rig.job()
     let receipt = WriteReceipt()
-    rig.change { _ = $0.beginEffect("e", body: [1], receipt: receipt, now: .second(0)) }
+    rig.change { _ = $0.beginEffect("e", body: [1], of: job.number, receipt: receipt, now: .second(0)) }
     #expect(receipt.settled == nil)
     try rig.commitAll()
     #expect(receipt.settled == .committed)
     rig.restart()
     rig.readAll()
-    _ = try rig.job()
+    let again = try rig.job()
     rig.change { state in
-      let step = state.beginEffect("e", body: [2], receipt: WriteReceipt(), now: .second(9))
+      let step = state.beginEffect("e", body: [2], of: again.number, receipt: WriteReceipt(), now: .second(9))
       #expect(step == .perform(body: [1], intendedAt: .second(0)))
       state.endEffect("e", result: [3])
     }
     try rig.commitAll()
     rig.restart()
     rig.change { state in
-      check(state.beginEffect("e", body: [4], receipt: WriteReceipt(), now: .second(9)) == .ended(result: [3]))
+      check(
+        state.beginEffect("e", body: [4], of: 0, receipt: WriteReceipt(), now: .second(9)) == .ended(result: [3]))
     }
   }
 }

@@ -14,8 +14,11 @@ import Testing
     .effect("é", Effect(intendedAt: .second(1), progress: .ended(result: [0, 255]))),
     .effect("é", nil), .timer("t", LaneTimer(at: .second(1), key: [1, 2], payload: [3])), .timer("", nil),
     .counter("c", -5), .counter("c", nil), .tail(.number(5), .number(6)), .tail(.number(5), nil),
-    .owner("worker-7"), .owner(""), .owner(nil), .state("entitlement/1", [1, 0, 255]), .state("s", []),
-    .state("s", nil),
+    .owner("worker-7"), .owner(""), .owner(nil),
+    .state("entitlement/1", StoredState([1, 0, 255], name: "entitlement/1", key: [1, 2])),
+    .state("s", StoredState([], name: "s", key: Array("s".utf8))), .state("s", nil),
+    .effect("k", Effect(key: [1, 2], intendedAt: .second(1), progress: .ended(result: [3]))),
+    .erasure(.number(7), Erasure(at: .second(1), fingerprint: 0xDEAD_BEEF)), .erasure(.number(7), nil),
   ]
 
   @Test(arguments: entries)
@@ -32,11 +35,17 @@ import Testing
     #expect(delayed.value == [1, 2, 0, 0, 0, 1, 0, 3, 0, 4])
     #expect(
       LedgerRecord(.counter("ab", 7)) == LedgerRecord(key: [0x63, 0x61, 0x62], value: [1, 0, 0, 0, 0, 0, 0, 0, 7]))
-    #expect(LedgerRecord(.state("a", [9])) == LedgerRecord(key: [0x73, 0x61], value: [1, 9]))
-    #expect(LedgerRecord(.owner("a")) == LedgerRecord(key: [0x6F], value: [1, 0x61]))
-    let intent = Effect(intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
+    let (own, foreign) = (StoredState([9], name: "a", key: [0x61]), StoredState([9], name: "a", key: [0x62, 0x63]))
+    #expect(LedgerRecord(.state("a", own)) == LedgerRecord(key: [0x73, 0x61], value: [1, 0, 9]))
+    #expect(LedgerRecord(.state("a", foreign)).value == [1, 1, 0, 0, 0, 2, 0x62, 0x63, 9])
     #expect(
-      LedgerRecord(.effect("a", intent)) == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 9]))
+      LedgerRecord(.erasure(LedgerKey(high: 1, low: 2), Erasure(at: .second(1), fingerprint: 5))).key == [0x78]
+        + done.key.dropFirst())
+    #expect(LedgerRecord(.owner("a")) == LedgerRecord(key: [0x6F], value: [1, 0x61]))
+    let intent = Effect(key: [7], intendedAt: Timestamp(millisecondsSince1970: 258), progress: .intended(body: [9]))
+    #expect(
+      LedgerRecord(.effect("a", intent))
+        == LedgerRecord(key: [0x65, 0x61], value: [1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 1, 7, 9]))
   }
 
   @Test func `fields that a later version appends are ignored`() throws {

@@ -36,6 +36,7 @@ struct WorkerFleet {
   let topics: WorkerTopics
   let policy: WorkerPolicy
   let commit: KafkaSettings.Commit
+  var erasure = ErasureRules()
 
   /// - Parameter replayLanes: The partition count of the `replay` topic, if it differs from `lanes`.
   init(
@@ -85,7 +86,7 @@ struct WorkerFleet {
         instance: staticMember ?? transactionalName ?? String(generator.next(), radix: 36),
         staticMember: staticMember, onStop: onStop,
         handler: handler,
-        deadline: { _, _ in nil }, budget: nil, pauses: nil, clock: clock,
+        deadline: { _, _ in nil }, erasure: erasure, budget: nil, pauses: nil, clock: clock,
         metrics: WorkerMetrics(worker: "mill", factory: metrics), logger: WorkerFleet.logger))
   }
 

@@ -1,0 +1,4 @@
+// PostgreSQL's client library.
+#pragma once
+
+#include <libpq-fe.h>

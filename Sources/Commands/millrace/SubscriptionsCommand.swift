@@ -1,0 +1,264 @@
+// `millrace subscriptions show|verify|import`
+
+import AppStore
+import AppStoreServerAPI
+import ArgumentParser
+import KafkaClient
+import MillraceCore
+import MillraceRecords
+import MillraceTime
+import MillraceWorker
+import Operations
+import Subscriptions
+
+struct SubscriptionsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "subscriptions",
+    abstract: "Look up, check and import subscriptions.",
+    discussion: """
+      Examples:
+        millrace subscriptions show 2000000123450000
+        millrace subscriptions verify --sample 100
+        millrace subscriptions import customers.txt
+      """,
+    subcommands: [Show.self, Verify.self, Import.self])
+
+  struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print the row of a subscription or purchase.",
+      discussion: """
+        Reads appstore.subscriptions and appstore.purchases. The exit status is 1 if neither has a row.
+
+        Examples:
+          millrace subscriptions show 2000000123450000
+          millrace subscriptions show 2000000123450000 --json | jq -r .entitledUntil
+        """)
+
+    @Argument(help: ArgumentHelp("An originalTransactionId, or the transaction of a purchase.", valueName: "id"))
+    var id: String
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var shared: SharedOptions
+
+    func run() async throws {
+      let command = self
+      try await conclude { console in
+        let configuration = try command.shared.load().configuration
+        let table = try await SubscriptionTable.connect(configuration, console)
+        guard let row = try await table.row(of: command.id) else {
+          console.err.note(
+            "There is no subscription or purchase \(command.id). Import it: millrace subscriptions import")
+          return .failure
+        }
+        if command.output.wantsJSON(console) {
+          try console.out.line(String(decoding: row.serialized(), as: UTF8.self))
+        } else {
+          var sheet = FactSheet()
+          for member in row.members { sheet.add(member.key, member.value.words) }
+          try console.out.lines(sheet.lines(usesColor: console.out.usesColor))
+        }
+        return .success
+      }
+    }
+  }
+
+  struct Verify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Compare a sample of subscriptions with Apple.",
+      discussion: """
+        Reads the table, asks Apple about a random sample, and prints the rows that differ. A row may differ for a \
+        moment because a notification is on its way. Uses a quarter of the app's call budget. The exit status is 1 if \
+        a row differs.
+
+        Examples:
+          millrace subscriptions verify --sample 100 --all
+          millrace subscriptions verify --sample 1000 --json | jq 'select(.result != "equal")'
+          millrace subscriptions verify 2000000123450000
+        """)
+
+    @Argument(help: ArgumentHelp("Subscriptions to compare; without them a random sample.", valueName: "id"))
+    var ids: [String] = []
+
+    @Option(help: ArgumentHelp("How many subscriptions to compare.", valueName: "count"))
+    var sample = 100
+
+    @Flag(help: "Print the rows that are equal, too.")
+    var all = false
+
+    @OptionGroup var options: APICommand.Options
+
+    func validate() throws {
+      guard (1...100_000).contains(sample) else { throw ValidationError("--sample must be 1 to 100000.") }
+    }
+
+    func run() async throws {
+      let command = self
+      try await conclude(finishesOnSignal: true) { console in
+        let configuration = try command.options.shared.load().configuration
+        let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
+        let clock = MillraceClock(configuration.clock)
+        let table = try await SubscriptionTable.connect(configuration, console)
+        var random = SystemRandomNumberGenerator()
+        var rows: [JSONObject] = []
+        if command.ids.isEmpty {
+          rows = try await table.sample(command.sample, by: &random)
+            .filter { $0["bundleId"] == .string(app.settings.bundleId) }
+        } else {
+          rows = try await table.rows(of: Set(command.ids))
+          let known = Set(rows.compactMap { $0["originalTransactionId"]?.words })
+          if let id = command.ids.first(where: { !known.contains($0) }) {
+            throw OperationError(
+              .failed, "there is no subscription", at: id, remedy: "import it: millrace subscriptions import")
+          }
+        }
+        let compared = rows
+        let asJSON = command.options.output.wantsJSON(console)
+        return try await APIAccess.with(app, configuration, clock: clock) { client in
+          let check = SubscriptionCheck(client, clock: clock)
+          var (equal, different) = (0, 0)
+          for row in compared {
+            let result = try await check.check(row)
+            if case .equal = result { equal += 1 } else { different += 1 }
+            if asJSON {
+              try console.out.line(result.jsonLine)
+            } else if let line = result.line {
+              try console.out.line(line)
+            } else if command.all {
+              let fields = ["originalTransactionId", "productId", "status", "expiresDate"].map { row[$0]?.words ?? "" }
+              try console.out.line("\(fields[0])  \(fields[1])  \(fields[2]), period ends \(fields[3]): as Apple says")
+            }
+          }
+          console.err.note("Compared \(compared.count) subscriptions: \(equal) are as Apple says, \(different) differ.")
+          return different == 0 ? .success : .failure
+        }
+      }
+    }
+  }
+
+  struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Ask Apple about customers from before Millrace.",
+      discussion: """
+        Writes a request to millrace.subscription-imports for each originalTransactionId in FILE (one in a line, - for \
+        standard input). The worker `subscriptions` asks Apple within the app's budget and fills its tables; it \
+        publishes no events about purchases of the past. An id is asked about once, however often it is imported, so \
+        an interrupted import can be started again. Any other transaction of a customer works too, but takes a second \
+        call.
+
+        Examples:
+          millrace subscriptions import customers.txt
+          psql -At -c 'select original_transaction_id from customers' | millrace subscriptions import -
+        """)
+
+    @Argument(help: ArgumentHelp("Transactions, one in a line; - for standard input.", valueName: "file"))
+    var file: String
+
+    @Flag(help: "Return as soon as the requests are written, without waiting for the worker.")
+    var noWait = false
+
+    @Flag(help: "Ask again about ids that were imported before.")
+    var again = false
+
+    @OptionGroup var options: APICommand.Options
+
+    func run() async throws {
+      let command = self
+      try await conclude(finishesOnSignal: true) { console in
+        let configuration = try command.options.shared.load().configuration
+        let app = try APIApp(app: command.options.app, environment: command.options.environment, in: configuration)
+        let environment = app.environment ?? (app.settings.environments.contains(.production) ? .production : .sandbox)
+        let clock = MillraceClock(configuration.clock)
+        let list = SubscriptionImport.List(try command.bytes())
+        guard list.invalidLines.isEmpty else {
+          let lines = list.invalidLines.prefix(5).map { "\($0)" }.joined(separator: ", ")
+          throw OperationError(
+            .usage, "\(list.invalidLines.count) lines are not transaction ids: \(lines)", at: command.file,
+            remedy: "write one transaction id in a line")
+        }
+        let round = command.again ? clock.wallTime.rfc3339 : ""
+        let requests = list.ids.map {
+          ImportRecord($0, bundleId: app.settings.bundleId, environment: environment, round: round)
+        }
+        let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+        let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+        let marks = try await ErasedCustomers(configuration, on: log).current()
+        let kept = requests.filter { !marks.include(Array($0.transactionId.utf8), signed: nil) }
+        if kept.count < requests.count {
+          console.err.note("\(HumanText.count(requests.count - kept.count, "erased customer")) left out")
+        }
+        let progress = try ImportProgress(configuration, kafka, log)
+        try await SubscriptionImport(on: log, prefix: configuration.topics.prefix, clock: clock)
+          .write(kept) { count in console.err.note("\(count) of \(kept.count) requests written") }
+        guard !command.noWait else { return .success }
+        try await progress.watch(kept.count, clock: .system) { console.err.note($0) }
+        return .success
+      }
+    }
+
+    private func bytes() throws -> [UInt8] {
+      let limit = 1 << 30
+      return file == "-" ? try StandardInput.readAll(limit: limit) : try Files.read(file, limit: limit)
+    }
+  }
+}
+
+/// Watches how many requests the worker has not answered.
+private struct ImportProgress: Sendable {
+  private let topics: [String]
+  private let log: KafkaLog
+  // This consumer is never run, so it never joins the group.
+  private let group: KafkaConsumer
+
+  private static let timeout = Duration.seconds(15)
+  private static let interval = Duration.seconds(2)
+
+  init(_ configuration: MillraceConfiguration, _ kafka: KafkaConfiguration, _ log: KafkaLog) throws {
+    let policy = configuration.policy(of: SubscriptionsWorker.name, standard: SubscriptionsWorker.policy)
+    let names = WorkerTopics(SubscriptionsWorker.self, configuration, policy)
+    topics = SubscriptionImport.topics(of: names, prefix: configuration.topics.prefix)
+    group = try KafkaConsumer(kafka, subscription: .group(names.group, topics: []))
+    self.log = log
+  }
+
+  /// The number of records that the worker has not finished. Records of other topics that wait for a retry count too.
+  private func remaining() async throws -> Int64 {
+    let counts = try await log.partitionCounts(of: topics, timeout: Self.timeout)
+    let partitions = counts.flatMap { topic, count in
+      (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+    // Read committed offsets first, so that no lag is negative.
+    let committed = try await group.committed(partitions, timeout: Self.timeout)
+    let offsets = Dictionary(committed.map { ($0.partition, $0.offset) }) { $1 }
+    return try await log.highWatermarks(of: partitions, timeout: Self.timeout).reduce(0) { sum, entry in
+      sum + max(0, entry.value.upperBound - max(offsets[entry.key] ?? 0, entry.value.lowerBound))
+    }
+  }
+
+  func watch(_ total: Int, clock: MillraceClock, note: @Sendable (String) -> Void) async throws {
+    var last: Int64?
+    while true {
+      let left = try await remaining()
+      guard left > 0 else { return note("The worker has asked about all \(total) ids.") }
+      if left != last { note("\(max(0, Int64(total) - left)) of \(total) asked") }
+      last = left
+      try await clock.sleep(until: clock.now.advanced(by: Self.interval))
+    }
+  }
+}
+
+extension SubscriptionTable {
+  fileprivate static func connect(
+    _ configuration: MillraceConfiguration, _ console: Console
+  ) async throws -> SubscriptionTable {
+    let kafka = try configuration.kafka.outsideClient().reporting { console.err.note($0) }
+    let log = try await KafkaLog.connect(kafka, timeout: .seconds(15))
+    return SubscriptionTable(in: log, prefix: configuration.topics.prefix)
+  }
+}
+
+extension JSON {
+  /// The value as one line for a person.
+  fileprivate var words: String {
+    if case .string(let text) = self { text } else { String(decoding: serialized(), as: UTF8.self) }
+  }
+}

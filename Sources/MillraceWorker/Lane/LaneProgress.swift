@@ -1,0 +1,24 @@
+// What a lane tells about itself: to its supervisor, to `/readyz` and to metrics.
+
+/// The work that a lane holds.
+struct LaneRest: Sendable {
+  /// The offset after the last record that was read, by source.
+  var taken: [String: Int64]
+  /// Whether no handler is ready or running, except in a wait, and nothing is due or being committed.
+  var isQuiet: Bool
+  /// Whether nothing is due or being committed. Handlers may still run.
+  var isStill: Bool
+  var handlers: Int
+  /// The number of calls that wait for a rate-limit slot.
+  var waits: Int
+  /// The number of records in memory.
+  var held: Int
+}
+
+/// How far a lane has come in its sources.
+struct LaneProgress: Sendable {
+  /// The offsets up to which the lane has read and the group has committed, by source.
+  var offsets: [String: (read: Int64, committed: Int64)]
+  /// The age of the oldest unfinished record; zero if there is none.
+  var age: Duration
+}

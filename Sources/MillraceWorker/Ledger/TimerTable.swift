@@ -1,0 +1,155 @@
+// The timers of a lane that are in Kafka. There may be millions, most of them due in weeks, so they have no heap: each
+// segment of the table keeps a lower bound of its due times, and is searched when that time comes.
+
+internal import AppStore
+
+/// Timers by name, and which of them are due.
+struct TimerTable: Sendable {
+  private var table = CompactTable()
+  /// For each segment, a time before which none of its timers has to be taken.
+  private var earliest = [Timestamp](repeating: Self.never, count: CompactTable.segmentCount)
+  /// Due timers that a search found and that were not taken yet, in the order of their times.
+  private var found = FIFO<(name: String, at: Timestamp)>()
+  /// The timers that were found, taken or postponed.
+  private var held: [String: Hold] = [:]
+
+  private enum Hold: Sendable, Equatable {
+    case found
+    case taken
+    case postponed(until: Timestamp)
+  }
+
+  private static let never = Timestamp(millisecondsSince1970: .max)
+
+  var isEmpty: Bool { table.count == 0 }
+  var count: Int { table.count }
+  /// The size of the table, used and free, in bytes.
+  var bytes: Int { table.bytes }
+
+  /// A time before which no timer has to be taken; nil if there is none to wait for.
+  var nextDue: Timestamp? {
+    let next = min(found.first?.at ?? Self.never, earliest.min() ?? Self.never)
+    return next == Self.never ? nil : next
+  }
+
+  subscript(name: String) -> LaneTimer? {
+    get { table[name].map { LaneTimer($0, name: name) } }
+    set {
+      if !held.isEmpty { held[name] = nil }
+      let segment = table.set(name, newValue.map { $0.compact(name: name) })
+      if let newValue { earliest[segment] = min(earliest[segment], newValue.at) }
+    }
+  }
+
+  /// Returns timers that are due, in the order of their times, each one once: it is not returned again until it is set
+  /// or postponed.
+  mutating func takeDue(at now: Timestamp, upTo count: Int) -> [String] {
+    var due: [String] = []
+    while due.count < count, let next = found.first ?? search(at: now) {
+      _ = found.popFirst()
+      // A timer that was set again or removed since then has lost its hold.
+      guard held[next.name] == .found else { continue }
+      held[next.name] = .taken
+      due.append(next.name)
+    }
+    return due
+  }
+
+  /// Returns the timers of a record key, in no order.
+  func names(of key: [UInt8]) -> [String] {
+    var names: [String] = []
+    for segment in 0..<CompactTable.segmentCount {
+      table.forEach(in: segment) { name, bytes in
+        let name = CompactTable.name(ofKey: name)
+        if LaneTimer(Array(bytes), name: name).key == key { names.append(name) }
+      }
+    }
+    return names
+  }
+
+  /// Allows a timer that was taken to be taken again from a time on, but not before its own time.
+  mutating func postpone(_ name: String, until time: Timestamp) {
+    guard table[name] != nil else { return }
+    held[name] = .postponed(until: time)
+    expect(name, at: time)
+  }
+
+  /// Allows all timers to be taken at their times again.
+  mutating func release() {
+    found = FIFO()
+    for name in held.keys { expect(name, at: self[name]?.at ?? Self.never) }
+    held = [:]
+  }
+
+  private mutating func expect(_ name: String, at time: Timestamp) {
+    let segment = table.segment(of: name)
+    earliest[segment] = min(earliest[segment], time)
+  }
+
+  /// Looks for due timers in all segments that may have some, and returns the first one.
+  ///
+  /// If very many are due, for instance after days without the worker, it stops early. Timers of different segments are
+  /// then not in the order of their times.
+  private mutating func search(at now: Timestamp) -> (name: String, at: Timestamp)? {
+    var due: [(name: String, at: Timestamp)] = []
+    for segment in earliest.indices where earliest[segment] <= now && due.count < Self.mostFound {
+      var next = Self.never
+      table.forEach(in: segment) { key, value in
+        var at = LaneTimer.time(value)
+        if at <= now {
+          let name = CompactTable.name(ofKey: key)
+          switch held[name] {
+          case nil: return due.append((name, at))
+          case .postponed(let until) where until <= now: return due.append((name, at))
+          case .postponed(let until): at = until
+          case .found, .taken: at = Self.never
+          }
+        }
+        next = min(next, at)
+      }
+      earliest[segment] = next
+    }
+    for timer in due.sorted(by: { $0.at < $1.at }) {
+      held[timer.name] = .found
+      found.append(timer)
+    }
+    return found.first
+  }
+
+  private static let mostFound = 1_000
+}
+
+extension LaneTimer {
+  // One byte that tells whether there is a key, eight bytes of time, the key with its length in four bytes, the payload.
+  // A timer whose key is its name has no key of its own.
+
+  fileprivate func compact(name: String) -> [UInt8] {
+    let hasKey = !key.elementsEqual(name.utf8)
+    var bytes = ByteWriter(hasKey ? 1 : 0)
+    bytes.put(at.millisecondsSince1970)
+    if hasKey {
+      bytes.put(UInt32(clamping: key.count))
+      bytes.put(contentsOf: key)
+    }
+    bytes.put(contentsOf: payload)
+    return bytes.bytes
+  }
+
+  fileprivate static func time(_ compact: ArraySlice<UInt8>) -> Timestamp {
+    let bits = compact.dropFirst().prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Timestamp(millisecondsSince1970: Int64(bitPattern: bits))
+  }
+
+  fileprivate init(_ compact: [UInt8], name: String) {
+    at = Self.time(compact[...])
+    let rest = compact.dropFirst(9)
+    if compact.first == 0 {
+      key = Array(name.utf8)
+      payload = Array(rest)
+    } else {
+      let count = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+      key = Array(rest.dropFirst(4).prefix(count))
+      payload = Array(rest.dropFirst(4 + count))
+    }
+  }
+}

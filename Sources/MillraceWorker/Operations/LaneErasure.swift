@@ -1,0 +1,116 @@
+// Erases a customer from the lane that owns the customer's key. What the lane keeps, the rows that it published and the mark
+// are one write, so a lane that dies has done all of it or nothing.
+
+package import AppStore
+internal import KafkaClient
+internal import MillraceCore
+internal import MillraceRecords
+internal import MillraceTime
+internal import Synchronization
+
+/// How a worker erases customers.
+package struct ErasureRules: Sendable {
+  /// Nil if no secret is configured. The worker then refuses to erase customers.
+  package var key: ErasureKey?
+  /// Whether notifications about an erased customer are handled that Apple signed after the erasure.
+  package var acceptsNewNotifications = true
+
+  package init() {}
+
+  /// - Throws: ``MillraceError`` if the secret cannot be read.
+  package init(_ settings: PrivacySettings) throws(MillraceError) {
+    key = try ErasureKey(settings)
+    acceptsNewNotifications = settings.acceptsNewNotifications
+  }
+
+  /// Whether a record would bring an erased customer back.
+  /// - Parameters:
+  ///   - key: The record's key.
+  ///   - signed: When Apple signed the notification; nil for a record that is none. Apple signs answers to questions
+  ///     always later.
+  ///   - erasure: Returns when the customer with a mark was erased, or nil if that never happened.
+  package func refuse(_ key: [UInt8], signed: Timestamp?, _ erasure: ([UInt8]) -> Timestamp?) -> Bool {
+    guard let secret = self.key, let erased = erasure(secret.mark(of: key)) else { return false }
+    guard acceptsNewNotifications, let signed else { return true }
+    return signed <= erased
+  }
+
+  /// Checks that this secret computed the marks in a ledger.
+  /// - Throws: ``MillraceError`` if not: the worker would recreate erased customers.
+  func check(_ ledger: Ledger, lane: Int32) throws(MillraceError) {
+    let others = ledger.erasureFingerprints.subtracting([key?.fingerprint].compactMap(\.self))
+    guard !others.isEmpty else { return }
+    throw MillraceError(
+      .configuration,
+      key == nil
+        ? "customers were erased in lane \(lane), and without the secret the worker cannot recognise them"
+        : "customers were erased in lane \(lane) with another secret",
+      at: "privacy.keyFile", remedy: "name the file with the secret of these erasures")
+  }
+}
+
+extension LaneCommands {
+  /// The name of the event that tells consumers that a customer was erased.
+  static let erasedEvent = "customer.erased"
+
+  /// Executes the command to erase a customer. It may be repeated.
+  func erase(_ sealed: String, for command: OperationCommand) async throws -> CarriedOut {
+    guard let secret = lane.parts.erasure.key else {
+      return CarriedOut(command, .failed("the worker has no secret: set privacy.keyFile and restart it"))
+    }
+    guard let key = secret.open(sealed) else {
+      return CarriedOut(command, .failed("the command was encrypted with another secret than the worker's"))
+    }
+    let records = erasedRecords(of: key, for: command)
+    let result = await lane.erase(
+      key, as: LedgerKey(prefixOf: secret.mark(of: key)),
+      Erasure(at: command.at, fingerprint: secret.fingerprint), records: records)
+    guard result != .dropped else { throw CancellationError() }
+    var step = CarriedOut(command, .done)
+    step.notes = try await discards(of: key, for: command)
+    return step
+  }
+
+  /// Returns the records that tell readers: an event, and a record without a value for each row.
+  private func erasedRecords(
+    of key: [UInt8], for command: OperationCommand
+  ) -> @Sendable ([String]) -> [ProducerRecord] {
+    let (topics, records) = (lane.parts.topics, lane.parts.planner.records)
+    let now = lane.parts.clock.wallTime
+    return { states in
+      let customer = String(decoding: key, as: UTF8.self)
+      // A row has the key of its state, or what follows the state's last slash.
+      let rows = Set(states.map { String($0.split(separator: "/").last ?? "") } + [customer]).sorted()
+      let tombstones = topics.outputTopics.filter { !topics.inputs.contains($0) }.flatMap { topic in
+        rows.map { ProducerRecord(topic: topic, key: Array($0.utf8), value: nil) }
+      }
+      let event = EncodedEvent(
+        name: Self.erasedEvent, data: (["erasedAt": .string(command.at.rfc3339)] as JSONObject).serialized())
+      let cause = OutcomeRecords.Cause(
+        id: "erasure/\(command.id)", key: customer, traceParent: nil, revision: nil)
+      return tombstones + [records.event(event, ordinal: 0, of: cause, at: now)]
+    }
+  }
+
+  /// Returns the commands that discard the customer's dead letters, with their results.
+  private func discards(of key: [UInt8], for command: OperationCommand) async throws -> [ProducerRecord] {
+    let topics = lane.parts.topics
+    let letters = TopicPartition(topic: topics.deadLetters, partition: lane.epoch.lane)
+    let found = Mutex<[Int64]>([])
+    try await lane.parts.log.scan(letters, from: .earliest, to: .highWatermark, upTo: 1_000) { page in
+      let offsets = page.filter { $0.key == key }.map(\.offset)
+      found.withLock { $0 += offsets }
+    }
+    var records: [ProducerRecord] = []
+    for offset in found.withLock({ $0 }) {
+      let item = OperationCommand.deadLetter(lane: lane.epoch.lane, offset: offset)
+      guard await consumer.isFree(item) else { continue }
+      let discard = OperationCommand(
+        id: "\(command.id)/\(offset)", run: command.run, item: item, worker: command.worker, lane: command.lane,
+        action: .discard, why: "the customer was erased", by: command.by, at: command.at)
+      let result = OperationResult(discard, .done, at: lane.parts.clock.wallTime)
+      records += [OperationsRecord.command(discard), .result(result)].map { $0.producerRecord(topics.operations) }
+    }
+    return records
+  }
+}

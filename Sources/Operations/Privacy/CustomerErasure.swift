@@ -1,0 +1,137 @@
+// The command that erases customers: a command to the owner of the customer's lane in each worker.
+
+internal import AppStore
+internal import KafkaClient
+package import MillraceCore
+package import MillraceRecords
+internal import MillraceTime
+internal import MillraceWorker
+
+/// Erases customers in all workers.
+package struct CustomerErasure: Sendable {
+  private let workers: [WorkerOperations]
+  private let log: any RecordLog
+  private let prefix: String
+  private let secret: ErasureKey
+  /// The clock by which notifications are signed, which a test may run faster.
+  private let clock: MillraceClock
+
+  /// - Parameter author: The operator.
+  /// - Throws: ``MillraceError`` if no secret is configured or it cannot be read; `KafkaError`.
+  package init(_ configuration: MillraceConfiguration, on log: any RecordLog, author: String) async throws {
+    guard let secret = try ErasureKey(configuration.privacy) else {
+      throw MillraceError(
+        .configuration, "erasing customers needs a secret", at: "privacy.keyFile",
+        remedy: "create one (openssl rand -base64 32 > erasure.key), and give it to all workers; see docs/privacy.md")
+    }
+    self.secret = secret
+    self.log = log
+    prefix = configuration.topics.prefix
+    clock = MillraceClock(configuration.clock)
+    workers = try await WorkerOperations.present(
+      in: log, among: try TopicCatalog.load(configuration), prefix: prefix, author: author)
+  }
+
+  /// The names of the workers that will be asked.
+  package var workerNames: [String] { workers.map(\.name) }
+
+  // MARK: - Finding a customer
+
+  /// The topics with rows that name an `appAccountToken`.
+  private static let tables = ["appstore.subscriptions", "appstore.purchases", "appstore.entitlements"]
+
+  /// Returns the original transaction ids of a customer, sorted. Reads the tables and every notification that Kafka
+  /// still has.
+  /// - Parameter report: Receives the number of records that were read.
+  /// - Throws: `KafkaError`; `CancellationError`.
+  package func transactions(
+    of appAccountToken: String, report: @escaping @Sendable (Int) -> Void
+  ) async throws -> [String] {
+    let token = appAccountToken.lowercased()
+    let names = (Self.tables + NotificationFamily.all.map(\.topic)).map { prefix + $0 }
+    let counts = try await log.partitionCounts(of: names, timeout: .seconds(15))
+    let partitions = counts.flatMap { topic, count in
+      (0..<Int32(clamping: count)).map { TopicPartition(topic: topic, partition: $0) }
+    }
+    let ranges = try await log.highWatermarks(of: partitions, timeout: .seconds(15))
+    let found = FoundTransactions()
+    try await log.scan(ranges, where: nil, upTo: 1_000) { page in
+      let ids = page.records.compactMap { Self.originalTransactionId(in: $0, of: token) }
+      report(await found.add(ids, from: page.records.count))
+    }
+    return await found.ids.sorted()
+  }
+
+  private static func originalTransactionId(in record: ConsumerRecord, of token: String) -> String? {
+    guard let value = record.value else { return nil }
+    if case .v2(_, let inner) = RecordPayload(value) {
+      guard
+        inner.transaction?.appAccountToken?.lowercased() == token
+          || inner.renewalInfo?.appAccountToken?.lowercased() == token
+      else { return nil }
+      return inner.transaction?.originalTransactionId ?? inner.renewalInfo?.originalTransactionId
+    }
+    guard let row = try? JSONObject(parsing: value), case .string(let its)? = row["appAccountToken"],
+      its.lowercased() == token, case .string(let id)? = row["originalTransactionId"]
+    else { return nil }
+    return id
+  }
+
+  // MARK: - Erasing
+
+  /// Orders the erasure of customers, and waits for the workers.
+  /// - Parameters:
+  ///   - ids: Original transaction ids.
+  ///   - why: The reason, which is stored with the commands.
+  ///   - patience: The maximum time without an answer. Unanswered commands remain in effect.
+  /// - Returns: The result of each worker, by name.
+  /// - Throws: `KafkaError`; ``OperationError`` if a worker's topics are missing.
+  package func erase(
+    _ ids: [String], why: String, patience: Duration, report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> [(worker: String, summary: OperationSummary)] {
+    let (secret, keys, now) = (secret, Set(ids).sorted().map { Array($0.utf8) }, clock.wallTime)
+    return try await withThrowingTaskGroup(of: (worker: String, summary: OperationSummary).self) { group in
+      for worker in workers {
+        group.addTask {
+          (worker.name, try await worker.erase(keys, secret, at: now, why: why, patience: patience, report: report))
+        }
+      }
+      var results: [(worker: String, summary: OperationSummary)] = []
+      for try await result in group { results.append(result) }
+      return results.sorted { $0.worker < $1.worker }
+    }
+  }
+}
+
+/// The transactions that a search has found.
+private actor FoundTransactions {
+  private(set) var ids: Set<String> = []
+  private var read = 0
+
+  /// - Returns: The number of records that were read until now.
+  func add(_ new: [String], from count: Int) -> Int {
+    ids.formUnion(new)
+    read += count
+    return read
+  }
+}
+
+extension WorkerOperations {
+  /// Erases customers in the lanes of this worker. The audit trail has the marks of their keys.
+  func erase(
+    _ keys: [[UInt8]], _ secret: ErasureKey, at time: Timestamp, why: String, patience: Duration,
+    report: @escaping @Sendable (OperationReport) throws -> Void
+  ) async throws -> OperationSummary {
+    let (run, lanes) = (CommandID.new(), try await lanes())
+    let commands = try keys.map { key in
+      let (id, mark) = (CommandID.new(), secret.mark(of: key))
+      return OperationCommand(
+        id: id, run: run, item: OperationCommand.erasure(of: mark, command: id), worker: name,
+        lane: Murmur2.partition(of: key, among: lanes), action: .erase(customer: try secret.seal(key)), why: why,
+        by: author, at: time)
+    }
+    return try await execute(
+      commands, of: run, .erase, choosing: ["marks": .array(keys.map { .string(Hex.text(secret.mark(of: $0))) })],
+      why: why, rate: nil, patience: patience, begun: { _ in }, report: report)
+  }
+}

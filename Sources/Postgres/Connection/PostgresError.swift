@@ -1,0 +1,30 @@
+// The error of a statement or a connection.
+
+/// An error that PostgreSQL or its client library reported. It names no row.
+package struct PostgresError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// The SQLSTATE, or an empty text if the connection failed.
+  /// https://www.postgresql.org/docs/current/errcodes-appendix.html
+  package var code: String
+  /// The attempted operation, such as `write notifications`.
+  package var operation: String
+  /// The server's message, on one line.
+  package var message: String
+  /// Whether the connection is unusable.
+  package var isConnectionLost: Bool
+
+  /// `could not write notifications: message (SQLSTATE 53100)`
+  package var description: String {
+    "could not \(operation): \(message)" + (code.isEmpty ? "" : " (SQLSTATE \(code))")
+  }
+
+  /// Another process has written the same records.
+  package static let fenced = "MR001"
+
+  /// Whether the same rows may be written later: the server is down, full or busy, or another process was faster.
+  package var isTemporary: Bool {
+    if isConnectionLost || code.isEmpty || code == Self.fenced { return true }
+    // Connection exceptions, transaction rollbacks, insufficient resources, operator intervention, system errors, and a
+    // lock that was not available.
+    return ["08", "40", "53", "57", "58"].contains(code.prefix(2)) || code == "55P03" || code == "25P03"
+  }
+}

@@ -1,0 +1,117 @@
+// The command line of millrace-postgres: the process, and the commands for its schema.
+
+package import ArgumentParser
+internal import Foundation
+internal import KafkaClient
+internal import Logging
+internal import Metrics
+internal import MillraceCore
+internal import MillraceRecords
+internal import MillraceTime
+
+/// The command line of `millrace-postgres`.
+package struct PostgresCommand: AsyncParsableCommand {
+  /// Name, help and version.
+  package static let configuration = CommandConfiguration(
+    commandName: "millrace-postgres",
+    abstract: "Writes subscriptions, purchases, events and decoded notifications to PostgreSQL.",
+    discussion: """
+      Without a subcommand it runs until it is stopped. `millrace postgres` runs the same commands.
+
+      Examples:
+        millrace-postgres migrate --config millrace.yaml
+        millrace-postgres --config millrace.yaml
+        millrace-postgres status --config millrace.yaml
+      """,
+    version: MillraceVersion.current, subcommands: [Run.self, Migrate.self, Status.self], defaultSubcommand: Run.self)
+
+  /// Creates a command without arguments.
+  package init() {}
+}
+
+extension PostgresCommand {
+  struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Write until the process is stopped.")
+
+    @OptionGroup var process: ProcessOptions
+
+    func run() async throws { try await process.run("millrace-postgres", serving: serve) }
+
+    private func serve(_ configuration: MillraceConfiguration) async throws -> ExitStatus {
+      let clock = MillraceClock(configuration.clock)
+      let logger = configuration.logging.logger(label: "millrace-postgres", clock: clock)
+      let registry = PrometheusRegistry()
+      for (name, help) in PostgresMetrics.helpTexts + KafkaMetrics.helpTexts { registry.describe(name, help) }
+      for collector in ProcessMetrics.collectors { registry.add(collector) }
+      MetricsSystem.bootstrap(registry)
+      guard configuration.postgres.url != nil else {
+        throw MillraceError(
+          .configuration, "no database is configured", at: "postgres.url",
+          remedy: "set the connection URI of the database")
+      }
+      let heartbeat = Heartbeat(clock: .system)
+      registry.add(heartbeat.collector)
+      let status = WriterStatus()
+      let kafka = try configuration.kafka.client(clientID: "millrace-postgres")
+      let writer = try await PostgresWriter(
+        configuration, kafka: kafka, metrics: PostgresMetrics(), status: status, logger: logger)
+      let readiness = ReadinessBoard(
+        [status.check], clock: .system, timeout: configuration.admin.checkTimeout,
+        maxAge: configuration.admin.checkMaxAge)
+      let admin = AdminServer(
+        configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
+      let runner = ProcessRunner(
+        name: "millrace-postgres", shutdown: configuration.shutdown, readiness: readiness, logger: logger)
+      return await runner.run([admin, heartbeat, writer])
+    }
+  }
+
+  struct Migrate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Create the schema, or bring it to this version.",
+      discussion: """
+        Migrations only add, so a process of the version before keeps working until it is restarted; then it refuses to \
+        start on the newer schema.
+
+        Example:
+          millrace-postgres migrate --config millrace.yaml
+        """)
+
+    @OptionGroup var process: ProcessOptions
+
+    func run() async throws {
+      try await process.run("millrace-postgres") { configuration in
+        let connection = try await PostgresConnection.open(
+          configuration.postgres, application: "millrace-postgres migrate")
+        let migrator = Migrator(connection, schema: configuration.postgres.schema)
+        let applied = try await migrator.migrate { print("applied \($0.version): \($0.name)") }
+        if applied.isEmpty {
+          print("the schema \(configuration.postgres.schema) has version \(migrator.newest) already")
+        }
+        return .success
+      }
+    }
+  }
+
+  struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show the schema's version, and how far each topic is written.",
+      discussion: """
+        On a terminal a table, in a pipe JSON lines.
+
+        Example:
+          millrace-postgres status --config millrace.yaml
+        """)
+
+    @OptionGroup var process: ProcessOptions
+
+    @Flag(help: "Print JSON lines on a terminal, too.") var json = false
+
+    func run() async throws {
+      try await process.run("millrace-postgres") { configuration in
+        try await PostgresStatus(configuration).print(asJSON: json || isatty(1) == 0)
+        return .success
+      }
+    }
+  }
+}

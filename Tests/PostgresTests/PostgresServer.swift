@@ -1,0 +1,147 @@
+// A PostgreSQL server for one test, on a free port of this machine.
+
+import Foundation
+import Synchronization
+
+@testable import MillraceCore
+@testable import Postgres
+
+/// A PostgreSQL server with its own files.
+final class PostgresServer: Sendable {
+  /// The folder of the programs; nil if no server is installed.
+  static let programs: String? = {
+    let root = "/usr/lib/postgresql"
+    let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    guard let newest = versions.compactMap({ Int($0) }).max() else { return nil }
+    let folder = "\(root)/\(newest)/bin"
+    return FileManager.default.isExecutableFile(atPath: "\(folder)/initdb") ? folder : nil
+  }()
+
+  static let absence = "no PostgreSQL server is installed (apt-get install postgresql): tables are not tested"
+
+  let port: Int
+  private let folder: String
+  private let process: Mutex<Process?>
+
+  private init(_ folder: String, port: Int, _ process: Process) {
+    (self.folder, self.port) = (folder, port)
+    self.process = Mutex(process)
+  }
+
+  /// PostgreSQL does not run as root.
+  private static func command(_ program: String, _ arguments: [String]) throws -> Process {
+    let process = Process()
+    let path = "\(programs ?? "")/\(program)"
+    if getuid() == 0 {
+      process.executableURL = URL(filePath: "/usr/bin/setpriv")
+      process.arguments = ["--reuid", "postgres", "--regid", "postgres", "--clear-groups", path] + arguments
+    } else {
+      process.executableURL = URL(filePath: path)
+      process.arguments = arguments
+    }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    return process
+  }
+
+  /// Runs a test with a server, and removes the server afterwards.
+  static func run(_ body: (PostgresServer) async throws -> Void) async throws {
+    let folder = "\(FileManager.default.temporaryDirectory.path)/millrace-postgres-\(UUID())"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    if getuid() == 0 {
+      let change = try Process.run(URL(filePath: "/bin/chown"), arguments: ["postgres", folder])
+      change.waitUntilExit()
+    }
+    let create = try command("initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "--no-sync"])
+    try create.run()
+    create.waitUntilExit()
+    guard create.terminationStatus == 0 else { throw ServerError(text: "initdb failed") }
+    let port = try freePort()
+    let server = PostgresServer(folder, port: port, try start(folder, port))
+    do {
+      try await server.waitUntilReady()
+      try await body(server)
+    } catch {
+      server.kill()
+      throw error
+    }
+    server.kill()
+  }
+
+  private static func start(_ folder: String, _ port: Int) throws -> Process {
+    let process = try command(
+      "postgres",
+      [
+        "-D", "\(folder)/data", "-p", "\(port)", "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c",
+        "unix_socket_directories=",
+      ])
+    try process.run()
+    return process
+  }
+
+  /// Ends the server at once, like a crash.
+  func kill() {
+    process.withLock { process in
+      guard let running = process else { return }
+      Foundation.kill(running.processIdentifier, SIGKILL)
+      running.waitUntilExit()
+      process = nil
+    }
+  }
+
+  /// Starts the killed server again.
+  func restart() async throws {
+    // The processes of the killed server's sessions end a moment later, and hold its memory until then.
+    for _ in 0..<100 {
+      let process = try Self.start(folder, port)
+      self.process.withLock { $0 = process }
+      if (try? await waitUntilReady()) != nil { return }
+    }
+    throw ServerError(text: "the server did not start again")
+  }
+
+  private func waitUntilReady() async throws {
+    for _ in 0..<600 {
+      if (try? await connect()) != nil { return }
+      let isRunning = process.withLock { $0?.isRunning ?? false }
+      guard isRunning else { break }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    throw ServerError(text: "the server is not ready")
+  }
+
+  func settings(_ change: (inout PostgresSettings) -> Void = { _ in }) -> PostgresSettings {
+    var settings = PostgresSettings()
+    settings.url = "postgresql://postgres@127.0.0.1:\(port)/postgres"
+    change(&settings)
+    return settings
+  }
+
+  func connect() async throws -> PostgresConnection {
+    try await PostgresConnection.open(settings(), application: "test")
+  }
+
+  /// The only value of the only row of a query.
+  func value(_ sql: String) async throws -> String? {
+    try await connect().execute(sql, to: "test").first?.first.flatMap { $0 }
+  }
+
+  private static func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor, pointer, size) == 0 && getsockname(descriptor, pointer, &size) == 0
+      }
+    }
+    guard isBound else { throw ServerError(text: "no free port") }
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+}
+
+struct ServerError: Error { var text: String }

@@ -1,0 +1,132 @@
+import AppStore
+import AppStoreSigning
+import MillraceTesting
+import TestSupport
+import Testing
+
+@testable import AppStoreSimulator
+@testable import MillraceWorker
+@testable import Subscriptions
+
+@Suite(.timeLimit(.minutes(15))) struct SubscriptionsWorkerTests {
+  private static let day = Duration.seconds(86_400)
+
+  /// Delivers everything that the App Store reported.
+  private func deliverAll(_ stage: SubscriptionStage) async throws {
+    try await stage.deliver(stage.notifications().map(\.record))
+  }
+
+  @Test func `a purchase is a row with product, end and price`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      try await deliverAll(stage)
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["status"] == "active" && row["productId"] == "app.basic" && row["autoRenews"] == true)
+      let end = try stage.happens { state, _ in try #require(state.subscriptions[id]).expires }
+      #expect(row["expiresDate"] == .string(end.rfc3339))
+      #expect(row["entitledUntil"] == .string((end + .seconds(3_600)).rfc3339))
+      #expect(row["price"] == 9_990 && row["bundleId"] == "com.example.app" && row["environment"] == "Production")
+      #expect(try stage.events().map(\.name) == ["subscription.started"])
+    }
+  }
+
+  @Test func `a refund of an earlier period leaves the subscription active`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      try await stage.advance(by: Self.day * 32)
+      try stage.happens { state, now in try state.refund(id, at: now) }
+      try await deliverAll(stage)
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["status"] == "active" && row["revocationDate"] == nil)
+      #expect(try stage.events().map(\.name) == ["subscription.started", "subscription.renewed"])
+    }
+  }
+
+  @Test func `an end that no notification explained is asked for and corrected`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      try await deliverAll(stage)
+      // The customer cancels and the subscription expires. None of it is reported.
+      try stage.happens { state, now in try state.setRenewal(id, isOn: false, at: now) }
+      try await stage.advance(by: Self.day * 31)
+      #expect(try stage.table()["\(id)"]?["status"] == "active")
+      #expect(stage.appStore.asked.isEmpty)
+      try await stage.advance(by: .seconds(3_600))
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["status"] == "expired" && row["entitledUntil"] == nil)
+      #expect(row["cause"] == .object(try #require(cause(row))) && cause(row)?["kind"] == "answer")
+      #expect(try stage.events().map(\.name) == ["subscription.started", "subscription.expired"])
+      #expect(stage.appStore.asked.count == 1)
+      try await stage.advance(by: Self.day * 90)
+      #expect(stage.appStore.asked.count == 1)
+    }
+  }
+
+  private func cause(_ row: JSONObject) -> JSONObject? {
+    if case .object(let cause)? = row["cause"] { cause } else { nil }
+  }
+
+  @Test func `a lost renewal is corrected, and its successor is awaited`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      try await deliverAll(stage)
+      for month in 1...3 {
+        try await stage.advance(by: Self.day * 31)
+        try await stage.advance(by: .seconds(3_600))
+        #expect(stage.appStore.asked.count == month)
+      }
+      let end = try stage.happens { state, _ in try #require(state.subscriptions[id]).expires }
+      #expect(try stage.table()["\(id)"]?["expiresDate"] == .string(end.rfc3339))
+      #expect(
+        try stage.events().map(\.name)
+          == ["subscription.started"] + Array(repeating: "subscription.renewed", count: 3))
+    }
+  }
+
+  @Test func `without credentials nobody is asked, and the state stays as it was reported`() async throws {
+    let stage = try await SubscriptionStage(hasCredentials: false)
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      try await deliverAll(stage)
+      try await stage.advance(by: Self.day * 40)
+      #expect(try stage.table()["\(id)"]?["status"] == "active")
+      #expect(stage.appStore.asked.isEmpty)
+    }
+  }
+
+  @Test func `a version 1 notification changes nothing by itself, and leads to a question`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let id = try stage.buy("app.basic")
+      let entry = try #require(stage.entries().first)
+      let record = try #require(try stage.recordV1(entry))
+      try await stage.deliver([record])
+      let row = try #require(try stage.table()["\(id)"])
+      #expect(row["status"] == "active" && cause(row)?["kind"] == "answer")
+      #expect(stage.appStore.asked.count == 1)
+    }
+  }
+
+  @Test func `a purchase that the customer keeps has a row, a consumable only an event`() async throws {
+    let stage = try await SubscriptionStage()
+    try await stage.running { stage in
+      let (kept, used) = (try stage.buy("app.lifetime"), try stage.buy("app.coins"))
+      try await stage.advance(by: .seconds(10))
+      for id in [kept, used] { try stage.happens { state, now in try state.refund(id, at: now) } }
+      try await stage.advance(by: .seconds(10))
+      try stage.happens { state, now in try state.reverseRefund(kept, at: now) }
+      // A late duplicate and the wrong order change nothing.
+      let records = try stage.notifications().map(\.record)
+      try await stage.deliver(records.reversed())
+      let table = try stage.table(SubscriptionsWorker.purchasesTopic)
+      #expect(Array(table.keys) == ["\(kept)"] && table["\(kept)"]?["owned"] == true)
+      let names = try stage.events().map { "\($0.name) \($0.data["productId"]?.text ?? "")" }
+      #expect(
+        Set(names) == ["purchase.completed app.lifetime", "purchase.revoked app.coins", "purchase.completed app.coins"])
+    }
+  }
+}

@@ -1,0 +1,282 @@
+// A customer's subscription as Apple would report it: each step changes the truth and sends one notification.
+
+import AppStore
+
+@testable import Subscriptions
+
+/// The history of one subscription.
+struct Story {
+  /// The truth after a step.
+  struct Truth: Hashable {
+    var status = Subscription.Status.active
+    var product = "monthly"
+    var expires = Timestamp.day(0)
+    var grace: Timestamp?
+    var renews = true
+    var nextProduct = "monthly"
+  }
+
+  private(set) var reports: [SubscriptionReport] = []
+  private(set) var truth = Truth()
+  private(set) var truths: [Truth] = []
+  private(set) var now: Timestamp
+  private var transaction = JWSTransactionDecodedPayload(json: [:])
+  private var past: [JWSTransactionDecodedPayload] = []
+  private var priceIncrease: PriceIncreaseStatus?
+  private var intent: ExpirationIntent?
+  private var nextOffer: OfferType?
+  private var nextTransaction = 1
+  private let id: String
+  /// Whether transactions have all the fields that Apple's have.
+  private let isDetailed: Bool
+
+  init(id: String = "100", at start: Timestamp = .day(0), isDetailed: Bool = false) {
+    self.id = id
+    self.isDetailed = isDetailed
+    now = start
+    buy("monthly")
+    send(.subscribed, .initialBuy)
+  }
+
+  mutating func wait(days: Int64) { now = now + .seconds(days * 86_400) }
+
+  private mutating func buy(_ product: String, from start: Timestamp? = nil, isRenewal: Bool = false) {
+    let first = transaction.originalPurchaseDate ?? now
+    if transaction.transactionId != nil { past.append(transaction) }
+    transaction = JWSTransactionDecodedPayload(json: [:])
+    transaction.transactionId = nextTransaction == 1 ? id : "\(id)-\(nextTransaction)"
+    nextTransaction += 1
+    transaction.originalTransactionId = id
+    transaction.type = .autoRenewableSubscription
+    transaction.productId = product
+    transaction.purchaseDate = start ?? now
+    transaction.originalPurchaseDate = first
+    transaction.expiresDate = (start ?? now) + .seconds(30 * 86_400)
+    transaction.transactionReason = isRenewal ? .renewal : .purchase
+    transaction.price = 9_990
+    transaction.currency = "USD"
+    if isDetailed {
+      transaction.transactionId = "\(2_000_000_123_456_788 + nextTransaction)"
+      transaction.productId = "com.example.app.\(product).2026"
+      transaction.subscriptionGroupIdentifier = "21442042"
+      transaction.inAppOwnershipType = .purchased
+      transaction.appAccountToken = "c0ffee00-1234-4abc-8def-0123456789ab"
+      transaction.appTransactionId = "704346128163982754"
+    }
+    truth.status = .active
+    truth.product = product
+    truth.expires = transaction.expiresDate ?? now
+    truth.grace = nil
+    truth.nextProduct = product
+    intent = nil
+  }
+
+  // MARK: - Steps
+
+  mutating func renew() {
+    now = max(now, truth.expires)
+    buy(truth.nextProduct, from: truth.expires, isRenewal: true)
+    priceIncrease = nil
+    send(.didRenew)
+  }
+
+  mutating func recover() {
+    buy(truth.nextProduct, isRenewal: true)
+    send(.didRenew, .billingRecovery)
+  }
+
+  mutating func upgrade(to product: String, offer: Bool = false) {
+    transaction.isUpgraded = true
+    buy(product)
+    if offer { addOffer() }
+    send(offer ? .offerRedeemed : .didChangeRenewalPref, .upgrade)
+  }
+
+  mutating func scheduleDowngrade(to product: String, offer: Bool = false) {
+    truth.nextProduct = product
+    nextOffer = offer ? .promotionalOffer : nil
+    send(offer ? .offerRedeemed : .didChangeRenewalPref, .downgrade)
+  }
+
+  mutating func cancelDowngrade() {
+    truth.nextProduct = truth.product
+    send(.didChangeRenewalPref)
+  }
+
+  mutating func setRenewal(_ isOn: Bool) {
+    truth.renews = isOn
+    send(.didChangeRenewalStatus, isOn ? .autoRenewEnabled : .autoRenewDisabled)
+  }
+
+  mutating func expire() { expire(truth.renews ? .billingRetry : .voluntary) }
+
+  mutating func expire(_ subtype: Subtype?, as type: NotificationTypeV2 = .expired) {
+    now = max(now, truth.expires)
+    truth.status = .expired
+    truth.grace = nil
+    intent = subtype == .billingRetry ? .billingError : .customerCancelled
+    truth.renews = false
+    send(type, subtype)
+  }
+
+  mutating func failToRenew(hasGrace: Bool) {
+    now = max(now, truth.expires)
+    truth.status = hasGrace ? .gracePeriod : .billingRetry
+    truth.grace = hasGrace ? truth.expires + .seconds(16 * 86_400) : nil
+    send(.didFailToRenew, hasGrace ? .gracePeriod : nil)
+  }
+
+  mutating func endGrace() {
+    now = max(now, truth.grace ?? now)
+    truth.status = .billingRetry
+    truth.grace = nil
+    send(.gracePeriodExpired)
+  }
+
+  mutating func resubscribe(to product: String, offer: Bool = false) {
+    buy(product)
+    if offer { addOffer() }
+    truth.renews = true
+    send(offer ? .offerRedeemed : .subscribed, .resubscribe)
+  }
+
+  mutating func refund(_ type: NotificationTypeV2 = .refund) {
+    transaction.revocationDate = now
+    truth.status = .revoked
+    send(type)
+  }
+
+  mutating func reverseRefund() {
+    transaction.revocationDate = nil
+    truth.status = .active
+    send(.refundReversed)
+  }
+
+  /// A refund of an earlier period, which changes nothing about the present one.
+  mutating func refundPast() {
+    guard var old = past.popLast() else { return }
+    old.revocationDate = now
+    send(.refund, about: old)
+  }
+
+  mutating func extend(days: Int64) {
+    truth.expires = truth.expires + .seconds(days * 86_400)
+    transaction.expiresDate = truth.expires
+    send(.renewalExtended)
+  }
+
+  mutating func increasePrice(isAccepted: Bool) {
+    priceIncrease = isAccepted ? .customerConsentedOrWasNotifiedWithoutNeedingConsent : .customerHasNotResponded
+    send(.priceIncrease, isAccepted ? .accepted : .pending)
+  }
+
+  mutating func redeemOffer(_ subtype: Subtype? = nil) {
+    addOffer()
+    send(.offerRedeemed, subtype)
+  }
+
+  private mutating func addOffer() {
+    transaction.offerType = .promotionalOffer
+    transaction.offerIdentifier = "SPRING"
+  }
+
+  mutating func requestConsumption() { send(.consumptionRequest) }
+
+  /// What Apple answers to *Get All Subscription Statuses* now.
+  func answer(_ kind: Cause.Kind = .answer) -> SubscriptionReport? {
+    let (transaction, renewal) = tokens(about: transaction, at: now)
+    return SubscriptionReport(
+      status: truth.status.apple, transaction: transaction, renewal: renewal, cause: Cause(kind: kind, id: "question"))
+  }
+
+  // MARK: - Notifications
+
+  private func tokens(
+    about transaction: JWSTransactionDecodedPayload, at signedDate: Timestamp
+  ) -> (JWSTransactionDecodedPayload, JWSRenewalInfoDecodedPayload) {
+    var transaction = transaction
+    transaction.signedDate = signedDate
+    var renewal = JWSRenewalInfoDecodedPayload(json: [:])
+    renewal.originalTransactionId = id
+    renewal.autoRenewStatus = truth.renews ? .on : .off
+    renewal.autoRenewProductId = truth.nextProduct
+    renewal.productId = truth.product
+    renewal.gracePeriodExpiresDate = truth.grace
+    renewal.isInBillingRetryPeriod = truth.status == .billingRetry ? true : nil
+    renewal.priceIncreaseStatus = priceIncrease
+    renewal.expirationIntent = intent
+    renewal.offerType = nextOffer
+    renewal.signedDate = signedDate
+    return (transaction, renewal)
+  }
+
+  mutating func send(
+    _ type: NotificationTypeV2, _ subtype: Subtype? = nil, about other: JWSTransactionDecodedPayload? = nil
+  ) {
+    now = now + .seconds(1)
+    let (transaction, renewal) = tokens(about: other ?? transaction, at: now)
+    add(SubscriptionReport(notification(type, subtype), transaction: transaction, renewal: renewal))
+  }
+
+  /// Sends a notification that is not about a transaction.
+  mutating func sendWithoutTokens(_ type: NotificationTypeV2, _ subtype: Subtype? = nil) {
+    now = now + .seconds(1)
+    add(SubscriptionReport(notification(type, subtype), transaction: nil, renewal: nil))
+  }
+
+  /// Sends a notification about a purchase that does not renew.
+  mutating func sendPurchase() {
+    now = now + .seconds(1)
+    var (transaction, _) = tokens(about: transaction, at: now)
+    transaction.type = .consumable
+    add(SubscriptionReport(notification(.oneTimeCharge, nil), transaction: transaction, renewal: nil))
+  }
+
+  private func notification(_ type: NotificationTypeV2, _ subtype: Subtype?) -> ResponseBodyV2DecodedPayload {
+    var notification = ResponseBodyV2DecodedPayload(json: [:])
+    notification.notificationType = type
+    notification.subtype = subtype
+    notification.notificationUUID =
+      isDetailed ? "c0ffee00-1234-4abc-8def-0123456789\(10 + reports.count)" : "\(id)/\(reports.count)"
+    notification.signedDate = now
+    var data = NotificationData(json: [:])
+    data.status = truth.status.apple
+    notification.data = data
+    return notification
+  }
+
+  private mutating func add(_ report: SubscriptionReport?) {
+    guard let report else { return }
+    reports.append(report)
+    truths.append(truth)
+  }
+}
+
+extension Subscription.Status {
+  /// Apple's code.
+  var apple: AppStore.Status {
+    switch self {
+    case .active: .active
+    case .gracePeriod: .billingGracePeriod
+    case .billingRetry: .billingRetry
+    case .expired: .expired
+    case .revoked: .revoked
+    }
+  }
+}
+
+extension Timestamp {
+  /// A day after the beginning of 2026.
+  static func day(_ number: Int64) -> Timestamp {
+    Timestamp(millisecondsSince1970: 1_767_225_600_000 + number * 86_400_000)
+  }
+}
+
+extension SubscriptionState {
+  /// Takes a report and returns the events of the change.
+  mutating func events(_ report: SubscriptionReport) -> [SubscriptionEvent] {
+    let before = subscription
+    take(report)
+    return subscription?.events(since: before, cause: report.statement.cause) ?? []
+  }
+}

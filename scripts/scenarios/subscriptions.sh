@@ -1,0 +1,305 @@
+#!/usr/bin/env bash
+# Compares the tables of subscriptions, in Kafka and in PostgreSQL, with the App Store, with real processes.
+# The script simulates 15 days of 500 customers in the sandbox, where Apple retries no post, in 150 seconds. The ingress
+# is killed twice, so notifications are lost for good. The subscriptions workers and millrace-postgres are killed all the
+# time, and the database twice. Then the table may differ from the App Store only within running periods. After a backfill
+# it has to be equal, and so do the tables in PostgreSQL, which has every event once. At the end three customers are erased,
+# and a replay, a backfill and an import do not bring them back.
+#
+#   scripts/scenario subscriptions                three workers; prints the random seed
+#   scripts/scenario subscriptions --workers 1    with one worker and one millrace-postgres
+#   scripts/scenario subscriptions --seed 7       repeats the run of a seed
+#
+# With KAFKA_BOOTSTRAP_SERVERS=host:port it runs on a real cluster.
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+
+seed=$RANDOM workers=3
+while [ $# -gt 0 ]; do
+  case "$1" in
+  --seed | --workers)
+    [ $# -ge 2 ] || die "$1 needs a number"
+    if [ "$1" = --seed ]; then seed=$2; else workers=$2; fi
+    shift 2
+    ;;
+  *) usage "[--workers N] [--seed N]" ;;
+  esac
+done
+
+need_swift
+need_packages "${build_packages[@]}" curl kcat postgresql python3
+cd "$root"
+
+say "Building"
+for product in millrace millrace-ingress millrace-subscriptions millrace-postgres appstore-simulator; do
+  swift build --quiet --product "$product"
+done
+bin=$(swift build --show-bin-path)
+
+temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-subscriptions.XXXXXX")
+clean_up_at_exit
+config=$temporary/millrace.yaml
+ingress=$(free_port) admin=$(free_port) production=$(free_port) sandbox=$(free_port)
+export MILLRACE_TOPICS_DIRECTORY=$root/topics MILLRACE_TOPICS_LANES=6
+logs() { tail -n 20 "$temporary"/*.log >&2; }
+
+create_postgres "$temporary/postgres"
+start_postgres "$temporary/postgres"
+
+# The topics exist before the simulator starts, because it does not wait.
+echo "workers: { subscriptions: {} }" >"$temporary/topics.yaml"
+export MILLRACE_CONFIG=$temporary/topics.yaml
+if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
+  bootstrap=$KAFKA_BOOTSTRAP_SERVERS
+  MILLRACE_TOPICS_PREFIX="${KAFKA_TEST_PREFIX}subscriptions-$$-"
+  export MILLRACE_TOPICS_PREFIX
+  MILLRACE_KAFKA_BOOTSTRAP_SERVERS=$bootstrap MILLRACE_KAFKA_DURABILITY=relaxed "$bin/millrace" topics apply --yes \
+    >"$temporary/topics.log" 2>&1 || { logs; die "could not create the topics"; }
+else
+  start "$temporary/cluster.log" "$bin/millrace" embedded-cluster --bootstrap-file "$temporary/bootstrap"
+  wait_for_file "$temporary/bootstrap" "$!" 120 || { logs; die "the cluster did not start"; }
+  bootstrap=$(cat "$temporary/bootstrap")
+fi
+
+say "Simulating 15 days of the App Store, seed $seed, $workers workers"
+start "$temporary/simulator.log" "$bin/appstore-simulator" run scenarios/subscriptions.yaml --seed "$seed" \
+  --target "http://127.0.0.1:$ingress/v2" --port "$production" --sandbox-port "$sandbox" \
+  --write-root "$temporary/root.pem" --write-api-key "$temporary/simulator.p8" --write-clock "$temporary/clock.yaml" \
+  --write-sent "$temporary/sent.jsonl"
+simulator=$!
+begin=$SECONDS
+for file in root.pem simulator.p8 clock.yaml; do
+  wait_for_file "$temporary/$file" "$simulator" 120 || { logs; die "the simulator wrote no $file"; }
+done
+head -c 48 /dev/urandom | base64 >"$temporary/erasure.key"
+cat "$temporary/clock.yaml" - >"$config" <<YAML
+kafka: { bootstrapServers: "$bootstrap", durability: relaxed }
+trust: { roots: ["$temporary/root.pem"] }
+apps:
+  - bundleId: com.example.app
+    appAppleId: 1234567890
+    environments: [Sandbox]
+    api: { issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: SIMULATOR1, privateKeyFile: "$temporary/simulator.p8" }
+appStore:
+  productionURL: "http://127.0.0.1:$production"
+  sandboxURL: "http://127.0.0.1:$sandbox"
+workers:
+  # Six hours are 2.5 seconds.
+  subscriptions: { handlerTimeout: 1h, settings: { entitlementMargin: 6h } }
+ingress: { host: 127.0.0.1, port: $ingress }
+admin: { host: 127.0.0.1, port: $admin }
+postgres: { url: "$postgres_url", tables: [subscriptions, purchases, events], notify: true }
+privacy: { keyFile: "$temporary/erasure.key" }
+logging: { level: warning }
+YAML
+export MILLRACE_CONFIG=$config
+
+start_ingress() {
+  start "$temporary/ingress-$1.log" "$bin/millrace-ingress"
+  daemon=$!
+}
+# start_worker NUMBER starts a worker as a static member.
+start_worker() {
+  MILLRACE_KAFKA_INSTANCE="subscriptions-$1" MILLRACE_ADMIN_PORT=0 \
+    start "$temporary/worker-$1-$SECONDS.log" "$bin/millrace-subscriptions"
+  running[$1]=$!
+}
+# crash PID kills a process with SIGKILL.
+crash() {
+  kill -KILL "$1" || { logs; die "a process has ended by itself"; }
+  wait "$1" 2>/dev/null || true
+}
+
+# start_table_writer NUMBER starts a millrace-postgres.
+start_table_writer() {
+  MILLRACE_ADMIN_PORT=0 start "$temporary/postgres-$1-$SECONDS.log" "$bin/millrace-postgres"
+  writers[$1]=$!
+}
+
+running=() writers=()
+"$bin/millrace" postgres migrate >"$temporary/migrate.log" 2>&1 || { logs; die "could not create the tables"; }
+start_ingress 1
+for number in $(seq "$workers"); do
+  start_worker "$number"
+  start_table_writer "$number"
+done
+# The embedded cluster has no static members: its group needs most of a session after each kill.
+interval=8 && [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || interval=40
+kills=0 outages=0 databases=0
+while [ $((SECONDS - begin)) -lt 150 ]; do
+  sleep "$interval"
+  kill -0 "$simulator" 2>/dev/null || { logs; die "the simulator has ended too early"; }
+  number=$((kills % workers + 1))
+  crash "${running[$number]}"
+  start_worker "$number"
+  crash "${writers[$number]}"
+  start_table_writer "$number"
+  kills=$((kills + 1))
+  if [ "$kills" -eq 2 ] || [ "$kills" -eq 4 ]; then
+    crash "$postgres_pid"
+    databases=$((databases + 1))
+    sleep 2
+    start_postgres "$temporary/postgres"
+  fi
+  if [ $((kills % 8)) -eq 2 ]; then
+    crash "$daemon"
+    sleep 2
+    outages=$((outages + 1))
+    start_ingress $((outages + 1))
+  fi
+done
+sent=$(sed -n 's/.*"notificationUUID":"\([^"]*\)".*/\1/p' "$temporary/sent.jsonl" | sort -u | wc -l)
+echo "    $kills workers, $kills table writers, $outages ingresses and the database $databases times killed, $sent notifications sent"
+
+# differing IDS… prints the subscriptions that still differ, as lines of JSON, after rounds in which nothing is on its way.
+differing() {
+  local ids=("$@")
+  for _ in 1 2 3 4 5 6; do
+    "$bin/millrace" subscriptions verify "${ids[@]}" --sample 100000 --json >"$temporary/verify.jsonl" \
+      2>>"$temporary/verify.log" || [ $? -eq 1 ] || { logs; die "millrace subscriptions verify failed"; }
+    mapfile -t ids < <(python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    result = json.loads(line)
+    if result["result"] != "equal": print(result["originalTransactionId"])' "$temporary/verify.jsonl")
+    [ ${#ids[@]} -gt 0 ] || break
+    sleep 2
+  done
+  [ ${#ids[@]} -eq 0 ] || grep -v '"result":"equal"' "$temporary/verify.jsonl"
+}
+
+say "Comparing the table with the App Store"
+differing >"$temporary/before.jsonl"
+say "Comparing it again after a backfill"
+"$bin/millrace" backfill --from 25d --slice 2h --json >"$temporary/backfill.jsonl" 2>"$temporary/backfill.log" ||
+  { logs; die "the backfill failed"; }
+sleep 5
+differing >"$temporary/after.jsonl"
+"$bin/millrace" subscriptions verify --sample 100000 --json >"$temporary/all.jsonl" 2>/dev/null || true
+python3 - "$temporary" <<'PYTHON'
+import json, sys
+directory = sys.argv[1]
+read = lambda name: [json.loads(line) for line in open(f"{directory}/{name}.jsonl")]
+before, after, every = read("before"), read("after"), read("all")
+arrived = {}
+for attempt in read("sent"):
+    id = attempt["notificationUUID"]
+    arrived[id] = arrived.get(id, False) or attempt.get("status") == 200
+lost = list(arrived.values()).count(False)
+print(f"    {len(every)} subscriptions; {lost} of {len(arrived)} notifications were lost")
+if not lost: sys.exit("nothing was lost, so the backfill was not tested")
+print(f"    without the lost notifications {len(before)} differ, with them {len(after)}")
+for result in before:
+    print(f"      {json.dumps(result)}")
+active = ("active", "grace-period")
+ended = [result for result in before
+         if result["result"] == "differs" and "status" in result and result["status"]["table"] in active
+         and result["status"]["apple"] == "expired"]
+if ended: sys.exit(f"an end was missed: {ended}")
+if after: sys.exit(f"the table differs after the backfill: {after}")
+if len(every) < 400: sys.exit("too few subscriptions to mean anything")
+PYTHON
+
+say "Comparing the tables in PostgreSQL with those in Kafka"
+for number in $(seq "$workers"); do stop "${running[$number]}" || true; done
+behind() {
+  "$bin/millrace" postgres status --json 2>>"$temporary/status.log" |
+    python3 -c 'import json, sys; print(sum(json.loads(line).get("lag") or 0 for line in sys.stdin))'
+}
+tries=60
+until [ "$(behind)" = 0 ]; do
+  [ $((tries--)) -gt 0 ] || { logs; die "the tables are still behind Kafka: $("$bin/millrace" postgres status)"; }
+  sleep 1
+done
+topic_rows() {
+  # %k and %s are the key and the value; a tombstone has the length -1.
+  kcat -C -b "$bootstrap" -t "${MILLRACE_TOPICS_PREFIX:-}$1" -o beginning -e -q -f '%k\t%S\t%s\n' 2>>"$temporary/kcat.log"
+}
+topic_rows appstore.subscriptions >"$temporary/kafka-subscriptions"
+topic_rows appstore.purchases >"$temporary/kafka-purchases"
+kcat -C -b "$bootstrap" -t "${MILLRACE_TOPICS_PREFIX:-}appstore.events.subscriptions" -o beginning -e -q -f '%h\n' \
+  >"$temporary/kafka-events" 2>>"$temporary/kcat.log"
+query() { "$postgres_bin/psql" -qAt "$postgres_url" -c "$1"; }
+events=$(grep -o 'ce_id=[^,]*' "$temporary/kafka-events" | sort -u | wc -l)
+query "SELECT json_build_object('table', 'subscriptions', 'key', original_transaction_id, 'row', row_to_json(s))
+  FROM millrace.subscriptions s UNION ALL
+  SELECT json_build_object('table', 'purchases', 'key', transaction_id, 'row', row_to_json(p)) FROM millrace.purchases p" \
+  >"$temporary/rows.jsonl"
+counts=$(query "SELECT count(*), count(DISTINCT id) FROM millrace.events")
+echo "    PostgreSQL has $counts events (all, distinct); Kafka has $(wc -l <"$temporary/kafka-events"), $events distinct"
+query "SELECT count(*) FROM millrace.rejected" | grep -qx 0 || die "records were rejected"
+[ "$counts" = "$(wc -l <"$temporary/kafka-events")|$events" ] || { logs; die "the table of events differs"; }
+python3 - "$temporary" <<'PYTHON'
+import datetime, json, re, sys
+directory = sys.argv[1]
+snake = lambda name: re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+def comparable(value):
+    if isinstance(value, str) and re.match(r"^\d{4}-\d\d-\d\dT\d\d:", value):
+        return datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
+    return value
+expected = {"subscriptions": {}, "purchases": {}}
+for table, rows in expected.items():
+    for line in open(f"{directory}/kafka-{table}"):
+        key, size, value = line.rstrip("\n").split("\t", 2)
+        if size == "-1": rows.pop(key, None)
+        else: rows[key] = {snake(name): comparable(field) for name, field in json.loads(value).items()}
+found = {"subscriptions": {}, "purchases": {}}
+for line in open(f"{directory}/rows.jsonl"):
+    row = json.loads(line)
+    fields = {name: comparable(field) for name, field in row["row"].items() if field is not None and name != "updated_at"}
+    found[row["table"]][row["key"]] = fields
+for table in expected:
+    different = {key for key in expected[table].keys() | found[table].keys() if expected[table].get(key) != found[table].get(key)}
+    print(f"    {table}: {len(found[table])} rows in PostgreSQL, {len(expected[table])} in Kafka, {len(different)} differ")
+    for key in sorted(different)[:3]: print("     ", expected[table].get(key), found[table].get(key))
+    if different: sys.exit("a table differs")
+if not all(found.values()): sys.exit("a table is empty")
+PYTHON
+
+say "Erasing three customers"
+mapfile -t gone < <(query "SELECT original_transaction_id FROM millrace.subscriptions ORDER BY 1 LIMIT 3")
+ids() { printf -- '--original-transaction-id %s ' "${gone[@]}"; }
+start_worker 1
+# shellcheck disable=SC2046
+"$bin/millrace" privacy erase $(ids) --why "requests 1 to 3" --yes --wait 120s --json >"$temporary/erase.jsonl" \
+  2>"$temporary/erase.log" || { logs; die "the customers were not erased: $(cat "$temporary/erase.log")"; }
+sed 's/^/    /' "$temporary/erase.log"
+grep -q '"left":"signed notifications"' "$temporary/erase.jsonl" || die "the command did not say what remains"
+# left prints how many rows and events the database has about the erased customers.
+left() {
+  local list
+  list=$(printf "'%s'," "${gone[@]}")
+  query "SELECT (SELECT count(*) FROM millrace.subscriptions WHERE original_transaction_id IN (${list%,}))
+    + (SELECT count(*) FROM millrace.events WHERE key IN (${list%,}))"
+}
+# stays_erased checks that neither Kafka nor PostgreSQL has the customers, after everything has been handled.
+stays_erased() {
+  local tries=120
+  until [ "$(behind)" = 0 ] && [ "$(left)" = 0 ]; do
+    [ $((tries--)) -gt 0 ] || { logs; die "PostgreSQL has $(left) rows of the erased customers $1"; }
+    sleep 1
+  done
+  for id in "${gone[@]}"; do
+    ! "$bin/millrace" subscriptions show "$id" >/dev/null 2>>"$temporary/show.log" || die "$id has a row $1"
+  done
+  echo "    no row and no event $1"
+}
+stays_erased "after the erasure"
+# The embedded cluster has deleted the first records.
+replayed=""
+if [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ]; then
+  replayed="a replay, "
+  keys=() && for id in "${gone[@]}"; do keys+=(--key "$id"); done
+  "$bin/millrace" replay start --worker subscriptions --family subscriptions --family refunds "${keys[@]}" \
+    --reapply "a test" --wait 120s --json >"$temporary/replay.jsonl" 2>"$temporary/replay.log" ||
+    { logs; die "the replay failed"; }
+fi
+"$bin/millrace" backfill --from 25d --slice 2h --json >"$temporary/backfill-2.jsonl" 2>"$temporary/backfill-2.log" ||
+  { logs; die "the second backfill failed"; }
+printf '%s\n' "${gone[@]}" >"$temporary/import.txt"
+"$bin/millrace" subscriptions import "$temporary/import.txt" >"$temporary/import.log" 2>&1 ||
+  { logs; die "the import failed"; }
+grep -q "3 erased customers left out" "$temporary/import.log" || { logs; die "the import did not leave the customers out"; }
+# The worker has read the copies once its lag is 0; it stops only after it has handled what it has read.
+sleep 5
+stays_erased "after ${replayed}a backfill and an import"
+stop "${running[1]}" || true
