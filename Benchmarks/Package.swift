@@ -37,10 +37,12 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "X509", package: "swift-certificates"),
-        // Not linked. `bench ingress` and `scripts/bench backfill` start them as processes.
+        // Not linked. Benchmarks and scenarios start them as processes.
         .product(name: "appstore-simulator", package: "millrace"),
         .product(name: "millrace", package: "millrace"),
         .product(name: "millrace-ingress", package: "millrace"),
+        .product(name: "millrace-postgres", package: "millrace"),
+        .product(name: "millrace-subscriptions", package: "millrace"),
       ],
       swiftSettings: [.swiftLanguageMode(.v6)]),
   ]

@@ -20,11 +20,13 @@ final class PostgresServer: Sendable {
   static let absence = "no PostgreSQL server is installed (apt-get install postgresql): tables are not tested"
 
   let port: Int
-  private let folder: String
+  let folder: String
+  /// Whether the server accepts only TLS and a password.
+  private let isSecured: Bool
   private let process: Mutex<Process?>
 
-  private init(_ folder: String, port: Int, _ process: Process) {
-    (self.folder, self.port) = (folder, port)
+  private init(_ folder: String, port: Int, isSecured: Bool, _ process: Process) {
+    (self.folder, self.port, self.isSecured) = (folder, port, isSecured)
     self.process = Mutex(process)
   }
 
@@ -45,20 +47,20 @@ final class PostgresServer: Sendable {
   }
 
   /// Runs a test with a server, and removes the server afterwards.
-  static func run(_ body: (PostgresServer) async throws -> Void) async throws {
+  /// - Parameter isSecured: Whether the server accepts only TLS and a password, which ``settings(_:)`` then has.
+  static func run(isSecured: Bool = false, _ body: (PostgresServer) async throws -> Void) async throws {
     let folder = "\(FileManager.default.temporaryDirectory.path)/millrace-postgres-\(UUID())"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    if getuid() == 0 {
-      let change = try Process.run(URL(filePath: "/bin/chown"), arguments: ["postgres", folder])
-      change.waitUntilExit()
-    }
-    let create = try command("initdb", ["-D", "\(folder)/data", "-U", "postgres", "-A", "trust", "--no-sync"])
+    if isSecured { try makeSecrets(folder) }
+    if getuid() == 0 { try succeed("/bin/chown", ["-R", "postgres", folder]) }
+    let access = isSecured ? ["-A", "scram-sha-256", "--pwfile=\(folder)/password"] : ["-A", "trust"]
+    let create = try command("initdb", ["-D", "\(folder)/data", "-U", "postgres", "--no-sync"] + access)
     try create.run()
     create.waitUntilExit()
     guard create.terminationStatus == 0 else { throw ServerError(text: "initdb failed") }
     let port = try freePort()
-    let server = PostgresServer(folder, port: port, try start(folder, port))
+    let server = PostgresServer(folder, port: port, isSecured: isSecured, try start(folder, port, isSecured: isSecured))
     do {
       try await server.waitUntilReady()
       try await body(server)
@@ -69,13 +71,44 @@ final class PostgresServer: Sendable {
     server.kill()
   }
 
-  private static func start(_ folder: String, _ port: Int) throws -> Process {
-    let process = try command(
-      "postgres",
+  private static func succeed(_ program: String, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw ServerError(text: "\(program) failed") }
+  }
+
+  /// Writes a password, the certificate of an authority and one of the server, and the rule that only TLS is accepted.
+  private static func makeSecrets(_ folder: String) throws {
+    try Data("a password, not a secret".utf8).write(to: URL(filePath: "\(folder)/password"))
+    try Data("hostssl all all 127.0.0.1/32 scram-sha-256\n".utf8).write(to: URL(filePath: "\(folder)/hba.conf"))
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    for name in ["authority", "stranger"] {
+      try succeed(
+        "/usr/bin/openssl",
+        ["req", "-x509", "-subj", "/CN=\(name)", "-keyout", "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem"]
+          + key)
+    }
+    try succeed(
+      "/usr/bin/openssl",
       [
-        "-D", "\(folder)/data", "-p", "\(port)", "-c", "fsync=off", "-c", "listen_addresses=127.0.0.1", "-c",
-        "unix_socket_directories=",
-      ])
+        "req", "-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-addext",
+        "basicConstraints=critical,CA:FALSE", "-CA", "\(folder)/authority.pem", "-CAkey", "\(folder)/authority.key",
+        "-keyout", "\(folder)/server.key", "-out", "\(folder)/server.pem",
+      ] + key)
+  }
+
+  private static func start(_ folder: String, _ port: Int, isSecured: Bool) throws -> Process {
+    var settings = ["fsync=off", "listen_addresses=127.0.0.1", "unix_socket_directories="]
+    if isSecured {
+      settings += ["ssl=on", "ssl_cert_file=\(folder)/server.pem", "ssl_key_file=\(folder)/server.key"]
+      settings.append("hba_file=\(folder)/hba.conf")
+    }
+    let process = try command(
+      "postgres", ["-D", "\(folder)/data", "-p", "\(port)"] + settings.flatMap { ["-c", $0] })
     try process.run()
     return process
   }
@@ -94,7 +127,7 @@ final class PostgresServer: Sendable {
   func restart() async throws {
     // The processes of the killed server's sessions end a moment later, and hold its memory until then.
     for _ in 0..<100 {
-      let process = try Self.start(folder, port)
+      let process = try Self.start(folder, port, isSecured: isSecured)
       self.process.withLock { $0 = process }
       if (try? await waitUntilReady()) != nil { return }
     }
@@ -114,6 +147,12 @@ final class PostgresServer: Sendable {
   func settings(_ change: (inout PostgresSettings) -> Void = { _ in }) -> PostgresSettings {
     var settings = PostgresSettings()
     settings.url = "postgresql://postgres@127.0.0.1:\(port)/postgres"
+    if isSecured {
+      settings.url =
+        "postgresql://postgres@localhost:\(port)/postgres?hostaddr=127.0.0.1&sslmode=verify-full"
+        + "&sslrootcert=\(folder)/authority.pem"
+      settings.passwordFile = "\(folder)/password"
+    }
     change(&settings)
     return settings
   }

@@ -215,6 +215,37 @@ struct TableWriterTests {
     }
   }
 
+  @Test func `a connection verifies the server, and takes its password from a file`() async throws {
+    try await PostgresServer.run(isSecured: true) { server in
+      let isEncrypted = try await server.value("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
+      #expect(isEncrypted == "t")
+      func refusal(_ change: (inout PostgresSettings) -> Void) async throws -> String {
+        let error = await #expect(throws: PostgresError.self) {
+          try await PostgresConnection.open(server.settings(change), application: "test")
+        }
+        return "\(try #require(error))"
+      }
+      let url = try #require(server.settings().url)
+      let stranger = try await refusal { $0.url = url.replacingOccurrences(of: "authority.pem", with: "stranger.pem") }
+      #expect(stranger.contains("certificate verify failed"))
+      let plain = try await refusal { $0.url = url.replacingOccurrences(of: "verify-full", with: "disable") }
+      #expect(plain.contains("no encryption"))
+      let wrong = "\(server.folder)/wrong"
+      try Data("another password".utf8).write(to: URL(filePath: wrong))
+      let password = try await refusal { $0.passwordFile = wrong }
+      #expect(password.contains("password authentication failed") && !password.contains("another"))
+      let missing = await #expect(throws: MillraceError.self) {
+        try await PostgresConnection.open(
+          server.settings { $0.passwordFile = "\(server.folder)/missing" }, application: "test")
+      }
+      #expect("\(try #require(missing))".contains("postgres.passwordFile"))
+      // The file may have been rotated since the connection was lost.
+      try Data("ALTER".utf8).write(to: URL(filePath: wrong))
+      _ = try await server.connect().execute("ALTER USER postgres PASSWORD 'ALTER'", to: "rotate the password")
+      _ = try await PostgresConnection.open(server.settings { $0.passwordFile = wrong }, application: "test")
+    }
+  }
+
   @Test func `listeners hear which customers changed`() async throws {
     try await PostgresServer.run { server in
       _ = try await migrated(server)

@@ -29,8 +29,9 @@ done
   need_packages "${build_packages[@]}" postgresql python3 python3-venv
   cd "$root"
   say "Building in release mode (the first time takes minutes)"
-  for product in millrace millrace-postgres; do swift build --quiet --configuration release --product "$product"; done
-  bin=$(swift build --configuration release --show-bin-path)
+  # One release build serves all benchmarks.
+  swift build --quiet --package-path Benchmarks --configuration release --product bench
+  bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
   temporary=$(mktemp -d "${TMPDIR:-/tmp}/millrace-postgres.XXXXXX")
   clean_up_at_exit
   if [ ! -x .build/postgres-bench/bin/python ]; then

@@ -163,6 +163,9 @@ struct GroupState: Sendable {
     for offset in offsets { committed[offset.partition] = offset.admitted }
   }
 
+  /// Forgets all committed offsets, as brokers do some time after the last member has left.
+  mutating func expireOffsets() { committed = [:] }
+
   mutating func add(_ offsets: [CommittedOffset], to transaction: TransactionSerial) {
     pending[transaction, default: []] += offsets
   }

@@ -120,6 +120,9 @@ extension InMemoryLog {
     }
   }
 
+  /// Forgets the committed offsets of a group, as brokers do some time after the last member has left.
+  package func expireOffsets(of group: String) { host.update { broker, _ in broker.groups[group]?.expireOffsets() } }
+
   /// Waits until a group has committed everything that a `read_committed` reader finds in these topics.
   /// - Throws: `CancellationError` if the task is cancelled while it waits.
   public func waitUntilRead(by group: String, _ topics: [String]) async throws {

@@ -74,8 +74,8 @@ public struct HandlerContext: Sendable {
   /// sees one request. If an earlier attempt completed, the worker returns its result and does not call `perform`.
   ///
   /// An effect belongs to the lane of its notification's key, so put the key or the notification's id into the name.
-  /// Two keys that use the same name share one effect if they are in one lane, and have two otherwise. To act once for a
-  /// customer with several subscriptions, use a worker that reads a topic keyed by customer.
+  /// Two keys that use the same name share one effect if they are in one lane, and have two otherwise. To act once for
+  /// a customer with several subscriptions, use a worker that reads a topic keyed by customer.
   ///
   /// - Parameters:
   ///   - name: The permanent name of the effect, for instance `extend/<campaign>/<originalTransactionId>`. At most 256
@@ -217,7 +217,8 @@ public enum EffectStatus: Sendable, Hashable {
 public struct EffectIntent: Sendable, Hashable {
   /// The maximum length of a name, in bytes.
   public static let maximumNameBytes = 256
-  /// The maximum size of a body and of a result, in bytes. The ledger keeps both forever.
+  /// The maximum size of a body and of a result, in bytes. The ledger keeps the body until it has the result, and the
+  /// result forever.
   public static let maximumBodyBytes = 256 << 10
 
   /// The name of the effect.

@@ -2,8 +2,9 @@
 
 /// A function of ``HandlerContext`` that cannot do what it was asked to do, and that no retry would help.
 ///
-/// A handler that lets it through makes its notification a dead letter with ``reason``. Every other error is a failure
-/// that may be temporary: the worker runs the handler again by the retry schedule.
+/// If a handler throws it, the notification becomes a dead letter with ``reason``. An `EncodingError` and an `APIError`
+/// of class `never` make it a dead letter too. After any other error the worker runs the handler again: by the retry
+/// schedule, or when Apple accepts the call again.
 public struct HandlerError: Error, Sendable, CustomStringConvertible {
   /// The stable code: `api-not-configured`, `effect-name`, `effect-body`, `effect-result` or `stored-value`.
   public let reason: String

@@ -19,7 +19,7 @@ public import MillraceRecords
 ///
 ///   init(_ setup: WorkerSetup) {}
 ///
-///   func handle(_ notification: Notification, in context: HandlerContext) async throws -> Outcome {
+///   func handle(_ notification: AppStoreNotification, in context: HandlerContext) async throws -> Outcome {
 ///     guard case .expired(.voluntary) = notification.event else { return .ignore }
 ///     return try .emit(WinbackOffered(customer: notification.transaction?.appAccountToken))
 ///   }
@@ -29,7 +29,8 @@ public import MillraceRecords
 /// With `@main` the type is an executable that accepts `--config`, `--print-config` and `--help`. It serves metrics and
 /// health probes, and shuts down gracefully on SIGTERM. See `docs/writing-a-consumer.md`.
 public protocol NotificationWorker: Sendable {
-  /// The worker's own settings, `workers.<name>.settings` in the configuration. ``WorkerSetup/settings(_:)`` reads them.
+  /// The worker's own settings, `workers.<name>.settings` in the configuration. ``WorkerSetup/settings(_:)`` reads
+  /// them.
   associatedtype Settings: WorkerSettings = NoSettings
 
   /// The worker's name in topics, consumer group and metrics: 1 to 40 lower-case letters, digits and hyphens, starting
@@ -41,9 +42,12 @@ public protocol NotificationWorker: Sendable {
   static var families: Set<NotificationFamily> { get }
   /// The topics, other than its events topic, that the worker writes to, without the deployment's prefix.
   ///
-  /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not start
-  /// if one of them is missing. It stops with an error if a handler writes to a topic that is not listed. When a
-  /// customer is erased, the worker writes a record without a value to each of them.
+  /// Declare the property with its type, `Set<String>`. If Swift infers an array, the default applies: no topics.
+  ///
+  /// Handlers write to them with ``Outcome/Results/keeping(_:_:row:)`` and ``Outcome/writing(_:)``. The worker does not
+  /// start if one of them is missing. It stops with an error if a handler writes to a topic that is not listed. When a
+  /// customer is erased, the worker writes records without a value to each of them: one for the customer's key, and one
+  /// for the row of each of the customer's states.
   static var outputTopics: Set<String> { get }
   /// The default settings, which the configuration can override.
   static var policy: WorkerPolicy { get }
@@ -66,17 +70,18 @@ public protocol NotificationWorker: Sendable {
 
   /// Returns the time after which a notification is no longer worth handling, or nil if there is none.
   ///
-  /// Ready records run in the order of their deadlines. If a record would miss its deadline on the next retry topic,
-  /// the worker runs it at once or makes it a dead letter. The worker calls this before it verifies the notification,
-  /// so only the headers are available.
+  /// If several records wait for a handler, the one with the earliest deadline runs first. If a record would miss its
+  /// deadline on the shortest retry topic, the worker runs it at once or makes it a dead letter. The worker calls this
+  /// before it verifies the notification, so only the headers are available.
   static func deadline(of envelope: NotificationEnvelope, receivedAt: Timestamp) -> Timestamp?
 
   /// Creates the worker. The runtime calls it once for each process and identity.
   /// - Throws: An error that prevents the worker from starting. The process prints it and exits.
   init(_ setup: WorkerSetup) async throws
 
-  /// Processes one notification. The worker runs notifications of one key in order, one at a time, and notifications of
-  /// different keys concurrently.
+  /// Processes one notification. The worker runs notifications of one key one at a time, and notifications of different
+  /// keys concurrently. Those of one key and family run in the order of arrival, except that later ones may overtake
+  /// one that waits for a retry; see ``WorkerPolicy/ordering``.
   ///
   /// A handler may run more than once for a notification, for instance after a crash. After an aborted transaction it
   /// does not run again: the worker writes the same outcome again. Events have the same ids in every run. For actions
@@ -86,8 +91,9 @@ public protocol NotificationWorker: Sendable {
   /// Processes a timer that an outcome set.
   ///
   /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
-  /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the shortest
-  /// retry delay; if a call has to wait for Apple's rate limit, when the call is allowed.
+  /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the
+  /// shortest retry delay. If the handler throws because Apple's rate limit does not allow a call within five seconds,
+  /// the timer fires again when the call is allowed.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 

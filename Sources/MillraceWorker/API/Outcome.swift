@@ -13,10 +13,10 @@ public struct Outcome: Sendable {
     case done(Results)
     /// The worker retries the notification after this delay, counted from now. It uses the retry topic with the longest
     /// delay that fits, and then the next one for the rest. Nil: the next delay of the retry schedule. `reason` is a
-    /// stable code in lower case with hyphens; `detail` is for the operator.
+    /// stable code in lower case with hyphens; `detail` says what happened, for the operator.
     case retry(after: Duration?, reason: String, detail: String)
     /// The notification becomes a dead letter. `reason` is a stable code in lower case with hyphens; `detail` says what
-    /// the operator should do.
+    /// happened, for the operator.
     case deadLetter(reason: String, detail: String)
   }
 
@@ -67,8 +67,8 @@ public struct Outcome: Sendable {
     public var states: [State] = []
     /// Amounts to add to the lane's counters.
     ///
-    /// Each notification is counted once, however often its handler runs. ``HandlerContext/tally(of:)`` returns the sums
-    /// over all lanes.
+    /// Each notification is counted once, however often its handler runs. ``HandlerContext/tally(of:)`` returns the
+    /// sums over all lanes.
     public var counts: [String: Int64] = [:]
 
     /// Creates empty results.
@@ -125,6 +125,9 @@ public struct Outcome: Sendable {
   }
 
   /// Moves the notification to the dead letters, where an operator decides what to do with it.
+  /// - Parameters:
+  ///   - reason: The code: lower case with hyphens, from a closed set.
+  ///   - detail: What happened, for the operator.
   public static func deadLetter(_ reason: String, _ detail: String) -> Outcome {
     Outcome(.deadLetter(reason: reason, detail: detail))
   }
@@ -176,8 +179,8 @@ extension Outcome.Results {
 
   /// Returns a copy that also stores a state.
   /// - Parameter row: A record with the same content for other readers. List its topic in
-  ///   ``NotificationWorker/outputTopics``. Its key is the state's name or what follows the name's last slash. Otherwise
-  ///   the row stays when the customer is erased.
+  ///   ``NotificationWorker/outputTopics``. Its key is the notification's key, or the part of the state's name after
+  ///   the last slash (the whole name if it has none). Otherwise the row stays when the customer is erased.
   public func keeping(_ name: String, _ value: [UInt8]?, row: OutputRecord? = nil) -> Self {
     var results = self
     results.states.append(Outcome.State(name: name, value: value, row: row))

@@ -53,11 +53,6 @@ struct LaneStarter: Sendable {
     let sources = partitions.map(\.partition)
     let committed = try await reader.committed(sources, timeout: Self.commitQuestionTimeout)
     let ranges = try await available(sources, holding: committed)
-    var starts: [String: Int64] = [:]
-    for source in sources {
-      starts[source.topic] = try start(
-        of: source, committed: committed.first { $0.partition == source }?.offset, available: ranges[source])
-    }
     let began = parts.clock.now
     let marks = Dictionary(committed.map { ($0.partition.topic, $0.metadata) }) { first, _ in first }
     let restored = Mutex(kept?.ledger ?? Ledger())
@@ -75,6 +70,12 @@ struct LaneStarter: Sendable {
     }
     try Task.checkCancellation()
     try restored.withLock { ledger in try parts.erasure.check(ledger, lane: epoch.lane) }
+    if restored.withLock({ $0.count > 0 }) { try checkOffsets(committed, lane: epoch.lane) }
+    var starts: [String: Int64] = [:]
+    for source in sources {
+      starts[source.topic] = try start(
+        of: source, committed: committed.first { $0.partition == source }?.offset, available: ranges[source])
+    }
     parts.metrics.restored(in: began.duration(to: parts.clock.now))
     return LaneRunner(
       epoch: epoch, partitions: partitions, starts: starts, ledger: restored.withLock { $0 }, ledgerEnd: end,
@@ -105,6 +106,21 @@ struct LaneStarter: Sendable {
       try await parts.clock.sleep(until: parts.clock.now.advanced(by: .seconds(1)))
     }
     return try await log.highWatermarks(of: partitions, timeout: Self.questionTimeout)
+  }
+
+  /// Checks that a worker that has run before, and would start at the end, has committed offsets. Brokers delete the
+  /// offsets of a group that has been empty for a week, and the worker would skip what arrived meanwhile.
+  private func checkOffsets(_ committed: [CommittedOffset], lane: Int32) throws(MillraceError) {
+    guard parts.policy.start == .latest,
+      !committed.contains(where: { parts.topics.source(of: $0.partition.topic) == .live })
+    else { return }
+    throw MillraceError(
+      .topics, "the worker has run before, but its group \(parts.topics.group) has no committed offsets in lane \(lane)",
+      at: "workers.\(parts.topics.worker).start",
+      remedy: """
+        `latest` would skip the records that arrived meanwhile: set it to `earliest`, or set the group's offsets to the \
+        time when the worker stopped (`kafka-consumer-groups --reset-offsets --to-datetime`)
+        """)
   }
 
   private func start(of source: TopicPartition, committed: Int64?, available: Range<Int64>?) throws -> Int64 {

@@ -54,6 +54,24 @@ import Testing
     await second.crash()
   }
 
+  @Test func `a worker whose offsets have expired does not start at the end`() async throws {
+    let fleet = try WorkerFleet(lanes: 1) { $0.start = .latest }
+    let book = Book()
+    try fleet.put("before", key: "k")
+    let first = fleet.start("p", isKept: false, FleetHandler(book))
+    #expect(await fleet.until { fleet.isRead() } != nil)
+    try fleet.put("n0", key: "k")
+    #expect(await fleet.until { fleet.answered() == ["n0"] && fleet.isRead() } != nil)
+    await first.crash()
+    try fleet.put("n1", key: "k")
+    fleet.log.expireOffsets(of: fleet.topics.group)
+
+    let second = fleet.start("q", isKept: false, FleetHandler(book))
+    let end = await fleet.end(of: second)
+    #expect("\(try #require(end?.error))".contains("workers.mill.start"))
+    #expect(fleet.answered() == ["n0"])
+  }
+
   private func causing(_ book: Book) -> FleetHandler {
     FleetHandler(book) { item, recorder in
       try await FleetHandler.cause("effect/\(item.id)", recorder, in: book)
