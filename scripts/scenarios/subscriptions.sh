@@ -287,6 +287,36 @@ for table in expected:
 if not all(found.values()): sys.exit("a table is empty")
 PYTHON
 
+python3 - "$temporary" <<'PYTHON'
+# Ends whose notification was lost: what corrected the row, and how long after Apple signed the lost notification.
+import base64, collections, datetime, json, re, sys
+directory = sys.argv[1]
+def decode(token):
+    payload = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+attempts = [json.loads(line) for line in open(f"{directory}/sent.jsonl")]
+arrived = {attempt["notificationUUID"] for attempt in attempts if attempt.get("status") == 200}
+lost = {attempt["notificationUUID"]: attempt for attempt in attempts
+        if attempt["notificationUUID"] not in arrived and re.split("[^A-Z_]", attempt["type"])[0] in ("EXPIRED", "DID_FAIL_TO_RENEW")}
+rows = collections.defaultdict(list)
+for line in open(f"{directory}/kafka-subscriptions"):
+    key, size, value = line.rstrip("\n").split("\t", 2)
+    if size != "-1": rows[key].append(json.loads(value))
+time = lambda text: datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+causes, delays = collections.Counter(), []
+for attempt in lost.values():
+    payload = decode(json.loads(attempt["body"])["signedPayload"])
+    transaction = decode(payload["data"]["signedTransactionInfo"])
+    signed = datetime.datetime.fromtimestamp(payload["signedDate"] / 1000, datetime.timezone.utc)
+    later = [row for row in rows[transaction["originalTransactionId"]] if time(row["signedDate"]) >= signed]
+    if not later: causes["not yet"] += 1; continue
+    first = min(later, key=lambda row: time(row["signedDate"]))
+    causes[first["cause"]["kind"]] += 1
+    if first["cause"]["kind"] == "answer": delays.append((time(first["signedDate"]) - signed).total_seconds() / 3600)
+print(f"    {len(lost)} notifications of an end or a failed renewal were lost; what told the worker first: {dict(causes)}"
+      + (f"; answers of Apple {min(delays):.1f} to {max(delays):.1f} h after the lost notification" if delays else ""))
+PYTHON
+
 say "Erasing three customers"
 mapfile -t gone < <(query "SELECT original_transaction_id FROM millrace.subscriptions ORDER BY 1 LIMIT 3")
 ids() { printf -- '--original-transaction-id %s ' "${gone[@]}"; }
