@@ -32,6 +32,8 @@ struct ConsumeStage {
 
   var verifier: SignedDataVerifier { fixtures.verifier }
   var identities: IdentityPolicy { fixtures.identities }
+  /// The app of the notifications.
+  static var app: SampleApp { SampleApp() }
   /// The root certificate of the notifications, in DER.
   var root: [UInt8] { fixtures.chain.rootDER }
 

@@ -66,6 +66,14 @@ struct GrowthBenchmark: AsyncParsableCommand {
         report.subscriptions = (
           subscriptions, try await stage.subscriptions(0), try await stage.subscriptions(subscriptions)
         )
+        let process = { SubscriptionsStage(bootstrap: bootstrap, directory: directory, project: project) }
+        report.pause = try await process().pause(subscriptions)
+        for round in 0..<rounds {
+          report.handlers.append(
+            (empty: try await stage.verified(1, notifications), subscriptions: try await process().cost(notifications)))
+          let (empty, full) = (report.handlers[round].empty, report.handlers[round].subscriptions)
+          ConsumeBenchmark.logger.notice("empty handler \(empty.text), millrace-subscriptions \(full.text)")
+        }
       }
     }
     print(output.json ? report.line : report.table)
@@ -116,6 +124,11 @@ struct GrowthReport {
   /// The number of subscriptions, and the starts without them and with them.
   var subscriptions: (count: Int, without: RestoreResult, with: RestoreResult)?
 
+  /// The seconds until the lanes of a killed process with half of the subscriptions run again.
+  var pause: Double?
+  /// For each round, the cost of an empty handler and that of millrace-subscriptions.
+  var handlers: [(empty: PeerCost, subscriptions: PeerCost)] = []
+
   /// The bytes of memory that each subscription takes, and how many are restored in a second.
   private var subscription: (bytes: Double, perSecond: Double)? {
     subscriptions.map { count, without, with in
@@ -123,12 +136,25 @@ struct GrowthReport {
     }
   }
 
+  private var handlersTable: String {
+    var table = Table(titles: ["handler, verified notifications", "per second", "CPU µs"])
+    for (name, costs) in [
+      ("empty", handlers.map(\.empty)), ("millrace-subscriptions", handlers.map(\.subscriptions)),
+    ] {
+      table.rows.append([
+        name, Numbers.whole(Numbers.median(costs.map(\.perSecond))), Numbers.fixed(Numbers.median(costs.map(\.cpu)), 1),
+      ])
+    }
+    return table.text
+  }
+
   private var subscriptionsText: String? {
     guard let subscriptions, let subscription else { return nil }
     return "\(Numbers.whole(Double(subscriptions.count))) subscriptions restored in "
       + "\(Numbers.fixed(subscriptions.with.restoring, 1)) s, \(Numbers.whole(subscription.perSecond)) per second; peak "
       + "\(Numbers.fixed(subscriptions.with.peakMiB, 0)) MiB, \(Numbers.fixed(subscriptions.without.peakMiB, 0)) MiB "
-      + "without them: \(Numbers.fixed(subscription.bytes, 0)) bytes each"
+      + "without them: \(Numbers.fixed(subscription.bytes, 0)) bytes each; pause of the lanes of a killed process with "
+      + "half of them: \(Numbers.fixed(pause ?? .nan, 1)) s"
   }
 
   var table: String {
@@ -148,10 +174,10 @@ struct GrowthReport {
         Numbers.fixed($0.result.peakMiB, 0),
       ]
     }
-    return [growth.isEmpty ? nil : processes.text, starts.isEmpty ? nil : first.text, subscriptionsText].compactMap {
-      $0
-    }
-    .joined(separator: "\n")
+    return [
+      growth.isEmpty ? nil : processes.text, starts.isEmpty ? nil : first.text, subscriptionsText,
+      handlers.isEmpty ? nil : handlersTable,
+    ].compactMap(\.self).joined(separator: "\n")
   }
 
   var line: String {
@@ -184,6 +210,9 @@ struct GrowthReport {
       row.set("restoreSeconds", subscriptions.with.restoring)
       row.set("bytesEach", subscription.bytes)
       row.set("perSecond", subscription.perSecond)
+      row.set("pauseSeconds", pause ?? .nan)
+      row.set("cpuMicroseconds", Numbers.median(handlers.map(\.subscriptions.cpu)))
+      row.set("emptyCPUMicroseconds", Numbers.median(handlers.map(\.empty.cpu)))
       object["subscriptions"] = .object(row)
     }
     return object.line

@@ -33,6 +33,8 @@ struct RunCommand: AsyncParsableCommand {
   @Option(help: "Create an API key for apps that have none, and write it in PEM.") var writeApiKey: String?
   @Option(help: "Write the `clock` setting that gives other processes the scenario's time, as YAML.")
   var writeClock: String?
+  @Option(help: "Write the originalTransactionId of each subscription from before the scenario, one in a line.")
+  var writeCustomers: String?
   @Option(help: "A file with the shared secret of version 1 bodies, for apps without one in the scenario.")
   var sharedSecret: String?
   @Option(help: "Write every delivery attempt as a line of JSON, including the body.") var writeSent: String?
@@ -79,6 +81,10 @@ struct RunCommand: AsyncParsableCommand {
     let sent = try writeSent.map { try SentFile($0) }
     let simulator = try Simulator(
       scenario, chain: chain, clock: clock, onAttempt: { sent?.add($0) }, logger: logger)
+    if let writeCustomers {
+      let ids = simulator.world.withState { $0.subscriptions.keys.sorted() }
+      try ids.map { "\($0)\n" }.joined().write(toFile: writeCustomers, isSecret: false)
+    }
     var group = ServiceGroupConfiguration(
       services: [
         .init(

@@ -115,7 +115,8 @@ struct LaneStarter: Sendable {
       !committed.contains(where: { parts.topics.source(of: $0.partition.topic) == .live })
     else { return }
     throw MillraceError(
-      .topics, "the worker has run before, but its group \(parts.topics.group) has no committed offsets in lane \(lane)",
+      .topics,
+      "the worker has run before, but its group \(parts.topics.group) has no committed offsets in lane \(lane)",
       at: "workers.\(parts.topics.worker).start",
       remedy: """
         `latest` would skip the records that arrived meanwhile: set it to `earliest`, or set the group's offsets to the \

@@ -1,0 +1,128 @@
+// The process millrace-subscriptions in `bench growth`: its cost for a notification, and the pause of its lanes when it is
+// killed.
+import AppStore
+import Foundation
+import KafkaClient
+
+struct SubscriptionsStage {
+  let bootstrap: String
+  let directory: String
+  let project: String
+
+  private static let lanes = 12
+  private let prefix = "bench-\(UUID().uuidString.prefix(8).lowercased())."
+
+  /// Writes signed notifications, each of its own subscription, and measures the process from a fifth of them to the end.
+  func cost(_ count: Int) async throws -> PeerCost {
+    var stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
+    let place = try prepare(root: stage.root)
+    var batches: [[ProducerRecord]] = []
+    for first in stride(from: 0, to: count, by: 12_000) {
+      batches.append(try await stage.signed(min(12_000, count - first)))
+    }
+    let worker = try Worker(place, number: 0)
+    defer { worker.process.stop() }
+    try await worker.wait(for: "millrace_worker_lanes", atLeast: Self.lanes)
+    let filling = stage
+    try await filling.producing { for batch in batches { try await filling.fill(batch) } }
+    try await worker.wait(for: "millrace_worker_records_total", atLeast: count / 5)
+    let (start, cpu, first) = (
+      ContinuousClock.now, worker.process.cpuSeconds, try worker.sum(of: "millrace_worker_records_total")
+    )
+    try await worker.wait(for: "millrace_worker_records_total", atLeast: count)
+    let handled = Double(count - first)
+    return PeerCost(
+      perSecond: handled / ((ContinuousClock.now - start) / .seconds(1)),
+      cpu: (worker.process.cpuSeconds - cpu) / handled * 1e6)
+  }
+
+  /// Kills one of two processes with this many subscriptions in all, and starts it again at once.
+  /// - Returns: The seconds until all of its lanes run again.
+  func pause(_ count: Int) async throws -> Double {
+    let stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
+    let place = try prepare(root: stage.root)
+    let ledger = prefix + "millrace.subscriptions.ledger"
+    try await stage.producing {
+      for first in stride(from: 0, to: count, by: 100_000) {
+        try await stage.fill(stage.subscriptions(of: ledger, first..<min(count, first + 100_000)))
+      }
+    }
+    var workers = try (0..<2).map { try Worker(place, number: $0) }
+    defer { for worker in workers { worker.process.stop() } }
+    for worker in workers { try await worker.wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2) }
+    let start = ContinuousClock.now
+    kill(workers[0].process.pid, SIGKILL)
+    workers[0].process.stop()
+    workers[0] = try Worker(place, number: 0)
+    try await workers[0].wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2)
+    return (ContinuousClock.now - start) / .seconds(1)
+  }
+
+  // MARK: - The processes
+
+  private struct Place {
+    var programs: String
+    var configuration: String
+    var log: String
+  }
+
+  /// Creates the topics.
+  private func prepare(root: [UInt8]) throws -> Place {
+    let name = directory + "/" + prefix
+    try Data(root).write(to: URL(fileURLWithPath: name + "root.der"))
+    let app = ConsumeStage.app
+    let yaml = """
+      kafka: { bootstrapServers: "\(bootstrap)", durability: relaxed }
+      topics:
+        directory: \(URL(fileURLWithPath: project + "/topics").standardizedFileURL.path)
+        prefix: "\(prefix)"
+        lanes: \(Self.lanes)
+      trust: { roots: [\(name)root.der] }
+      apps: [{ bundleId: \(app.bundleId), appAppleId: \(app.appAppleId), environments: [Production] }]
+      workers: { subscriptions: {} }
+      admin: { host: 127.0.0.1 }
+      logging: { level: warning }
+      """
+    try Data(yaml.utf8).write(to: URL(fileURLWithPath: name + "yaml"))
+    let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let programs = (own as NSString).deletingLastPathComponent
+    _ = try ChildProcess.output(of: programs + "/millrace", ["topics", "apply", "--yes", "--config", name + "yaml"])
+    return Place(programs: programs, configuration: name + "yaml", log: name)
+  }
+
+  private struct Worker {
+    let process: ChildProcess
+    private let port: Int
+    private let log: String
+
+    init(_ place: Place, number: Int) throws {
+      port = try FreePorts.find(1)[0]
+      log = place.log + "\(number).log"
+      process = try ChildProcess(
+        place.programs + "/millrace-subscriptions", ["--config", place.configuration],
+        environment: ["MILLRACE_ADMIN_PORT": "\(port)", "MILLRACE_KAFKA_INSTANCE": "subscriptions-\(number)"],
+        log: log)
+    }
+
+    /// The sum of a metric over its series; 0 if the process does not answer yet.
+    func sum(of metric: String) throws -> Int {
+      guard process.isRunning else {
+        let text = FileManager.default.contents(atPath: log) ?? Data()
+        throw BenchError("a worker ended: \(String(decoding: text, as: UTF8.self))")
+      }
+      // curl ends with an error while the port is closed.
+      let page = try ChildProcess.output(
+        of: "sh", ["-c", "curl --silent http://127.0.0.1:\(port)/metrics || true"])
+      return page.split(separator: "\n").filter { $0.hasPrefix(metric + "{") }
+        .compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.reduce(0) { $0 + Int($1) }
+    }
+
+    func wait(for metric: String, atLeast value: Int) async throws {
+      let limit = ContinuousClock.now + .seconds(300)
+      while try sum(of: metric) < value {
+        guard ContinuousClock.now < limit else { throw BenchError("\(metric) did not reach \(value); see \(log)") }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+  }
+}
