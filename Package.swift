@@ -262,8 +262,9 @@ let package = Package(
     testSupport(
       "TestSupport", folder: "Support",
       [
-        "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "MillraceTime",
-        "MillraceRecords", crypto,
+        "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator", "KafkaClient",
+        "MillraceCore", "MillraceRecords", "MillraceTesting", "MillraceTime", "MillraceWorker", coreMetrics, crypto,
+        logging,
       ]),
     tests("KafkaClient", ["KafkaClient", "CRDKafka", "AppStoreSigning", "SharedCluster"]),
     tests("Scenarios", ["millrace-scenarios", "AppStore", "AppStoreSimulator"]),

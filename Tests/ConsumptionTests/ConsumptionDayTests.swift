@@ -111,11 +111,10 @@ struct ConsumptionDayTests {
     serve(requests, seed, on: stage)
     stage.fault(.failure(status: 503, body: .html), from: .seconds(10 * 3_600), for: .seconds(6 * 3_600))
     let start = ContinuousClock.now
-    try await stage.running(workers) { workers in
+    try await stage.running(workers) {
       let day = Day(requests, on: stage)
-      try await stage.pass(.seconds(37 * 3_600), step: .seconds(120), workers) { try day.goOn() }
+      try await stage.pass(.seconds(37 * 3_600), step: .seconds(120)) { try day.goOn() }
     }
-    try stage.tearDown()
     return Result(
       stage: stage, requests: requests, began: began,
       seconds: start.duration(to: ContinuousClock.now) / .seconds(1))
@@ -202,14 +201,14 @@ struct ConsumptionDayTests {
       }
     }
     let consenting = Set(result.requests.filter { $0.customer == .consents }.map { "\($0.id)" })
-    let sent = Set(result.stage.apple.asked.compactMap { $0.split(separator: "/").last.map(String.init) })
+    let sent = Set(result.stage.appStore.asked.compactMap { $0.split(separator: "/").last.map(String.init) })
     #expect(sent == consenting, "\(name): data was sent without consent")
     let broken = result.stage.services.report.broken
     #expect(broken.allSatisfy { $0.rule == .consumptionLate && $0.count == late }, "\(name): \(broken)")
   }
 
   /// Whether there was time left, or the worker was so far behind that there was none.
-  private static func isForetold(_ risk: ConsumptionStage.Event) -> Bool {
+  private static func isForetold(_ risk: StagedEvent) -> Bool {
     if risk.data["reason"] == "lag" { return true }
     guard case .integer(let left)? = risk.data["remainingSeconds"] else { return false }
     return left > 0

@@ -31,7 +31,6 @@ import Testing
 
   private func finish(_ stage: ConsumptionStage, sourceLocation: SourceLocation = #_sourceLocation) throws {
     try stage.checkEvents(sourceLocation: sourceLocation)
-    try stage.tearDown()
   }
 
   private func names(_ stage: ConsumptionStage) throws -> [String] { try stage.events().map(\.name) }
@@ -42,14 +41,14 @@ import Testing
   func `a request of every product type is answered`(product: String) async throws {
     let stage = try ConsumptionStage()
     let token = "0F9C6F0E-6F39-4A0B-9DF4-3A6A0B3A2C11"
-    try await stage.running { workers in
+    try await stage.running {
       let id = try asked(stage, product, token: token)
-      try await stage.calm(workers)
+      try await stage.calm()
       let event = try #require(try stage.events().first)
       #expect(event.name == "consumption.sent" && event.transaction == "\(id)")
       #expect(event.data["provider"] == "http" && event.data["lateBySeconds"] == nil)
       #expect(event.data["refundPreference"] == "DECLINE")
-      #expect(stage.apple.asked == ["PUT /inApps/v2/transactions/consumption/\(id)"])
+      #expect(stage.appStore.asked == ["PUT /inApps/v2/transactions/consumption/\(id)"])
       let post = try #require(stage.team.posts.first)
       #expect(try SchemaCheck("consumption-question").problems(.object(post.question)).isEmpty)
       #expect(post.question["appAccountToken"]?.text?.lowercased() == token.lowercased())
@@ -68,10 +67,10 @@ import Testing
 
   @Test func `a version 1 request is answered by the older endpoint, for the purchase that it names`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       let id = try asked(stage, token: "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11", version1: true)
-      try await stage.calm(workers)
-      #expect(stage.apple.asked == ["PUT /inApps/v1/transactions/consumption/\(id)"])
+      try await stage.calm()
+      #expect(stage.appStore.asked == ["PUT /inApps/v1/transactions/consumption/\(id)"])
       let event = try #require(try stage.events().first)
       #expect(event.name == "consumption.sent" && event.data["refundPreference"] == "DECLINE")
       #expect(stage.team.posts.first?.question["productType"] == "Consumable")
@@ -88,9 +87,9 @@ import Testing
       {"notification_type":"CONSUMPTION_REQUEST","environment":"PROD","bid":"\(ConsumptionStage.bundleId)",\
       "unified_receipt":{"environment":"Production","latest_receipt_info":[\(rows)]}}
       """
-    try await stage.running { workers in
-      try stage.log.append(try stage.v1(Array(body.utf8)))
-      try await stage.calm(workers)
+    try await stage.running {
+      try stage.log.append(try stage.v1(body: Array(body.utf8)))
+      try await stage.calm()
     }
     #expect(stage.deadLetters().map(\.reason) == ["transaction-ambiguous"])
     #expect(stage.team.posts.isEmpty && stage.calls == 0)
@@ -99,17 +98,17 @@ import Testing
 
   @Test func `a duplicate is answered once, and a new request of Apple is answered again`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       let id = try stage.buy()
       try stage.askBack(id)
       let first = try stage.told()
       for _ in 0..<3 { for record in first { try stage.log.append(record) } }
-      try await stage.calm(workers)
+      try await stage.calm()
       #expect(stage.calls == 1)
-      try await stage.pass(.seconds(3_600), step: .seconds(3_600), workers)
+      try await stage.pass(.seconds(3_600), step: .seconds(3_600))
       try stage.askBack(id)
       try stage.deliver()
-      try await stage.calm(workers)
+      try await stage.calm()
       #expect(stage.calls == 2)
     }
     let events = try stage.events()
@@ -133,9 +132,9 @@ import Testing
   func `an answer ends the request`(_ status: Int, _ body: String, _ event: String, _ calls: Int) async throws {
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(status, body) }
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     #expect(try names(stage) == [event] && stage.calls == calls && stage.team.posts.count == 1)
     try finish(stage)
@@ -152,9 +151,9 @@ import Testing
     stage.team.answers { post in
       post.tries == 3 ? .status(200, TeamSystem.consented) : status < 0 ? nil : .status(status, body)
     }
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.pass(.seconds(180), step: .seconds(5), workers)
+      try await stage.pass(.seconds(180), step: .seconds(5))
     }
     #expect(try names(stage) == ["consumption.sent"])
     let posts = stage.team.posts
@@ -168,9 +167,9 @@ import Testing
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(503) }
     let began = stage.now
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(120), workers)
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(120))
     }
     let events = try stage.events()
     #expect(events.map(\.name) == ["consumption.at-risk", "consumption.expired"])
@@ -186,9 +185,9 @@ import Testing
   @Test func `a warning is published once, even if its timer is set again`() async throws {
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(503) }
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.pass(.seconds(11 * 3_600 + 300), step: .seconds(120), workers)
+      try await stage.pass(.seconds(11 * 3_600 + 300), step: .seconds(120))
     }
     let told = try stage.events()
     #expect(told.map(\.name) == ["consumption.at-risk"])
@@ -198,7 +197,7 @@ import Testing
     let timer = try #require(stage.log.records(in: stage.topics.ledger).last { $0.key == key && $0.value != nil })
     try stage.log.append(
       ProducerRecord(topic: stage.topics.ledger, partition: timer.partition, key: key, value: timer.value))
-    try await stage.running { try await stage.pass(.seconds(300), $0) }
+    try await stage.running { try await stage.pass(.seconds(300)) }
     #expect(try stage.events().map(\.id) == told.map(\.id))
     #expect(stage.log.records(in: stage.topics.ledger).last { $0.key == key }?.value == nil, "the timer has not fired")
     try finish(stage)
@@ -216,22 +215,22 @@ import Testing
     stage.team.answers { post in
       post.question["productId"] == .string(ConsumptionStage.level) ? .status(200, TeamSystem.consented) : .status(204)
     }
-    try await stage.running(2) { workers in
+    try await stage.running(2) {
       let token = "0f9c6f0e-6f39-4a0b-9df4-3a6a0b3a2c11"
       try stage.write(TeamSystem.consented, for: token)
       _ = try asked(stage, ConsumptionStage.coins, token: token.uppercased())
       _ = try asked(stage, ConsumptionStage.level)
       _ = try asked(stage, ConsumptionStage.premium)
-      try await stage.calm(workers)
+      try await stage.calm()
       // An answer for a transaction takes precedence over one for its customer. A tombstone is no answer.
       let other = try stage.buy(token: token)
       try stage.write(#"{"customerConsented":false}"#, for: "\(other)")
       try stage.askBack(other)
       try stage.deliver()
-      try await stage.calm(workers)
+      try await stage.calm()
       try stage.write(nil, for: token)
       _ = try asked(stage, ConsumptionStage.coins, token: token)
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     let events = try stage.events()
     let providers = Dictionary(grouping: events, by: \.name).mapValues { $0.map { $0.data["provider"]?.text ?? "-" } }
@@ -244,15 +243,15 @@ import Testing
 
   @Test func `an invalid answer in the topic is read again later`() async throws {
     let stage = try ConsumptionStage { $0.providers = [.topic] }
-    try await stage.running { workers in
+    try await stage.running {
       let id = try stage.buy()
       try stage.write("not JSON", for: "\(id)")
       try stage.askBack(id)
       try stage.deliver()
-      try await stage.pass(.seconds(60), step: .seconds(10), workers)
+      try await stage.pass(.seconds(60), step: .seconds(10))
       #expect(try stage.events().isEmpty && stage.calls == 0)
       try stage.write(TeamSystem.consented, for: "\(id)")
-      try await stage.pass(.seconds(120), step: .seconds(10), workers)
+      try await stage.pass(.seconds(120), step: .seconds(10))
     }
     #expect(try names(stage) == ["consumption.sent"])
     try finish(stage)
@@ -263,12 +262,12 @@ import Testing
   @Test func `during an outage of Apple the same bytes are retried, as long as the customer consents`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: 503, body: .html), for: .seconds(3 * 3_600))
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
       // The team's new answer must not reach Apple, because the first one may have.
       stage.team.answers { _ in .status(200, TeamSystem.consented.replacing("DECLINE", with: "GRANT_FULL")) }
-      try await stage.pass(.seconds(4 * 3_600), step: .seconds(120), workers)
+      try await stage.pass(.seconds(4 * 3_600), step: .seconds(120))
     }
     #expect(stage.calls > 10 && stage.team.posts.count == stage.calls)
     let event = try #require(try stage.events().first)
@@ -280,20 +279,20 @@ import Testing
   @Test(arguments: [409, 204])
   func `consent withdrawn after an attempt with an unknown result prevents the next attempt`(status: Int) async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       stage.fault(.answerLost, for: .seconds(5))
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
       #expect(stage.calls == 1)
       stage.team.answers { _ in .status(status) }
-      try await stage.pass(.seconds(3_600), step: .seconds(120), workers)
+      try await stage.pass(.seconds(3_600), step: .seconds(120))
       #expect(stage.calls == 1)
       let event = try #require(try stage.events().first)
       #expect(event.name == "consumption.withheld" && event.data["reason"] == "answer-withdrawn")
       // The request has ended. Renewed consent and an operator's replay send nothing.
       stage.team.answers { _ in .status(200, TeamSystem.consented) }
-      try stage.replay(reapply: true)
-      try await stage.calm(workers)
+      try stage.log.replay(to: stage.topics, reapply: true)
+      try await stage.calm()
     }
     #expect(try stage.calls == 1 && stage.events().count == 1)
     try finish(stage)
@@ -301,12 +300,12 @@ import Testing
 
   @Test func `while the team cannot confirm the consent, nothing is sent again`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       stage.fault(.answerLost, for: .seconds(5))
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
       stage.team.answers { _ in .status(503) }
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300))
     }
     #expect(stage.calls == 1)
     let events = try stage.events()
@@ -317,18 +316,18 @@ import Testing
 
   @Test func `an answer that waits for a slot is not stored, so a withdrawn consent counts`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       stage.fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), for: .seconds(10))
       // The first request gets the 429, and the second waits for the pause that it causes.
       _ = try asked(stage)
-      try await stage.calm(workers)
-      try await stage.pass(.seconds(300), workers)
+      try await stage.calm()
+      try await stage.pass(.seconds(300))
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
       #expect(Set(stage.team.posts.map(\.transaction)).count == 2)
       #expect(stage.calls == 1)
       stage.team.answers { _ in .status(409) }
-      try await stage.pass(.seconds(2 * 3_600), step: .seconds(120), workers)
+      try await stage.pass(.seconds(2 * 3_600), step: .seconds(120))
     }
     #expect(try names(stage) == ["consumption.withheld", "consumption.withheld"])
     #expect(stage.calls == 1)
@@ -339,9 +338,9 @@ import Testing
   func `an answer that did not reach Apple is not stored, and its result is not unknown`(isAsked: Bool) async throws {
     let stage = try ConsumptionStage()
     stage.team.isAppleBeyondReach = true
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.pass(.seconds(120), step: .seconds(10), workers)
+      try await stage.pass(.seconds(120), step: .seconds(10))
       #expect(stage.team.posts.count > 1)
     }
     #expect(try stage.events().isEmpty)
@@ -349,7 +348,7 @@ import Testing
     stage.team.isAppleBeyondReach = false
     stage.team.answers { _ in .status(409) }
     if !isAsked { stage.time.advance(by: .seconds(43_260)) }
-    try await stage.running { try await stage.pass(.seconds(1_200), $0) }
+    try await stage.running { try await stage.pass(.seconds(1_200)) }
     let ends = try stage.events().filter { $0.name != "consumption.at-risk" }
     #expect(ends.map(\.name) == [isAsked ? "consumption.withheld" : "consumption.expired"])
     #expect(ends.first?.data["reason"] == (isAsked ? "no-consent" : "lag"))
@@ -360,9 +359,9 @@ import Testing
   @Test func `a permanent refusal by Apple is published with its code`() async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: 400, body: .json(code: 4_000_047, message: "not supported")), for: .seconds(3_600))
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     let event = try #require(try stage.events().first)
     #expect(event.name == "consumption.refused" && event.data["errorCode"] == 4_000_047)
@@ -374,12 +373,12 @@ import Testing
   func `a refusal without Apple's code may be a gateway's and is retried`(status: Int) async throws {
     let stage = try ConsumptionStage()
     stage.fault(.failure(status: status, body: .html), for: .seconds(600))
-    try await stage.running { workers in
+    try await stage.running {
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
       #expect(stage.calls == 1)
       #expect(try stage.events().isEmpty)
-      try await stage.pass(.seconds(1_800), workers)
+      try await stage.pass(.seconds(1_800))
     }
     #expect(try names(stage) == ["consumption.sent"])
     #expect(stage.calls > 1 && stage.team.posts.count == stage.calls)
@@ -389,10 +388,10 @@ import Testing
 
   @Test func `a rate limit that ends after the deadline is reported at once`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       stage.fault(.tooManyRequests(.milliseconds(from: .seconds(13 * 3_600))), for: .seconds(60))
       _ = try asked(stage)
-      try await stage.pass(.seconds(60), step: .seconds(30), workers)
+      try await stage.pass(.seconds(60), step: .seconds(30))
     }
     let event = try #require(try stage.events().first)
     #expect(event.name == "consumption.at-risk" && event.data["reason"] == "apple-limit")
@@ -406,15 +405,15 @@ import Testing
   {
     let stage = try ConsumptionStage()
     stage.team.answers { _ in .status(503) }
-    try await stage.running { workers in
+    try await stage.running {
       let id = try stage.buy()
       try stage.askBack(id)
       let told = try stage.told()
-      try await stage.pass(.seconds(2 * 3_600), step: .seconds(3_600), workers)
+      try await stage.pass(.seconds(2 * 3_600), step: .seconds(3_600))
       for record in told { try stage.log.append(record) }
-      try await stage.pass(.seconds(10 * 3_600 + 1_800), step: .seconds(120), workers)
+      try await stage.pass(.seconds(10 * 3_600 + 1_800), step: .seconds(120))
       stage.team.answers { _ in .status(200, TeamSystem.consented) }
-      try await stage.pass(.seconds(1_800), step: .seconds(120), workers)
+      try await stage.pass(.seconds(1_800), step: .seconds(120))
     }
     let events = try stage.events()
     #expect(events.map(\.name) == ["consumption.at-risk", "consumption.sent"])
@@ -434,7 +433,7 @@ import Testing
     let stage = try ConsumptionStage()
     _ = try asked(stage)
     stage.time.advance(by: .seconds(seconds))
-    try await stage.running { try await stage.calm($0) }
+    try await stage.running { try await stage.calm() }
     let events = try stage.events()
     #expect(events.map(\.name) == expected)
     #expect(events.first?.data["reason"] == "lag")
@@ -453,9 +452,9 @@ import Testing
     try stage.askBack(id)
     let told = try stage.told()
     stage.time.advance(by: .seconds(seconds))
-    try await stage.running { workers in
+    try await stage.running {
       for record in told { try stage.log.append(record) }
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     #expect(try names(stage).last == expected)
     #expect(stage.calls == (expected == "consumption.sent" ? 1 : 0))
@@ -469,7 +468,7 @@ import Testing
   ])
   func `forged headers do not end a request`(headers: [String: String]) async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       let id = try stage.buy()
       try stage.askBack(id)
       for var record in try stage.told() {
@@ -477,10 +476,10 @@ import Testing
         record.headers += headers.map { RecordHeader($0.key, $0.value) }
         // The forged copy arrives first.
         try stage.log.append(record)
-        try await stage.calm(workers)
+        try await stage.calm()
         try stage.log.append(genuine)
       }
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     #expect(try names(stage) == ["consumption.sent"] && stage.calls == 1)
     #expect(stage.deadLetters().isEmpty)
@@ -489,14 +488,14 @@ import Testing
 
   @Test func `an answer with a lost response is not sent after the end, and its result is unknown`() async throws {
     let stage = try ConsumptionStage()
-    try await stage.running { workers in
+    try await stage.running {
       stage.fault(.answerLost, for: .seconds(10))
       _ = try asked(stage)
-      try await stage.calm(workers)
+      try await stage.calm()
     }
     #expect(stage.calls == 1)
     stage.time.advance(by: .seconds(43_260))
-    try await stage.running { try await stage.calm($0) }
+    try await stage.running { try await stage.calm() }
     let event = try #require(try stage.events().first { $0.name == "consumption.expired" })
     #expect(event.data["reason"] == "outcome-unknown" && stage.calls == 1)
     try finish(stage)
@@ -519,16 +518,16 @@ import Testing
       default: .status(503)
       }
     }
-    try await stage.running { workers in
+    try await stage.running {
       for product in [ConsumptionStage.coins, ConsumptionStage.level, ConsumptionStage.premium] {
         _ = try asked(stage, product)
       }
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300))
       let (ids, calls, posts) = (try stage.events().map(\.id), stage.calls, stage.team.posts.count)
       #expect(ids.count == 4)
       for reapply in [false, true] {
-        try stage.replay(reapply: reapply)
-        try await stage.calm(workers)
+        try stage.log.replay(to: stage.topics, reapply: reapply)
+        try await stage.calm()
         #expect(try stage.events().map(\.id) == ids, "reapply \(reapply)")
         #expect(stage.calls == calls && stage.team.posts.count == posts, "reapply \(reapply)")
       }

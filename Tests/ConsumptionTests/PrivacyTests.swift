@@ -7,6 +7,7 @@ import KafkaClient
 import Logging
 import MillraceTesting
 import Synchronization
+import TestSupport
 import Testing
 import Tracing
 
@@ -112,13 +113,12 @@ import Tracing
     let posted = stage.team.posts.map { String(decoding: $0.body, as: UTF8.self).lowercased() }
     #expect(posted.contains { $0.contains(Self.token) })
     try stage.checkEvents()
-    try stage.tearDown()
   }
 
   private static func play(
     _ stage: ConsumptionStage, _ logger: Logger, _ registry: PrometheusRegistry
   ) async throws {
-    try await stage.running(logger: logger, metrics: registry) { workers in
+    try await stage.running(logger: logger, metrics: registry) {
       for number in 0..<24 {
         let id = try stage.buy(token: token)
         try stage.askBack(id)
@@ -130,8 +130,8 @@ import Tracing
         "unified_receipt":{"latest_receipt_info":[{"transaction_id":"1","app_account_token":"\(token)"},\
         {"transaction_id":"2","app_account_token":"\(token)"}]}}
         """
-      try stage.log.append(try stage.v1(Array(body.utf8)))
-      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300), workers)
+      try stage.log.append(try stage.v1(body: Array(body.utf8)))
+      try await stage.pass(.seconds(13 * 3_600), step: .seconds(300))
     }
   }
 }

@@ -29,16 +29,16 @@ import Testing
     state: Campaign.State, age: Int
   ) async throws {
     let rehearsal = try Rehearsal()
-    let ids = try rehearsal.settle(9)
+    let ids = try rehearsal.subscribe(9)
     let campaign = Campaign.sample(at: rehearsal.now, state: state)
     try await rehearsal.campaigns.append([.campaign(campaign)])
     rehearsal.time.advance(by: .seconds(age))
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail(ids, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.extensionCalls == 0 && ids.allSatisfy { rehearsal.extensions(of: $0) == 0 })
-    #expect(rehearsal.deadLetters() == Array(repeating: "campaign-not-found", count: ids.count))
+    #expect(rehearsal.deadLetters().map(\.reason) == Array(repeating: "campaign-not-found", count: ids.count))
     #expect(rehearsal.statusCalls == 1, "one call for all of them: \(rehearsal.statusCalls)")
     let letter = rehearsal.log.records(in: rehearsal.topics.deadLetters).first
     let detail = letter.flatMap { DeadLetter($0.headers)?.detail }
@@ -52,28 +52,28 @@ import Testing
     async throws
   {
     let rehearsal = try Rehearsal { $0.massExtension = MassExtensionSettings(startDelay: .seconds(86_400)) }
-    let ids = try rehearsal.settle(6)
+    let ids = try rehearsal.subscribe(6)
     rehearsal.inject(Fault(.answerLost, endpoints: [.massExtendRenewalDate], count: 1))
     let campaign = try rehearsal.draft()
     _ = try await rehearsal.start().start(campaign, knowing: [])
     rehearsal.time.advance(by: .seconds(3 * 3_600))
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail(ids[0..<3], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       rehearsal.time.advance(by: .seconds(3_500))
       try Self.fail(ids[3..<4], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.statusCalls == 1 && rehearsal.deadLetters().isEmpty)
     #expect(try await rehearsal.campaigns.table()[campaign.id]?.seenAt != nil, "the answer is stored")
     // Another process reads the stored answer.
-    try await rehearsal.running("b") { workers in
+    try await rehearsal.running(["b"]) {
       try Self.fail(ids[4..<5], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(rehearsal.statusCalls == 1)
       rehearsal.time.advance(by: .seconds(3_600))
       try Self.fail(ids[5..<6], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(rehearsal.statusCalls == 2)
     }
     #expect(ids.allSatisfy { rehearsal.extensions(of: $0) == 1 })
@@ -84,18 +84,18 @@ import Testing
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
     }
-    let ids = try rehearsal.settle(4)
+    let ids = try rehearsal.subscribe(4)
     let campaign = try await rehearsal.startCampaign()
     // The extension runs, and no notification of it reaches the ingress.
     rehearsal.time.advance(by: .seconds(600))
     try rehearsal.world.run(until: rehearsal.now)
-    rehearsal.world.withState { $0.outbox.removeAll() }
+    _ = rehearsal.takePending()
     rehearsal.time.advance(by: .seconds(3 * 3_600))
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail(ids, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
-    #expect(rehearsal.deadLetters() == Array(repeating: "campaign-not-found", count: ids.count))
+    #expect(rehearsal.deadLetters().map(\.reason) == Array(repeating: "campaign-not-found", count: ids.count))
     #expect(rehearsal.extensionCalls == 0 && rehearsal.statusCalls == 1)
     let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
     #expect(completion.succeeded == 4 && completion.failed == 0)
@@ -106,14 +106,14 @@ import Testing
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(7_200), duration: .seconds(60), failureShare: 0)
     }
-    let ids = try rehearsal.settle(2)
+    let ids = try rehearsal.subscribe(2)
     let campaign = try await rehearsal.startCampaign()
     rehearsal.time.advance(by: .seconds(7_260))
     try rehearsal.world.run(until: rehearsal.now)
-    rehearsal.world.withState { $0.outbox.removeAll() }
-    try await rehearsal.running("a") { workers in
+    _ = rehearsal.takePending()
+    try await rehearsal.running(["a"]) {
       try Self.fail(ids[0..<1], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.extensionCalls == 1 && rehearsal.deadLetters().isEmpty)
     #expect(try await rehearsal.campaigns.table()[campaign.id]?.completion != nil)
@@ -123,19 +123,19 @@ import Testing
     async throws
   {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now, state: .unclear)
     try await rehearsal.campaigns.append([.campaign(campaign)])
     rehearsal.inject(Fault(.failure(status: 503, body: .empty), endpoints: Self.status, count: 1))
     rehearsal.inject(
       Fault(.failure(status: 400, body: .json(code: 4_000_022, message: "Invalid.")), endpoints: Self.status, count: 1))
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail([id], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(rehearsal.deadLetters().isEmpty && rehearsal.extensionCalls == 0)
       try rehearsal.pass(.seconds(11))
-      try await rehearsal.settle(workers)
-      #expect(rehearsal.deadLetters() == ["campaign-status-unknown"] && rehearsal.extensionCalls == 0)
+      try await rehearsal.settle()
+      #expect(rehearsal.deadLetters().map(\.reason) == ["campaign-status-unknown"] && rehearsal.extensionCalls == 0)
       rehearsal.time.advance(by: .seconds(61))
       let operations = try WorkerOperations(
         worker: RenewalExtensionsWorker.name, prefix: "", on: rehearsal.log, author: "ann", clock: rehearsal.clock)
@@ -143,25 +143,25 @@ import Testing
       let why = "Apple answers again"
       let summary = try await operations.requeue(letters.map(\.id), why: why, patience: .seconds(30)) { _ in }
       #expect(summary.done == 1)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
-    #expect(rehearsal.deadLetters() == ["campaign-status-unknown", "campaign-not-found"])
+    #expect(rehearsal.deadLetters().map(\.reason) == ["campaign-status-unknown", "campaign-not-found"])
     #expect(rehearsal.statusCalls == 3 && rehearsal.extensionCalls == 0)
   }
 
   @Test func `an operator's decision does not depend on Apple's status`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now, state: .unclear)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail([id], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
       let letters = try await decisions.operations.deadLetters(isOpenOnly: true)
       let why = "they get a week all the same"
       _ = try await decisions.resolve(letters, to: campaign, why: why, patience: .seconds(30)) { _ in }
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.extensions(of: id) == 1 && rehearsal.statusCalls == 1)
     let entries = try await AuditLog(on: rehearsal.log, prefix: "").trail().entries

@@ -27,7 +27,7 @@ import MillraceCore
 
   @Test func `a campaign is written before the request to Apple, and accepted afterwards`() async throws {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     let campaign = try await rehearsal.startCampaign()
     #expect(try Self.states(rehearsal) == ["requested", "accepted"])
     #expect(Self.calls(rehearsal) == 1)
@@ -43,7 +43,7 @@ import MillraceCore
 
   @Test func `a lost response leaves it unclear, and resuming asks Apple for the status first`() async throws {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     rehearsal.inject(Fault(.answerLost, endpoints: Self.massExtend, count: 1))
     let campaign = try rehearsal.draft()
     guard case .unclear = try await rehearsal.start().start(campaign, knowing: []) else {
@@ -62,7 +62,7 @@ import MillraceCore
 
   @Test func `a start that never reached Apple is resumed with the same identifier and the same bytes`() async throws {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     rehearsal.inject(Fault(.failure(status: 503, body: .empty), endpoints: Self.massExtend, count: 1))
     let campaign = try rehearsal.draft()
     guard case .unclear = try await rehearsal.start().start(campaign, knowing: []) else {
@@ -121,7 +121,7 @@ import MillraceCore
 
   @Test func `a campaign is resumed by its full id, and not after a cancellation`() async throws {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     let campaign = Campaign.sample(at: rehearsal.now, state: .unclear)
     try await rehearsal.campaigns.append([.campaign(campaign)])
     for id in ["", "1f0c", String(campaign.id.dropLast())] {
@@ -144,7 +144,7 @@ import MillraceCore
     async throws
   {
     let rehearsal = try Rehearsal()
-    let ids = try rehearsal.settle(5)
+    let ids = try rehearsal.subscribe(5)
     let lost = Campaign.sample(at: rehearsal.now, state: .unclear)
     try await rehearsal.campaigns.append([.campaign(lost)])
     rehearsal.time.advance(by: .seconds(3_600))
@@ -177,7 +177,7 @@ import MillraceCore
 
   @Test func `starts, resumptions, decisions and cancellations are audited before the call to Apple`() async throws {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     rehearsal.inject(Fault(.failure(status: 503, body: .empty), endpoints: Self.massExtend, count: 1))
     let campaign = try rehearsal.draft()
     _ = try await rehearsal.start().start(campaign, knowing: [])
@@ -217,7 +217,7 @@ import MillraceCore
     async throws
   {
     let rehearsal = try Rehearsal()
-    _ = try rehearsal.settle(5)
+    _ = try rehearsal.subscribe(5)
     let first = try await rehearsal.startCampaign()
     rehearsal.time.advance(by: .seconds(10))
     #expect(try await rehearsal.start().overlapping(try rehearsal.draft()).map(\.id) == [first.id])

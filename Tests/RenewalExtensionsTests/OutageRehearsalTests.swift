@@ -36,7 +36,7 @@ import Testing
         startDelay: .seconds(60), duration: .seconds(4), failureShare: 0.2)
     }
     let cast = try Self.settle(rehearsal)
-    try await rehearsal.running("a", "b") { workers in
+    try await rehearsal.running(["a", "b"]) {
       let began = rehearsal.now
       let campaign = try await rehearsal.startCampaign()
       try Self.loseEligibility(cast, rehearsal)
@@ -49,7 +49,7 @@ import Testing
       Self.inject(rehearsal)
       var meter = BudgetMeter(rehearsal)
       var crashed = false
-      try await Self.drive(rehearsal, &workers, &meter) { elapsed in
+      try await Self.drive(rehearsal, &meter) { elapsed in
         // The results of the calls in progress are unknown.
         if !crashed, elapsed > .seconds(10) {
           crashed = true
@@ -57,7 +57,7 @@ import Testing
         }
         return false
       }
-      #expect(crashed && workers.count == 3)
+      #expect(crashed && rehearsal.processes.count == 3)
 
       let progress = try await rehearsal.progress(of: campaign)
       let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
@@ -87,7 +87,7 @@ import Testing
 
   private static func settle(_ rehearsal: Rehearsal) throws -> Cast {
     var cast = Cast()
-    var all = try rehearsal.settle(size)
+    var all = try rehearsal.subscribe(size)
     let share = max(2, size / 50)
     for reason in [ExtensionAnswer.Reason.ineligible, .maxExtensions] {
       for id in all.prefix(share) { cast.ineligible[id] = reason }
@@ -96,7 +96,7 @@ import Testing
     for id in all.prefix(share / 2) { cast.ineligible[id] = .notFound }
     all.removeFirst(share / 2)
     cast.eligible = all
-    for id in try rehearsal.settle(share / 2, family: true) { cast.ineligible[id] = .familyShared }
+    for id in try rehearsal.subscribe(share / 2, family: true) { cast.ineligible[id] = .familyShared }
     // Subscriptions that Apple will not know are not part of its own extension.
     rehearsal.world.withState { state in
       for (id, reason) in cast.ineligible where reason == .notFound { state.lapse(id, to: .expired) }
@@ -157,13 +157,12 @@ import Testing
   /// Advances time until every failure has its event. If `mayCrash` returns true, the first worker crashes and another
   /// one starts.
   private static func drive(
-    _ rehearsal: Rehearsal, _ workers: inout [Rehearsal.Worker], _ meter: inout BudgetMeter,
-    mayCrash: (Duration) -> Bool
+    _ rehearsal: Rehearsal, _ meter: inout BudgetMeter, mayCrash: (Duration) -> Bool
   ) async throws {
     let began = rehearsal.clock.now
-    var living = workers
     while true {
-      await rehearsal.waitForWorkers(living)
+      await rehearsal.waitForWorkers()
+      let living = rehearsal.living
       // After a 429 there is no budget. Lanes without an owner use none of theirs: after a crash, other workers get
       // them when the session ends.
       let isWhole = abs(living.reduce(0) { $0 + $1.turnsPerSecond } - BudgetMeter.perSecond) < 0.001
@@ -171,19 +170,16 @@ import Testing
       meter.look(isBusy: isBusy, turns: living.reduce(0) { $0 + $1.turns })
       let elapsed = began.duration(to: rehearsal.clock.now)
       if mayCrash(elapsed) {
-        living[0].log.crash()
-        living[0].task.cancel()
-        workers.append(try await rehearsal.startWorker("c"))
-        living = [living[1], workers[2]]
-        let started = living
-        try await rehearsal.until(step: .milliseconds(200)) { started.allSatisfy { $0.runtime.readiness.isReady } }
+        living[0].crash()
+        try await rehearsal.start("c")
+        try await rehearsal.ready()
         meter.forget()
         continue
       }
       var isResting = true
       for worker in living where await !worker.isAtRest { isResting = false }
       if isResting, isOver(rehearsal) { return }
-      guard elapsed < .seconds(24 * 3_600) else { throw Rehearsal.NeverHeld() }
+      guard elapsed < .seconds(24 * 3_600) else { throw HarnessError.restless(after: elapsed) }
       // Workers that wait for rate-limit slots are at rest too. A long step would waste their slots, except one
       // second's worth. A record with five faults in a row waits for six hours.
       let isIdle = isResting && living.allSatisfy { $0.callersInLine == 0 }

@@ -26,15 +26,15 @@ import Testing
 
   @Test func `a failure is retried once with the campaign's days, despite duplicates`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       // A duplicate with another identifier: Apple sent two notifications.
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.extensions(of: id) == 1 && Self.calls(rehearsal) == 1)
     let events = try rehearsal.events()
@@ -51,10 +51,10 @@ import Testing
 
   @Test func `replaying everything, plainly or reapplied, makes no call and publishes no event`() async throws {
     let rehearsal = try Rehearsal(lanes: 3)
-    let ids = try rehearsal.settle(9)
+    let ids = try rehearsal.subscribe(9)
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 2))
       rehearsal.world.withState { state in
         state.lapse(ids[0], to: .expired)
@@ -65,10 +65,9 @@ import Testing
       let now = rehearsal.now
       try rehearsal.world.withState { state in _ = try state.extendRenewal(ids[8], byDays: 7, at: now) }
       try rehearsal.deliver()
-      let started = workers
-      try await rehearsal.until(step: .seconds(1)) {
+      try await rehearsal.passUntil(step: .seconds(1)) {
         var isResting = true
-        for worker in started where await !worker.isAtRest { isResting = false }
+        for worker in rehearsal.living where await !worker.isAtRest { isResting = false }
         return isResting && rehearsal.log.records(in: rehearsal.topics.events).count == ids.count
       }
       let (events, calls) = (try rehearsal.events(), rehearsal.services.report.asked)
@@ -76,7 +75,7 @@ import Testing
       #expect(progress.applied == 7 && progress.refused.values.reduce(0, +) == 2)
       for reapply in [false, true] {
         #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: reapply) > 2 * ids.count - 2)
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
         #expect(try rehearsal.events().map(\.id) == events.map(\.id), "reapply: \(reapply)")
         #expect(rehearsal.services.report.asked == calls, "reapply: \(reapply)")
         #expect(try await rehearsal.progress(of: campaign) == progress, "reapply: \(reapply)")
@@ -86,17 +85,17 @@ import Testing
 
   @Test func `with no campaign or two, nothing is sent until an operator decides`() async throws {
     let rehearsal = try Rehearsal()
-    let ids = try rehearsal.settle(2)
-    try await rehearsal.running("a") { workers in
+    let ids = try rehearsal.subscribe(2)
+    try await rehearsal.running(["a"]) {
       try Self.fail(ids[0], rehearsal)
-      try await rehearsal.settle(workers)
-      #expect(rehearsal.deadLetters() == ["campaign-not-found"])
+      try await rehearsal.settle()
+      #expect(rehearsal.deadLetters().map(\.reason) == ["campaign-not-found"])
       let first = Campaign.sample(at: rehearsal.now)
       let second = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11", at: rehearsal.now)
       try await rehearsal.campaigns.append([.campaign(first), .campaign(second)])
       try Self.fail(ids[1], rehearsal)
-      try await rehearsal.settle(workers)
-      #expect(Set(rehearsal.deadLetters()) == ["campaign-not-found", "campaign-ambiguous"])
+      try await rehearsal.settle()
+      #expect(Set(rehearsal.deadLetters().map(\.reason)) == ["campaign-not-found", "campaign-ambiguous"])
       #expect(Self.calls(rehearsal) == 0)
 
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
@@ -108,7 +107,7 @@ import Testing
         chosen, to: second, why: "the first was for another team", patience: .seconds(30)
       ) { _ in }
       #expect(summary.done == 2)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(try await decisions.candidates(for: second.id, among: []).letters.isEmpty)
     }
     #expect(ids.map { rehearsal.extensions(of: $0) } == [1, 1])
@@ -120,31 +119,31 @@ import Testing
 
   @Test func `an operator cannot assign a failure to another product's campaign`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let other = Campaign.sample(product: "com.example.app.yearly", at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(other)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "ann", clock: rehearsal.clock)
       let letters = try await decisions.operations.deadLetters()
       _ = try await decisions.resolve(letters, to: other, why: "a slip", patience: .seconds(30)) { _ in }
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
-    #expect(rehearsal.deadLetters().sorted() == ["campaign-mismatch", "campaign-not-found"])
+    #expect(rehearsal.deadLetters().map(\.reason).sorted() == ["campaign-mismatch", "campaign-not-found"])
     #expect(Self.calls(rehearsal) == 0)
   }
 
   @Test func `after a cancellation nothing is sent, and the event has its author and reason`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "bob", clock: rehearsal.clock)
       _ = try await decisions.cancel(campaign.id, why: "the wrong product")
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     let events = try rehearsal.events()
     #expect(events.map(\.name) == ["extension.withheld"] && events.first?.data["by"] == "bob")
@@ -155,25 +154,25 @@ import Testing
 
   @Test func `a cancellation withholds an extension that waits for a slot`() async throws {
     let rehearsal = try Rehearsal()
-    let ids = try rehearsal.settle(4)
+    let ids = try rehearsal.subscribe(4)
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       // The first call gets no response and the second a 429, so there are no slots for an hour.
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
       try Self.fail(ids[0], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       rehearsal.inject(Fault(.tooManyRequests(.milliseconds(from: .seconds(3_600))), endpoints: Self.extend, count: 1))
       for id in ids.dropFirst() {
         try Self.fail(id, rehearsal)
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
       #expect(try await rehearsal.progress(of: campaign).waiting <= 2, "the other calls were not made")
       let decisions = try CampaignDecisions(rehearsal.campaigns, author: "bob", clock: rehearsal.clock)
       _ = try await decisions.cancel(campaign.id, why: "the wrong product")
       for _ in 0..<8 {
         try rehearsal.pass(.seconds(600))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
     }
     var told: [JSON: String] = [:]
@@ -187,14 +186,14 @@ import Testing
 
   @Test func `hours without a slot leave nothing unclear and cause no call`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
-    let ids = try rehearsal.settle(2)
+    let ids = try rehearsal.subscribe(2)
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       rehearsal.inject(
         Fault(.tooManyRequests(.milliseconds(from: .seconds(3 * 3_600))), endpoints: Self.extend, count: 1))
       for id in ids {
         try Self.fail(id, rehearsal)
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
       let now = rehearsal.now
       // Support gives the second customer three days, so the dates are inconclusive.
@@ -203,7 +202,7 @@ import Testing
       }
       for _ in 0..<30 {
         try rehearsal.pass(.seconds(600))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
     }
     #expect(try rehearsal.events().map(\.name) == ["extension.applied", "extension.applied"])
@@ -216,10 +215,10 @@ import Testing
   @Test func `an effect with a lost response is checked after an hour, not sent again`() async throws {
     // An Apple without memory would extend twice.
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
-    let ids = try rehearsal.settle(2)
+    let ids = try rehearsal.subscribe(2)
     let campaign = Campaign.sample(at: rehearsal.now)
     try await rehearsal.campaigns.append([.campaign(campaign)])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       // The first call takes effect but its response is lost. Then the API is unavailable for two hours.
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
       let now = rehearsal.now
@@ -227,13 +226,13 @@ import Testing
         Fault(
           .failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(7_200)))
       try Self.fail(ids[0], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(rehearsal.extensions(of: ids[0]) == 1)
       try Self.fail(ids[1], rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       for _ in 0..<24 {
         try rehearsal.pass(.seconds(1_800))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
     }
     // One was found extended without another call. The other was not extended, so it was sent again.
@@ -247,17 +246,17 @@ import Testing
 
   @Test func `a refusal with a lost response is sent again and published once`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     rehearsal.world.withState { state -> Void in state.subscriptions[id]?.status = .expired }
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       rehearsal.inject(Fault(.answerLost, endpoints: Self.extend, count: 1))
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       try rehearsal.pass(.seconds(11))
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       try rehearsal.pass(.seconds(7_200))
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     let events = try rehearsal.events()
     #expect(events.map(\.name) == ["extension.refused"] && events.first?.data["code"] == 4_030_004)
@@ -267,19 +266,19 @@ import Testing
 
   @Test func `an undeterminable result is published as unclear, and nothing is sent`() async throws {
     let rehearsal = try Rehearsal { $0.requestMemory = .nothing }
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       let now = rehearsal.now
       rehearsal.inject(
         Fault(.failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(5_400)))
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       // Support gives the customer three days meanwhile.
       _ = try rehearsal.world.withState { state throws(WorldError) in try state.extendRenewal(id, byDays: 3, at: now) }
       for _ in 0..<12 {
         try rehearsal.pass(.seconds(1_800))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
     }
     #expect(rehearsal.extensions(of: id) == 1)
@@ -288,15 +287,15 @@ import Testing
 
   @Test func `an unreadable campaign of a later version makes failures wait`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       var later = CampaignRecord.campaign(.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11")).record(prefix: "")
       let readable = later
       later.value = Array(#"{"kind":"campaign","schema":9}"#.utf8)
       try rehearsal.log.append(later)
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(Self.calls(rehearsal) == 0 && rehearsal.deadLetters().isEmpty)
       #expect(rehearsal.topics.retries.contains { !rehearsal.log.records(in: $0).isEmpty })
       // The unreadable campaign was for another product.
@@ -306,29 +305,29 @@ import Testing
       mended.value = CampaignRecord.campaign(other).json.serialized()
       try rehearsal.log.append(mended)
       try rehearsal.pass(.seconds(601))
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
     }
     #expect(rehearsal.extensions(of: id) == 1)
   }
 
   @Test func `a retry that succeeds in another campaign's window does not count for that campaign`() async throws {
     let rehearsal = try Rehearsal()
-    let id = try rehearsal.settle(1)[0]
+    let id = try rehearsal.subscribe(1)[0]
     let first = Campaign.sample(at: rehearsal.now)
     let second = Campaign.sample("2f0c9a52-7f0e-4d39-9f6b-0c1b5a9d2e11", at: rehearsal.now + .seconds(7_200))
     try await rehearsal.campaigns.append([
       .campaign(first), .completion(campaign: first.id, .init(at: rehearsal.now, succeeded: 0, failed: 1)),
     ])
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       let now = rehearsal.now
       rehearsal.inject(
         Fault(.failure(status: 503, body: .empty), endpoints: Self.extend, from: now, until: now + .seconds(7_200)))
       try Self.fail(id, rehearsal)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       try await rehearsal.campaigns.append([.campaign(second)])
       for _ in 0..<24 {
         try rehearsal.pass(.seconds(1_800))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
     }
     #expect(rehearsal.extensions(of: id) == 1 && rehearsal.log.records(in: rehearsal.topics.inputs[0]).count == 2)
@@ -342,12 +341,12 @@ import Testing
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
     }
-    _ = try rehearsal.settle(20, sharing: 2)
-    try await rehearsal.running("a") { workers in
+    _ = try rehearsal.subscribe(20, sharing: 2)
+    try await rehearsal.running(["a"]) {
       let campaign = try await rehearsal.startCampaign()
       for _ in 0..<13 {
         try rehearsal.pass(.seconds(10))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
       let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
       let progress = try await rehearsal.progress(of: campaign)
@@ -361,14 +360,14 @@ import Testing
     let rehearsal = try Rehearsal { settings in
       settings.massExtension = MassExtensionSettings(startDelay: .seconds(60), duration: .seconds(60), failureShare: 0)
     }
-    let ids = try rehearsal.settle(5)
+    let ids = try rehearsal.subscribe(5)
     /// The number of times that the timer was set or removed.
-    func changes() -> Int {
+    @Sendable func changes() -> Int {
       rehearsal.log.records(in: rehearsal.topics.ledger).count { record in
         String(decoding: record.key ?? [], as: UTF8.self).contains("differs/")
       }
     }
-    try await rehearsal.running("a") { workers in
+    try await rehearsal.running(["a"]) {
       _ = try await rehearsal.startCampaign()
       // Another client extends a subscription too.
       let now = rehearsal.now
@@ -377,14 +376,14 @@ import Testing
       }
       for _ in 0..<13 {
         try rehearsal.pass(.seconds(10))
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
       #expect(changes() == 1)
       rehearsal.time.advance(by: .seconds(8 * 86_400))
-      try await rehearsal.until { changes() == 2 }
+      try await rehearsal.passUntil { changes() == 2 }
       #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
       #expect(try rehearsal.log.replay(to: rehearsal.topics, reapply: true) > 0)
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       #expect(changes() == 2, "it has fired, and the same outcome does not set it again")
     }
     // Another outcome would. The timer is set again and due at once.
@@ -395,9 +394,9 @@ import Testing
     try rehearsal.log.append(
       ProducerRecord(
         topic: rehearsal.topics.ledger, partition: timer.partition, key: timer.key, value: timer.value))
-    try await rehearsal.running("b") { workers in
-      try await rehearsal.until { changes() == 4 }
-      try await rehearsal.settle(workers)
+    try await rehearsal.running(["b"]) {
+      try await rehearsal.passUntil { changes() == 4 }
+      try await rehearsal.settle()
     }
     #expect(try rehearsal.events().map(\.name) == ["campaign.completed", "campaign.differs"])
   }
@@ -407,19 +406,19 @@ import Testing
       settings.massExtension = MassExtensionSettings(
         startDelay: .seconds(60), duration: .seconds(60), failureShare: 0.3)
     }
-    let ids = try rehearsal.settle(20)
-    try await rehearsal.running("a", "b") { workers in
+    let ids = try rehearsal.subscribe(20)
+    try await rehearsal.running(["a", "b"]) {
       let campaign = try await rehearsal.startCampaign()
       for _ in 0..<13 {
         try rehearsal.pass(.seconds(10), duplicates: 3)
-        try await rehearsal.settle(workers)
+        try await rehearsal.settle()
       }
       let completion = try #require(try await rehearsal.campaigns.table()[campaign.id]?.completion)
       #expect(completion.succeeded + completion.failed == 20 && completion.failed > 0)
       let progress = try await rehearsal.progress(of: campaign)
       #expect(progress.agrees(with: completion), "\(progress) \(completion)")
       rehearsal.time.advance(by: .seconds(8 * 86_400))
-      try await rehearsal.settle(workers)
+      try await rehearsal.settle()
       let report = try await CampaignSurvey(rehearsal.campaigns, rehearsal.configuration).report(
         on: try #require(try await rehearsal.campaigns.table()[campaign.id]))
       #expect(report.progress == progress && report.undecided == 0 && report.perSecond == 16)

@@ -5,6 +5,7 @@ import AppStoreServerAPI
 import MillraceTime
 import MillraceCore
 import MillraceTesting
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -28,21 +29,20 @@ import Testing
     let names = [RenewalExtensionsWorker.name, "support"]
     let rehearsal = try Rehearsal(
       workers: [names[0]: Self.entry(calls: nil), names[1]: Self.entry(calls: calls)], limitDivisor: 20)
-    let ids = try rehearsal.settle(300)
+    let ids = try rehearsal.subscribe(300)
     try await rehearsal.campaigns.append([.campaign(.sample(at: rehearsal.now))])
-    try await rehearsal.running(names[0], names[1]) { workers in
-      let started = workers
+    try await rehearsal.running([names[0], names[1]]) {
       let now = rehearsal.now
       for id in ids {
         try rehearsal.world.withState { state throws(WorldError) in try state.failExtension(id, at: now) }
       }
       try rehearsal.deliver()
-      await rehearsal.waitForWorkers(started)
+      await rehearsal.waitForWorkers()
       let before = rehearsal.extensionCalls
       let seconds = 300
       for _ in 0..<seconds {
         try rehearsal.pass(.seconds(1))
-        await rehearsal.waitForWorkers(started, patience: .milliseconds(100))
+        await rehearsal.waitForWorkers(patience: .milliseconds(100))
       }
       let made = rehearsal.extensionCalls - before
       let allowed = Double(seconds) * Self.perSecond

@@ -19,6 +19,7 @@ extension InMemoryLog {
             headers: record.headers + [
               RecordHeader("ce_replayid", "again"),
               RecordHeader("millrace-replay-mode", reapply ? "reapply" : "plain"),
+              RecordHeader("millrace-first-timestamp", String(record.timestamp ?? 0)),
             ]))
       }
     }

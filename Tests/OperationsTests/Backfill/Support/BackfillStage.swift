@@ -5,7 +5,6 @@ import AppStoreServerAPI
 import AppStoreSignature
 import AppStoreSigning
 import MillraceTime
-import Foundation
 import KafkaClient
 import Logging
 import MillraceTesting
@@ -19,7 +18,7 @@ import Testing
 @testable import Operations
 
 final class BackfillStage: Sendable {
-  static let bundleId = "com.example.app"
+  static let bundleId = StagedAppStore.bundleId
   static let coins = "com.example.app.coins"
   static let quiet = Logger(label: "backfill") { _ in SwiftLogNoOpLogHandler() }
 
@@ -32,25 +31,24 @@ final class BackfillStage: Sendable {
     case status(Int)
   }
 
-  /// The clock of Apple and its notifications.
-  let time = ManualClock()
+  /// The App Store, with the clock of Apple and its notifications.
+  let store: StagedAppStore
   /// The clock of operators and their processes.
   let pulse = ManualClock()
-  let world: World
-  let services: APIServices
   let appStore: SimulatedAppStore
   let log: InMemoryLog
   let catalog: TopicCatalog
   let configuration: MillraceConfiguration
-  let verifier: SignedDataVerifier
   let admission: NotificationAdmission
-  let chain: SigningChain
   private let scheduler: DeliveryScheduler
   private let ingress = Mode()
-  private let files: URL
 
-  var clock: MillraceClock { time.clock }
+  var time: ManualClock { store.time }
+  var clock: MillraceClock { store.clock }
   var now: Timestamp { clock.wallTime }
+  var world: World { store.world }
+  var services: APIServices { store.services }
+  var verifier: SignedDataVerifier { store.verifier }
 
   init(
     environments: [AppStoreEnvironment] = [.production], workers: [TopicCatalog.Worker] = [], seed: UInt64 = 1,
@@ -60,42 +58,31 @@ final class BackfillStage: Sendable {
     settings.limits = .unlimited
     settings.seed = seed
     change(&settings)
-    files = FileManager.default.temporaryDirectory.appending(path: "backfill-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
     let store = try StagedAppStore(
-      bundleId: Self.bundleId, environments: environments,
-      products: [Product(productId: Self.coins, type: .consumable)], settings: settings, clock: time.clock)
-    let signer = store.signer
-    (world, chain, services) = (store.world, store.chain, store.services)
-    appStore = SimulatedAppStore(services)
-
-    try Data(store.privateKey.utf8).write(to: files.appending(path: "apple.p8"))
-    try Data(chain.rootDER).write(to: files.appending(path: "root.der"))
-    var configuration = MillraceConfiguration.calling(
-      bundleId: Self.bundleId, key: Scenario.madeKey, keyFile: files.appending(path: "apple.p8").path,
-      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
-    configuration.apps[0].environments = environments
-    configuration.trust.roots = [files.appending(path: "root.der").path]
+      environments: environments, products: [Product(productId: Self.coins, type: .consumable)], settings: settings)
+    self.store = store
+    appStore = SimulatedAppStore(store.services)
+    var configuration = store.configuration
+    configuration.trust.roots = [try store.file("root.der", store.chain.rootDER)]
     self.configuration = configuration
-    verifier = try SignedDataVerifier.configured(configuration.trust, clock: time.clock)
-    let admission = try NotificationAdmission(configuration, clock: time.clock)
+    let admission = try NotificationAdmission(configuration, clock: store.clock)
     self.admission = admission
     let catalog = try TopicCatalog.load(directory: topicsDirectory, prefix: "", lanes: 2, workers: workers)
     self.catalog = catalog
-    let log = InMemoryLog(clock: time.clock)
+    let log = InMemoryLog(clock: store.clock)
     self.log = log
     for topic in catalog.topics { try log.createTopic(topic.topic, partitions: topic.lanes) }
 
     var delivery = DeliverySettings()
     delivery.retriesAfterClientError = false
-    let destinations = world.withState { state in
+    let destinations = store.world.withState { state in
       Dictionary(state.realms.indices.map { ($0, Destination(url: "https://example.invalid/v2")) }) { first, _ in first
       }
     }
-    let clock = time.clock
+    let clock = store.clock
     let mode = ingress
     scheduler = DeliveryScheduler(
-      world: world, signer: signer, destinations: destinations, settings: delivery, clock: clock,
+      world: store.world, signer: store.signer, destinations: destinations, settings: delivery, clock: clock,
       post: { _, body in
         switch mode.value {
         case .down: return PostOutcome(.socketIssue)
@@ -112,10 +99,6 @@ final class BackfillStage: Sendable {
           }
         }
       }, logger: Self.quiet)
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(at: files) } catch { print("left behind: \(files.path)") }
   }
 
   // MARK: - The world
