@@ -4,6 +4,7 @@ import AppStoreSigning
 import KafkaClient
 import MillraceTesting
 import MillraceTime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -70,7 +71,14 @@ import Testing
       let requests = ids.map {
         ImportRecord("\($0)", bundleId: SubscriptionStage.bundleId, environment: .production)
       }
-      try await SubscriptionImport(on: stage.log, prefix: "", clock: stage.time.clock).write(requests) { _ in }
+      let start = SubscriptionImport(on: stage.log, prefix: "", clock: stage.time.clock)
+      try await start.write(Array(requests.prefix(7))) { _ in }
+      try await stage.settle()
+      // An import that was interrupted writes only what is missing.
+      let reports = Mutex<[Int]>([])
+      try await start.write(requests) { count in reports.withLock { $0.append(count) } }
+      #expect(reports.withLock { $0 } == [7, 20])
+      #expect(stage.log.records(in: NotificationFamily.subscriptionImports.topic).count == 20)
       try await stage.settle()
       let table = SubscriptionTable(in: stage.log, prefix: "")
       for id in ids { #expect(try await table.row(of: "\(id)")?["status"] == "active") }

@@ -66,7 +66,7 @@ apps:
     appAppleId: 1234567890
     environments: [Production]
     api: { issuerId: 57246542-96fe-1a63-e053-0824d011072a, keyId: SIMULATOR1, privateKeyFile: "$temporary/simulator.p8" }
-appStore: { productionURL: "http://127.0.0.1:$port" }
+appStore: { productionURL: "http://127.0.0.1:$port", sandboxURL: "http://127.0.0.1:$port" }
 workers: { subscriptions: {} }
 admin: { port: 0 }
 logging: { level: warning }

@@ -105,7 +105,7 @@ struct ConsumeStage {
       let state = (0..<210).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
       let lane = Int32(number % lanes)
       return [
-        ProducerRecord(topic: topic, partition: lane, key: [UInt8(ascii: "s")] + name, value: [1] + state),
+        ProducerRecord(topic: topic, partition: lane, key: [UInt8(ascii: "s")] + name, value: [1, 0] + state),
         ProducerRecord(
           topic: topic, partition: lane, key: [UInt8(ascii: "t")] + name,
           value: [1] + at + [0, 0, 0, UInt8(name.count)] + name),

@@ -63,11 +63,11 @@ struct GrowthBenchmark: AsyncParsableCommand {
           size *= 10
         }
       case .subscriptions:
-        report.subscriptions = (
-          subscriptions, try await stage.subscriptions(0), try await stage.subscriptions(subscriptions)
-        )
         let process = { SubscriptionsStage(bootstrap: bootstrap, directory: directory, project: project) }
-        report.pause = try await process().pause(subscriptions)
+        report.subscriptions = (
+          subscriptions, try await process().own(0), try await process().own(subscriptions)
+        )
+        ConsumeBenchmark.logger.notice("\(report.subscriptionsText ?? "")")
         for round in 0..<rounds {
           report.handlers.append(
             (empty: try await stage.verified(1, notifications), subscriptions: try await process().cost(notifications)))
@@ -121,18 +121,15 @@ struct GrowthReport {
 
   var growth: [Growth] = []
   var starts: [Start] = []
-  /// The number of subscriptions, and the starts without them and with them.
-  var subscriptions: (count: Int, without: RestoreResult, with: RestoreResult)?
-
-  /// The seconds until the lanes of a killed process with half of the subscriptions run again.
-  var pause: Double?
+  /// The number of subscriptions, and the cost without them and with them.
+  var subscriptions: (count: Int, without: SubscriptionsStage.Cost, with: SubscriptionsStage.Cost)?
   /// For each round, the cost of an empty handler and that of millrace-subscriptions.
   var handlers: [(empty: PeerCost, subscriptions: PeerCost)] = []
 
   /// The bytes of memory that each subscription takes, and how many are restored in a second.
   private var subscription: (bytes: Double, perSecond: Double)? {
     subscriptions.map { count, without, with in
-      ((with.peakMiB - without.peakMiB) * 1_048_576 / Double(count), Double(count) / with.restoring)
+      ((with.peakMiB - without.peakMiB) * 1_048_576 / Double(count), Double(count) / (with.start - without.start))
     }
   }
 
@@ -148,13 +145,14 @@ struct GrowthReport {
     return table.text
   }
 
-  private var subscriptionsText: String? {
+  var subscriptionsText: String? {
     guard let subscriptions, let subscription else { return nil }
-    return "\(Numbers.whole(Double(subscriptions.count))) subscriptions restored in "
-      + "\(Numbers.fixed(subscriptions.with.restoring, 1)) s, \(Numbers.whole(subscription.perSecond)) per second; peak "
-      + "\(Numbers.fixed(subscriptions.with.peakMiB, 0)) MiB, \(Numbers.fixed(subscriptions.without.peakMiB, 0)) MiB "
-      + "without them: \(Numbers.fixed(subscription.bytes, 0)) bytes each; pause of the lanes of a killed process with "
-      + "half of them: \(Numbers.fixed(pause ?? .nan, 1)) s"
+    let (without, with) = (subscriptions.without, subscriptions.with)
+    return "\(Numbers.whole(Double(subscriptions.count))) subscriptions: start in \(Numbers.fixed(with.start, 1)) s, "
+      + "\(Numbers.fixed(without.start, 1)) s without them, so \(Numbers.whole(subscription.perSecond)) restored per "
+      + "second; peak \(Numbers.fixed(with.peakMiB, 0)) MiB, \(Numbers.fixed(without.peakMiB, 0)) MiB without them: "
+      + "\(Numbers.fixed(subscription.bytes, 0)) bytes each; the lanes of a killed process with half of them paused for "
+      + "\(Numbers.fixed(with.pause, 1)) s, \(Numbers.fixed(without.pause, 1)) s without them"
   }
 
   var table: String {
@@ -207,10 +205,10 @@ struct GrowthReport {
     if let subscriptions, let subscription {
       var row = JSONObject()
       row["count"] = .integer(Int64(subscriptions.count))
-      row.set("restoreSeconds", subscriptions.with.restoring)
+      row.set("startSeconds", subscriptions.with.start)
       row.set("bytesEach", subscription.bytes)
       row.set("perSecond", subscription.perSecond)
-      row.set("pauseSeconds", pause ?? .nan)
+      row.set("pauseSeconds", subscriptions.with.pause)
       row.set("cpuMicroseconds", Numbers.median(handlers.map(\.subscriptions.cpu)))
       row.set("emptyCPUMicroseconds", Numbers.median(handlers.map(\.empty.cpu)))
       object["subscriptions"] = .object(row)

@@ -84,11 +84,6 @@ struct GrowthStage {
     return GrowthReport.Start(lanes: lanes, result: result)
   }
 
-  /// Starts a worker with the states and timers of subscriptions.
-  func subscriptions(_ count: Int) async throws -> RestoreResult {
-    try await restore(lanes: Self.lanes, count) { $0.subscriptions(of: $1, $2) }
-  }
-
   private func restore(
     lanes: Int, _ count: Int, _ make: @Sendable @escaping (ConsumeStage, String, Range<Int>) -> [ProducerRecord]
   ) async throws -> RestoreResult {

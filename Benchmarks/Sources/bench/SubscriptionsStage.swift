@@ -36,9 +36,18 @@ struct SubscriptionsStage {
       cpu: (worker.process.cpuSeconds - cpu) / handled * 1e6)
   }
 
-  /// Kills one of two processes with this many subscriptions in all, and starts it again at once.
-  /// - Returns: The seconds until all of its lanes run again.
-  func pause(_ count: Int) async throws -> Double {
+  /// What this many subscriptions cost a process.
+  struct Cost {
+    /// The seconds from the start of one process until all lanes run.
+    var start: Double
+    /// Its peak memory.
+    var peakMiB: Double
+    /// The seconds until the lanes of one of two processes run again, after SIGKILL and an immediate restart.
+    var pause: Double
+  }
+
+  /// Writes a ledger with this many subscriptions, and measures processes that own them.
+  func own(_ count: Int) async throws -> Cost {
     let stage = try await ConsumeStage(bootstrap: bootstrap, lanes: Self.lanes, prefix: prefix)
     let place = try prepare(root: stage.root)
     let ledger = prefix + "millrace.subscriptions.ledger"
@@ -47,15 +56,21 @@ struct SubscriptionsStage {
         try await stage.fill(stage.subscriptions(of: ledger, first..<min(count, first + 100_000)))
       }
     }
-    var workers = try (0..<2).map { try Worker(place, number: $0) }
+    var start = ContinuousClock.now
+    var workers = [try Worker(place, number: 0)]
     defer { for worker in workers { worker.process.stop() } }
-    for worker in workers { try await worker.wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2) }
-    let start = ContinuousClock.now
+    try await workers[0].wait(for: "millrace_worker_lanes", atLeast: Self.lanes)
+    var cost = Cost(
+      start: (ContinuousClock.now - start) / .seconds(1), peakMiB: workers[0].process.peakMemory / 1_048_576, pause: 0)
+    workers.append(try Worker(place, number: 1))
+    try await workers[1].wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2)
+    start = .now
     kill(workers[0].process.pid, SIGKILL)
     workers[0].process.stop()
     workers[0] = try Worker(place, number: 0)
     try await workers[0].wait(for: "millrace_worker_lanes", atLeast: Self.lanes / 2)
-    return (ContinuousClock.now - start) / .seconds(1)
+    cost.pause = (ContinuousClock.now - start) / .seconds(1)
+    return cost
   }
 
   // MARK: - The processes

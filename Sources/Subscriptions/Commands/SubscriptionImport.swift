@@ -5,6 +5,7 @@ internal import MillraceCore
 package import MillraceRecords
 package import MillraceTime
 internal import MillraceWorker
+internal import Synchronization
 
 /// Writes requests about purchases, which the subscriptions worker answers by asking Apple.
 package struct SubscriptionImport: Sendable {
@@ -39,7 +40,7 @@ package struct SubscriptionImport: Sendable {
 
   private static let batch = 5_000
 
-  /// Writes the requests. Those that were written before are not answered again.
+  /// Writes the requests that are not in Kafka yet. The worker answers each once, however often it is written.
   /// - Parameter report: Called with the number of requests that are in Kafka.
   /// - Throws: ``MillraceError`` if the topic is missing; `KafkaError`; `CancellationError`.
   package func write(_ requests: [ImportRecord], report: @escaping @Sendable (Int) async -> Void) async throws {
@@ -47,15 +48,37 @@ package struct SubscriptionImport: Sendable {
     guard try await log.partitionCounts(of: [topic], timeout: .seconds(15))[topic] != nil else {
       throw MillraceError(.topics, "the topic is missing", at: topic, remedy: "run `millrace topics apply`")
     }
+    let known = try await written(to: topic)
+    let missing = requests.filter { !known.contains($0.id) }
+    let before = requests.count - missing.count
+    if before > 0 { await report(before) }
+    guard !missing.isEmpty else { return }
     let writer = try log.makeWriter()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await writer.run() }
       group.addTask {
         defer { writer.shutDown() }
-        try await send(requests, by: writer, report)
+        try await send(missing, by: writer) { await report(before + $0) }
       }
       try await group.waitForAll()
     }
+  }
+
+  /// Returns the ids of the requests that an earlier import has written.
+  private func written(to topic: String) async throws -> Set<String> {
+    let counts = try await log.partitionCounts(of: [topic], timeout: .seconds(15))
+    let ids = Mutex<Set<String>>([])
+    for partition in 0..<Int32(clamping: counts[topic] ?? 0) {
+      try await log.scan(
+        TopicPartition(topic: topic, partition: partition), from: .earliest, to: .highWatermark, upTo: 1_000
+      ) { page in
+        let found = page.compactMap { record in
+          record.headers.last { $0.name == "ce_id" }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+        ids.withLock { $0.formUnion(found) }
+      }
+    }
+    return ids.withLock { $0 }
   }
 
   private func send(
