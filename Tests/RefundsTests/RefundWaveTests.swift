@@ -118,9 +118,8 @@ import Testing
       try deliver(second, on: two)
       try await two.settle()
     }
-    try one.tearDown()
 
-    let truth = one.simulator.world.withState { state -> [String: Refunds.Revocation?] in
+    let truth = one.world.withState { state -> [String: Refunds.Revocation?] in
       var truth: [String: Refunds.Revocation?] = [:]
       for record in state.realms[0].log.records where Self.isTold(record) {
         guard case .purchase(let transaction, _, _) = record.facts.content else { continue }

@@ -17,7 +17,6 @@ import Testing
   ) async throws {
     let stage = try RefundStage(hasCredentials: credentials)
     try await stage.running { try await body(stage) }
-    try stage.tearDown()
     #expect(stage.deadLetters().isEmpty)
     try EventSchemas.check(stage)
   }
@@ -86,7 +85,7 @@ import Testing
       try stage.happens { state in _ = try state.renew(first, at: renewal) }
       try stage.happens { try $0.refund(first, at: renewal + .seconds(60)) }
       let record = try #require(stage.told().last)
-      #expect(stage.simulator.world.withState { $0.subscriptions[first]?.givesService } == true)
+      #expect(stage.world.withState { $0.subscriptions[first]?.givesService } == true)
       try await deliver([stage.v2(record)], on: stage)
       let event = try #require(try stage.events().first)
       #expect(event.name == "entitlement.revoked" && event.transaction == "\(first)")
@@ -162,7 +161,7 @@ import Testing
       try stage.happens { try $0.refund(id, at: stage.origin + .seconds(60)) }
       let hint = try hint(of: id, on: stage)
       // Error 4040010: the answer is older than the notification.
-      let behind = stage.simulator.world.withState { $0.transactions.removeValue(forKey: id) }
+      let behind = stage.world.withState { $0.transactions.removeValue(forKey: id) }
       try stage.log.append(hint)
       try await stage.settleInputs()
       #expect(try stage.events().isEmpty && !stage.appStore.asked.isEmpty)
@@ -175,13 +174,12 @@ import Testing
   @Test func `a transaction that Apple does not know after an hour is unconfirmed`() async throws {
     let stage = try RefundStage()
     let body = #"{"notification_type":"REFUND","original_transaction_id":"999"}"#
-    try await stage.running(LateRefunds.self) {
+    try await stage.running(as: LateRefunds.self) {
       try await deliver([stage.v1(body: Array(body.utf8))], on: stage)
       let event = try #require(try stage.events().first)
       #expect(event.name == "refund.unconfirmed" && event.data["reason"] == "transaction-not-found")
       #expect(event.data["appleErrorCode"] == 4_040_010)
     }
-    try stage.tearDown()
   }
 
   @Test func `a refund that Apple does not report within an hour is unconfirmed, until a reapply`()
@@ -189,7 +187,7 @@ import Testing
   {
     let stage = try RefundStage()
     let id = try stage.buy()
-    try await stage.running(LateRefunds.self) {
+    try await stage.running(as: LateRefunds.self) {
       try await deliver([hint(of: id, on: stage)], on: stage)
       let event = try #require(try stage.events().first)
       #expect(event.name == "refund.unconfirmed" && event.data["reason"] == "not-revoked")
@@ -200,7 +198,6 @@ import Testing
       try await stage.settle()
       #expect(stage.appStore.asked.count == 2)
     }
-    try stage.tearDown()
     #expect(try stage.events().map(\.name) == ["refund.unconfirmed", "entitlement.revoked"])
     #expect(try stage.table()["\(id)"]?["revoked"] == true)
     try EventSchemas.check(stage)
@@ -306,7 +303,7 @@ import Testing
       try state.reverseRefund(ids[0], at: stage.origin + .seconds(70))
     }
     let told = stage.told()
-    try await stage.running(OldRefunds.self) {
+    try await stage.running(as: OldRefunds.self) {
       try await deliver([stage.v1(told[1]), stage.v1(told[2])] + told.map { try stage.v2($0) }, on: stage)
     }
     let (before, calls) = (try stage.events(), stage.appStore.asked)
@@ -315,7 +312,6 @@ import Testing
       try stage.log.replay(to: stage.topics, reapply: true)
       try await stage.settle()
     }
-    try stage.tearDown()
     let after = try stage.events().dropFirst(before.count)
     #expect(Set(after.map(\.transaction)) == ["\(ids[0])", "\(ids[1])"])
     for event in after {
@@ -343,7 +339,6 @@ import Testing
     try await stage.running { try await deliver([told[1]], on: stage) }
     // The refund arrives after its reversal, and the new worker has no memory of either.
     try await stage.running { try await deliver([told[0]], on: stage) }
-    try stage.tearDown()
     #expect(try stage.events().map(\.name) == ["entitlement.reinstated"])
     #expect(try stage.table()["\(id)"]?["revoked"] == false)
   }

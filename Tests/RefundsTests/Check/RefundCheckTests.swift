@@ -25,7 +25,7 @@ import Testing
 
   /// Creates a customer with refunded purchases, whose notifications did not arrive.
   private func refunded(_ count: Int, on stage: RefundStage) throws -> [Int64] {
-    try stage.simulator.world.withState { state in
+    try stage.world.withState { state in
       let realm = try #require(state.realm(bundleId: RefundStage.bundleId, environment: .production))
       let customer = try state.addCustomer(to: realm, at: stage.origin)
       let ids = try (0..<count).map { _ in try state.purchase(RefundStage.coins, by: customer, at: stage.origin) }
@@ -47,7 +47,6 @@ import Testing
       #expect(reports.list.count == 20)
       try await stage.settle()
     }
-    try stage.tearDown()
     #expect(try stage.table().filter { $0.value["revoked"] == true }.count == 25)
     #expect(try stage.events().map(\.name) == [String](repeating: "entitlement.revoked", count: 25))
     #expect(try stage.events().filter { $0.data["source"] == "refund-history" }.count == 20)
@@ -62,7 +61,6 @@ import Testing
     #expect(before == 3)
     try stage.happens { try $0.reverseRefund(ids[44], at: stage.clock.wallTime) }
     let again = try await stage.check().run([customer(ids[0])], report: { _ in })
-    try stage.tearDown()
     // One call with the revision, which returns no earlier refunds.
     #expect(again == .init(asked: 1))
     #expect(stage.appStore.asked.count == before + 1 && stage.appStore.asked.last?.contains("revision=") == true)
@@ -86,7 +84,6 @@ import Testing
     let summary = try await stage.check().run([customer(ids[0])], report: { _ in })
     #expect(summary.refunds == 25)
     try await stage.running { try await stage.settle() }
-    try stage.tearDown()
     #expect(stage.log.records(in: NotificationFamily.foundRefunds.topic).count == 55)
     #expect(try stage.events().count == 45)
     #expect(try stage.table().count == 45)
@@ -97,7 +94,6 @@ import Testing
     let ids = try refunded(1, on: stage)
     let reports = Reports()
     let summary = try await stage.check().run([customer(12_345), customer(ids[0])], report: reports.take)
-    try stage.tearDown()
     #expect(summary == .init(asked: 1, refunds: 1, published: 1, failed: 1))
     guard case .failed(let customer, let words)? = reports.list.first else {
       Issue.record("\(reports.list)")
@@ -112,7 +108,6 @@ import Testing
     try stage.log.append(
       RefundMarks.record("no-revision", of: customer(ids[0]), at: stage.clock.wallTime, prefix: ""))
     let summary = try await stage.check().run([customer(ids[0])], report: { _ in })
-    try stage.tearDown()
     #expect(summary == .init(asked: 1, refunds: 2, published: 2))
   }
 
@@ -134,7 +129,6 @@ import Testing
     #expect(try await found(RefundStage.bundleId, .sandbox, since: stage.origin).isEmpty)
     #expect(try await found("com.example.other", nil, since: stage.origin).isEmpty)
     #expect(try await found(RefundStage.bundleId, nil, since: stage.clock.wallTime + .seconds(60)).isEmpty)
-    try stage.tearDown()
   }
 
   @Test func `the summary of a mass extension is not a customer`() async throws {
@@ -154,7 +148,6 @@ import Testing
         ]))
     let customers = try await RecentCustomers.load(
       since: stage.origin, bundleId: RefundStage.bundleId, environment: nil, from: stage.log, prefix: "")
-    try stage.tearDown()
     #expect(customers.map(\.transactionId) == ids.map { "\($0)" })
   }
 
@@ -200,7 +193,7 @@ import Testing
 
   /// The times of the calls to Apple.
   private func moments(_ stage: RefundStage) -> [Timestamp] {
-    stage.simulator.services.journal.filter { $0.endpoint == .getRefundHistory }.map(\.time)
+    stage.services.journal.filter { $0.endpoint == .getRefundHistory }.map(\.time)
   }
 
   @Test func `a check stays within its part of the budget`() async throws {
@@ -208,7 +201,6 @@ import Testing
     let stage = try RefundStage(clock: time.clock)
     let customers = try (0..<7).map { _ in customer(try refunded(1, on: stage)[0]) }
     let summary = try await run(customers, on: stage, time, Self.budget(time.clock))
-    try stage.tearDown()
     #expect(summary == .init(asked: 7, refunds: 7, published: 7))
     let asked = moments(stage)
     #expect(asked.count == 7)
@@ -219,25 +211,24 @@ import Testing
       }
     }
     #expect(asked[6] - asked[0] <= .seconds(4))
-    #expect(stage.simulator.services.report.broken.isEmpty)
+    #expect(stage.services.report.broken.isEmpty)
   }
 
   @Test func `the check waits after a 429, and checks no customer twice`() async throws {
     let time = ManualClock()
     let stage = try RefundStage(clock: time.clock)
     let customers = try (0..<5).map { _ in customer(try refunded(1, on: stage)[0]) }
-    stage.simulator.services.inject(
+    stage.services.inject(
       Fault(
         .tooManyRequests(.milliseconds(from: .seconds(10))), endpoints: [.getRefundHistory],
         from: stage.clock.wallTime + .milliseconds(900), count: 1))
     let summary = try await run(customers, on: stage, time, Self.budget(time.clock))
-    try stage.tearDown()
     #expect(summary == .init(asked: 5, refunds: 5, published: 5))
-    let journal = stage.simulator.services.journal.filter { $0.endpoint == .getRefundHistory }
+    let journal = stage.services.journal.filter { $0.endpoint == .getRefundHistory }
     let refusal = try #require(journal.firstIndex { $0.status == 429 })
     #expect(journal.count == 6 && journal[refusal + 1].time - journal[refusal].time >= .seconds(10))
     #expect(journal.count { $0.status == 200 } == 5 && journal[refusal].path == journal[refusal + 1].path)
-    #expect(stage.simulator.services.report.broken.isEmpty, "\(stage.simulator.services.report.broken)")
+    #expect(stage.services.report.broken.isEmpty, "\(stage.services.report.broken)")
   }
 
   @Test func `customers are read one per line`() {
@@ -258,7 +249,6 @@ import Testing
     let stage = try RefundStage()
     let check = RefundCheck(try stage.client(), on: stage.log, prefix: "other.", clock: stage.clock)
     await #expect(throws: MillraceError.self) { try await check.run([customer(1)], report: { _ in }) }
-    try stage.tearDown()
     #expect(stage.appStore.asked.isEmpty)
   }
 }
