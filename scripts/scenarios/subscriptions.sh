@@ -170,7 +170,7 @@ while [ $((SECONDS - begin)) -lt "$seconds" ]; do
     start_ingress $((outages + 1))
   fi
 done
-sent=$(sed -n 's/.*"notificationUUID":"\([^"]*\)".*/\1/p' "$temporary/sent.jsonl" | sort -u | wc -l)
+sent=$(grep -o '"notificationUUID":"[^"]*"' "$temporary/sent.jsonl" | sort -u | wc -l)
 echo "    $kills workers, $kills table writers, $outages ingresses and the database $databases times killed, $sent notifications sent"
 
 # differing IDS… prints the subscriptions that still differ, as lines of JSON, after rounds in which nothing is on its way.
