@@ -17,8 +17,9 @@ import Testing
     let key = Array(id.utf8)
     let command = OperationCommand(
       id: "erase-\(id)-\(stage.now.millisecondsSince1970)",
-      item: OperationCommand.erasure(of: stage.erasureKey.mark(of: key), command: id), worker: SubscriptionsWorker.name,
-      lane: Murmur2.partition(of: key, among: 4), action: .erase(customer: try stage.erasureKey.seal(key)),
+      item: OperationCommand.erasure(of: try stage.erasureKey.mark(of: key), command: id),
+      worker: SubscriptionsWorker.name, lane: Murmur2.partition(of: key, among: 4),
+      action: .erase(customer: try stage.erasureKey.seal(key)),
       why: "a request", by: "ann", at: stage.now)
     try stage.log.append(OperationsRecord.command(command).producerRecord(stage.topics.operations))
     for _ in 0..<100_000 {
@@ -33,7 +34,7 @@ import Testing
   }
 
   @Test func `an erased customer stays erased through replays, imports and the end of the period`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let (gone, stays) = (try stage.buy("app.basic"), try stage.buy("app.basic"))
       let lifetime = try stage.buy("app.lifetime")

@@ -39,7 +39,7 @@ import Testing
 
   private func play(seed: UInt64) async throws -> (SubscriptionStage, Course) {
     let behaviour = Behaviour(billingFails: 0.2, recovers: 0.6, recoversWithin: .seconds(20 * 86_400), cancels: 0.15)
-    return (try await SubscriptionStage(behaviour: behaviour, seed: seed), Course(seed: seed))
+    return (try SubscriptionStage(behaviour: behaviour, seed: seed), Course(seed: seed))
   }
 
   // MARK: - The comparison

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func `a purchase is a row with product, end and price`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       try await deliverAll(stage)
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func `a refund of an earlier period leaves the subscription active`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       try await stage.advance(by: Self.day * 32)
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func `an end that no notification explained is asked for and corrected`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       try await deliverAll(stage)
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a lost renewal is corrected, and its successor is awaited`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       try await deliverAll(stage)
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `without credentials nobody is asked, and the state stays as it was reported`() async throws {
-    let stage = try await SubscriptionStage(hasCredentials: false)
+    let stage = try SubscriptionStage(hasCredentials: false)
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       try await deliverAll(stage)
@@ -99,11 +99,11 @@ import Testing
   }
 
   @Test func `a version 1 notification changes nothing by itself, and leads to a question`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let id = try stage.buy("app.basic")
       let entry = try #require(stage.entries().first)
-      let record = try #require(try stage.recordV1(entry))
+      let record = try #require(try stage.v1(entry))
       try await stage.deliver([record])
       let row = try #require(try stage.table()["\(id)"])
       #expect(row["status"] == "active" && cause(row)?["kind"] == "answer")
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test func `a purchase that the customer keeps has a row, a consumable only an event`() async throws {
-    let stage = try await SubscriptionStage()
+    let stage = try SubscriptionStage()
     try await stage.running { stage in
       let (kept, used) = (try stage.buy("app.lifetime"), try stage.buy("app.coins"))
       try await stage.advance(by: .seconds(10))
