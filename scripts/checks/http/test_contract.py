@@ -196,7 +196,6 @@ ARGUMENTS = "calls.0.arguments"
         ("outcome-calls", "calls.6.arguments.consumptionPercentage", 100001),
         ("outcome-calls", "calls.7.arguments.appAccountToken", "customer-17"),
         ("outcome-calls", "calls.8.arguments.orderId", "../refund"),
-        ("outcome-calls", "calls.8.arguments.orderId", ".."),
     ],
 )
 def test_wrong_outcomes_are_refused(name, path, new):
