@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds and tests the win-back workers in Python, TypeScript and Java, and sends each of them signed requests.
+# The same for the templates of `millrace new consumer --language`.
 # A stand-in for millrace-worker posts every kind of request and validates requests and outcomes with the schemas of
 # docs/http-workers. Needs Debian's packages of Node and Java, Python 3 with venv, and PyPI.
 #
@@ -57,7 +58,7 @@ run_python() { start "$1" .venv/bin/uvicorn server:app --host 127.0.0.1 --port "
 build_typescript() {
   command -v node >/dev/null || need_packages nodejs
   need_packages node-typescript node-undici
-  node_types "$temporary/types"
+  [ -d "$temporary/types" ] || node_types "$temporary/types"
   ln -s "$temporary/types/node_modules" node_modules
   tsc --project .
   node --test build/test >"$temporary/node.log" || { cat "$temporary/node.log" >&2; die "the tests failed"; }
@@ -69,7 +70,7 @@ build_java() {
   need_packages openjdk-17-jdk-headless libjackson2-databind-java junit4 make
   make --silent test | tail -n 3
 }
-run_java() { start "$1" java -cp "build/main:$(make --silent libraries)" winback.Server; }
+run_java() { start "$1" java -cp "build/main:$(make --silent libraries)" worker.Server; }
 
 # answering URL PID waits until a process answers.
 answering() {
@@ -81,26 +82,35 @@ answering() {
   done
 }
 
-need_packages curl
-for language in "${languages[@]}"; do
-  say "Building and testing examples/$language-worker"
-  cp -r "examples/$language-worker" "$temporary/$language"
-  cd "$temporary/$language"
+# try NAME LANGUAGE TESTS... builds and tests the project in $temporary/NAME, starts it and runs TESTS against it.
+try() {
+  local name=$1 language=$2 server stopped=0
+  shift 2
+  cd "$temporary/$name"
   "build_$language"
-
-  say "Sending requests to it"
   printf 'whsec_%s\n' "$(head -c 32 /dev/urandom | base64)" >secret
   PORT=$(free_port)
   export PORT WEBHOOK_SECRET_FILE=$PWD/secret
-  "run_$language" "$temporary/$language.server.log"
+  "run_$language" "$temporary/$name.server.log"
   server=$!
   answering "http://127.0.0.1:$PORT/notifications" "$server" ||
-    { cat "$temporary/$language.server.log" >&2; die "the endpoint did not start"; }
-  (cd "$root/scripts/checks/http" && "$python" -m pytest test_endpoint.py --url "http://127.0.0.1:$PORT/notifications" \
-    --secret-file "$WEBHOOK_SECRET_FILE") || { tail -n 40 "$temporary/$language.server.log" >&2; die "$language failed"; }
-  stopped=0
+    { cat "$temporary/$name.server.log" >&2; die "the endpoint did not start"; }
+  (cd "$root/scripts/checks/http" && "$python" -m pytest "$@" --url "http://127.0.0.1:$PORT/notifications" \
+    --secret-file "$WEBHOOK_SECRET_FILE") || { tail -n 40 "$temporary/$name.server.log" >&2; die "$name failed"; }
   stop "$server" || stopped=$?
   # Java reports a signal as 143 even if it has shut down in order.
   [ "$stopped" -eq 0 ] || [ "$stopped" -eq 143 ] || die "the endpoint exited with status $stopped"
   cd "$root"
+}
+
+need_packages curl
+say "Comparing the templates of millrace new consumer with the examples"
+(cd scripts/checks/http && "$python" -m pytest test_templates.py)
+for language in "${languages[@]}"; do
+  say "The win-back worker in $language: build, tests, signed requests"
+  cp -r "examples/$language-worker" "$temporary/$language"
+  try "$language" "$language" test_endpoint.py test_winback.py
+  say "The template in $language: build, tests, signed requests"
+  "$python" scripts/checks/http/templates.py "$language" my-worker "$temporary/$language-template"
+  try "$language-template" "$language" test_endpoint.py
 done

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 import contract
 
+TRANSACTION = {"transactionId": "2000000100002790", "productId": "com.example.app.premium"}
 NAMESPACE = uuid.UUID("6ba7b812-9dad-11d1-80b4-00c04fd430c8")
 
 

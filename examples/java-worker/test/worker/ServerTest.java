@@ -1,4 +1,4 @@
-package winback;
+package worker;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.Assert.assertArrayEquals;

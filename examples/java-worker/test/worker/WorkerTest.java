@@ -1,4 +1,4 @@
-package winback;
+package worker;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertNull;
