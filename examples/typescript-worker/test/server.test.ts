@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { isGenuine, readKey, server } from "../source/server.js";
+import { decide } from "../source/worker.js";
 
 const id = "0b5c1f0e-8f35-5a3b-9a5e-6f0d1d0e7c11";
-const directory = mkdtempSync(join(tmpdir(), "winback-"));
+const directory = mkdtempSync(join(tmpdir(), "worker-"));
 const file = join(directory, "secret");
 const running = server(file);
 let url = "";
@@ -40,7 +41,7 @@ const event = JSON.stringify({
 test("a signed request is answered", async () => {
   const answer = await post(event);
   assert.equal(answer.status, 200);
-  assert.deepEqual((await answer.json() as { state: object }).state, { left: "2026-01-06T03:22:02Z", product: null });
+  assert.deepEqual(await answer.json(), decide(JSON.parse(event).data));
   assert.equal((await post(event.replace("EXPIRED", "TEST"))).status, 204);
 });
 

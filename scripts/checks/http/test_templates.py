@@ -5,9 +5,9 @@ import pytest
 import templates
 
 SHARED = {
-    "python": ["server.py", "requirements.txt", "requirements-dev.txt"],
-    "typescript": ["source/server.ts", "source/main.ts", "tsconfig.json"],
-    "java": ["source/worker/Server.java", "Makefile"],
+    "python": ["server.py", "test_server.py", "requirements.txt", "requirements-dev.txt"],
+    "typescript": ["source/server.ts", "source/main.ts", "test/server.test.ts", "tsconfig.json"],
+    "java": ["source/worker/Server.java", "test/worker/ServerTest.java", "Makefile"],
 }
 IGNORED = {"build", ".venv", ".ruff_cache", "node_modules", "__pycache__"}
 
