@@ -17,7 +17,7 @@ app = FastAPI(openapi_url=None)
 
 
 def webhook() -> Webhook:
-    """Reads the secret for each request, so that it can be replaced while the process runs."""
+    """Reads the secret for each request: it can be replaced while the process runs."""
     secret = Path(os.environ["WEBHOOK_SECRET_FILE"]).read_text().strip()
     return Webhook(secret if secret.startswith("whsec_") else secret.encode())
 

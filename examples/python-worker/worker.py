@@ -6,8 +6,8 @@ Json = dict
 
 
 def decide(data: Json) -> Json | None:
-    """Returns the outcome of a request, or None if there is nothing to do. It depends on the request alone, so that a
-    repeated request has the same outcome."""
+    """Returns the outcome of a request, or None if there is nothing to do. It depends on the request alone: a repeated
+    request has the same outcome."""
     state = data["state"]
     if data["kind"] == "notification":
         return notified(data["notification"], state)

@@ -32,7 +32,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, secret
   const body = Buffer.concat(parts);
   if (request.url !== "/notifications") return problem(response, 404, "no such path");
   if (request.method !== "POST") return problem(response, 405, "only POST is allowed");
-  // Reads the secret for each request, so that it can be replaced while the process runs.
+  // Reads the secret for each request: it can be replaced while the process runs.
   if (!isGenuine(request.headers, body, readKey(secretFile))) {
     return problem(response, 401, "the signature is missing or wrong");
   }

@@ -16,8 +16,8 @@ export type Data = { key: string; state: State | null } & (
 const threeDays = 3 * 24 * 60 * 60 * 1000;
 
 /**
- * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone, so that a
- * repeated request has the same outcome.
+ * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone: a repeated
+ * request has the same outcome.
  */
 export function decide(data: Data): object | null {
   const state = data.state;

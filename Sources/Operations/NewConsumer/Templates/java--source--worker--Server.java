@@ -30,7 +30,7 @@ final class Server {
   public static void main(String[] arguments) throws IOException {
     var secretFile = System.getenv("WEBHOOK_SECRET_FILE");
     if (secretFile == null) throw new IllegalStateException("set WEBHOOK_SECRET_FILE");
-    var port = Integer.parseInt(System.getenv().getOrDefault("PORT", "8080"));
+    var port = Integer.parseInt(System.getenv().getOrDefault("PORT", "8000"));
     var server = start(new InetSocketAddress(port), Path.of(secretFile));
     // SIGTERM lets the requests in flight finish, for at most a second.
     Runtime.getRuntime().addShutdownHook(new Thread(() -> server.stop(1)));
@@ -61,7 +61,7 @@ final class Server {
       problem(exchange, 404, "no such path");
     } else if (!exchange.getRequestMethod().equals("POST")) {
       problem(exchange, 405, "only POST is allowed");
-      // Reads the secret for each request, so that it can be replaced while the process runs.
+      // Reads the secret for each request: it can be replaced while the process runs.
     } else if (!isGenuine(exchange.getRequestHeaders(), body, readKey(secretFile), Instant.now())) {
       problem(exchange, 401, "the signature is missing or wrong");
     } else {

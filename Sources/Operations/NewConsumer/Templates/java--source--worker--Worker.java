@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 /** Publishes an event for each subscriber who cancelled, for example to send a win-back offer. */
 final class Worker {
   /**
-   * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone, so that a
-   * repeated request has the same outcome.
+   * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone: a repeated
+   * request has the same outcome.
    */
   static ObjectNode decide(JsonNode data) {
     // The worker sets no timers and makes no calls.

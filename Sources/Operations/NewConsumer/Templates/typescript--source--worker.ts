@@ -9,8 +9,8 @@ export type Data = { key: string; state: unknown } & (
 );
 
 /**
- * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone, so that a
- * repeated request has the same outcome.
+ * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone: a repeated
+ * request has the same outcome.
  */
 export function decide(data: Data): object | null {
   if (data.kind !== "notification") return null; // The worker sets no timers and makes no calls.

@@ -11,8 +11,8 @@ final class Worker {
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
   /**
-   * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone, so that a
-   * repeated request has the same outcome.
+   * Returns the outcome of a request, or null if there is nothing to do. It depends on the request alone: a repeated
+   * request has the same outcome.
    */
   static ObjectNode decide(JsonNode data) {
     var state = data.path("state");
