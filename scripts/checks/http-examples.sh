@@ -34,9 +34,9 @@ node_types() {
     (cd "$from" && apt-get download -q "nodejs=$version" >download.log 2>&1 || { cat download.log >&2; exit 1; })
     dpkg-deb --extract "$from"/nodejs_*.deb "$from"
   fi
-  ln -s "$from/usr/share/nodejs/@types/node" "$1/node_modules/@types/node"
-  # The types of Node import these.
-  ln -s /usr/share/nodejs/undici-types "$1/node_modules/undici-types"
+  # Copies, because the compiler looks for `undici-types`, which the types of Node import, beside their real path.
+  cp -r "$from/usr/share/nodejs/@types/node" "$1/node_modules/@types/"
+  cp -r /usr/share/nodejs/undici-types "$1/node_modules/"
 }
 
 # quiet NAME COMMAND... runs a command and prints its output only if it fails.
@@ -61,7 +61,7 @@ build_typescript() {
   [ -d "$temporary/types" ] || node_types "$temporary/types"
   ln -s "$temporary/types/node_modules" node_modules
   tsc --project .
-  node --test build/test >"$temporary/node.log" || { cat "$temporary/node.log" >&2; die "the tests failed"; }
+  node --test build/test/*.test.js >"$temporary/node.log" || { cat "$temporary/node.log" >&2; die "the tests failed"; }
   grep -E '^(#|ℹ) (tests|pass|fail) ' "$temporary/node.log"
 }
 run_typescript() { start "$1" node build/source/main.js; }
