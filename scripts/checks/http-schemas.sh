@@ -22,6 +22,8 @@ if $write; then
 fi
 status=0
 "$python" -m pytest test_contract.py || status=1
-"$python" -m ruff check --quiet --config ruff.toml . || status=1
-"$python" -m ruff format --quiet --diff --config ruff.toml . || status=1
+for folder in . ../consuming; do
+  "$python" -m ruff check --quiet --config "$folder/ruff.toml" "$folder" || status=1
+  "$python" -m ruff format --quiet --diff --config "$folder/ruff.toml" "$folder" || status=1
+done
 exit "$status"
