@@ -132,7 +132,9 @@ def command(language, text, directory, jars):
         return ["node", "example.js"]
     (directory / "RefundMailer.java").write_text(text)
     path = f"{directory}:{jars}/*"
-    subprocess.run(["javac", "-Xlint:all,-path", "-cp", path, "-d", directory, directory / "RefundMailer.java"], check=True)
+    subprocess.run(
+        ["javac", "-Xlint:all,-path", "-cp", path, "-d", directory, directory / "RefundMailer.java"], check=True
+    )
     return ["java", "-Xmx128m", "-cp", path, "RefundMailer"]
 
 
