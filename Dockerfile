@@ -22,7 +22,7 @@ RUN for program in millrace millrace-postgres; do \
     swift build $BUILD_FLAGS --product "$program" \
     && install -D --strip "$(swift build $BUILD_FLAGS --show-bin-path)/$program" "/out/usr/local/bin/$program" || exit 1; \
   done \
-  && for name in ingress subscriptions refunds renewal-extensions consumption decoder forward console; do \
+  && for name in ingress subscriptions refunds renewal-extensions consumption decoder forward worker console; do \
     ln -s millrace "/out/usr/local/bin/millrace-$name"; \
   done
 COPY topics /out/etc/millrace/topics

@@ -77,6 +77,7 @@ let package = Package(
     .executable(name: "millrace-refunds", targets: ["millrace-refunds"]),
     .executable(name: "millrace-subscriptions", targets: ["millrace-subscriptions"]),
     .executable(name: "millrace-decoder", targets: ["millrace-decoder"]),
+    .executable(name: "millrace-worker", targets: ["millrace-worker"]),
     .executable(name: "millrace-renewal-extensions", targets: ["millrace-renewal-extensions"]),
     .executable(name: "millrace-postgres", targets: ["millrace-postgres"]),
     .executable(name: "millrace-console", targets: ["millrace-console"]),
@@ -117,7 +118,7 @@ let package = Package(
       "AppStoreServerAPI",
       [
         "AppStore", "AppStoreSignature", "MillraceTime", asyncHTTPClient, jwtKit, logging, nioCore, nioHTTP1,
-        nioPosix, tracing,
+        nioPosix, nioSSL, tracing,
       ]),
     library(
       "AppStoreSimulator",
@@ -190,6 +191,12 @@ let package = Package(
         "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI", "AppStoreSignature",
       ]),
     library(
+      "HTTPWorkers",
+      [
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore", "AppStoreServerAPI",
+        "AppStoreSignature", "MillraceTime", argumentParser, coreMetrics, logging, metrics,
+      ]),
+    library(
       "Postgres",
       [
         "CPQ", "MillraceCore", "MillraceRecords", "KafkaClient", "AppStore", "MillraceTime", argumentParser,
@@ -216,8 +223,9 @@ let package = Package(
     command(
       "MillraceCLI", folder: "millrace",
       [
-        "Operations", "Console", "Consumption", "Decoder", "Forward", "Ingress", "Refunds", "RenewalExtensions",
-        "Subscriptions", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient", "AppStore",
+        "Operations", "Console", "Consumption", "Decoder", "Forward", "HTTPWorkers", "Ingress", "Refunds",
+        "RenewalExtensions", "Subscriptions", "MillraceCore", "MillraceRecords", "MillraceWorker", "KafkaClient",
+        "AppStore",
         "AppStoreServerAPI", "MillraceTime", argumentParser, lifecycle, logging, unixSignals,
       ]),
     command("millrace-renewal-extensions", ["RenewalExtensions", "MillraceWorker"]),
@@ -233,6 +241,7 @@ let package = Package(
     command("millrace-postgres", ["Postgres", argumentParser]),
     command("millrace-forward", ["Forward", "MillraceWorker"]),
     command("millrace-refunds", ["Refunds", "MillraceWorker"]),
+    command("millrace-worker", ["HTTPWorkers", argumentParser]),
     command("millrace-decoder", ["Decoder", "MillraceWorker"]),
     command("millrace-subscriptions", ["Subscriptions", "MillraceWorker"]),
     // Programs of scripts/demo and scripts/scenario: no products.
@@ -340,6 +349,13 @@ let package = Package(
         "Forward", "millrace-forward", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSigning", "MillraceTime", lifecycle, logging,
         nioCore, nioPosix,
+      ]),
+    tests(
+      "HTTPWorkers",
+      [
+        "HTTPWorkers", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
+        "MillraceTime", coreMetrics, crypto, logging, nioCore, nioPosix, nioSSL, swiftASN1, x509,
       ]),
     tests(
       "Refunds",

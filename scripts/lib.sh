@@ -226,13 +226,13 @@ free_port() {
   die "no free port"
 }
 
-# chart_python creates the Python environment of scripts/checks/chart and sets `python`.
-chart_python() {
+# python_environment NAME creates the Python environment of scripts/checks/NAME and sets `python`.
+python_environment() {
   # Debian ships venv as a separate package.
   python3 -c "import ensurepip, venv" 2>/dev/null || need_packages python3 python3-venv
-  local venv=$root/.build/chart requirements=$root/scripts/checks/chart/requirements.txt
+  local venv=$root/.build/$1 requirements=$root/scripts/checks/$1/requirements.txt
   if ! cmp -s "$requirements" "$venv/installed.txt"; then
-    say "Installing the requirements of scripts/checks/chart from PyPI"
+    say "Installing the requirements of scripts/checks/$1 from PyPI"
     rm -rf "$venv"
     python3 -m venv "$venv"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"

@@ -4,6 +4,7 @@ package import AppStore
 package import AppStoreServerAPI
 package import MillraceTime
 internal import MillraceCore
+internal import MillraceWorker
 
 /// Posts the question and reads the answer. See `docs/consumption.md`.
 package struct HTTPProvider: ConsumptionProvider {
@@ -25,7 +26,7 @@ package struct HTTPProvider: ConsumptionProvider {
     url: String, secrets: [[UInt8]], timeout: Duration, exchange: any HTTPExchange, clock: MillraceClock
   ) throws {
     self.url = url
-    signature = try WebhookSignature(secrets: secrets)
+    signature = try WebhookSignature(secrets: secrets, of: "workers.consumption.settings.http.secretFiles")
     self.timeout = timeout
     self.exchange = exchange
     self.clock = clock

@@ -1,40 +1,67 @@
-// Validates values against the JSON Schemas of `topics/schemas/`. Implements the keywords of draft 2020-12 that they
+// Validates values against the JSON Schemas of `topics/schemas/` and `docs/http-workers/`. Implements the keywords of draft 2020-12 that they
 // use, and reports any other keyword as a problem, so every constraint in a schema is checked.
 
 package import AppStore
 internal import Foundation
 
-/// A JSON Schema of `topics/schemas/`.
+/// A JSON Schema of `topics/schemas/` or `docs/http-workers/`.
 package struct SchemaCheck {
   private let schema: JSONObject
 
   /// Loads a schema by name, for example `refunds.entitlement.revoked`.
   package init(_ name: String) throws {
+    try self.init(file: "topics/schemas/\(name).schema.json")
+  }
+
+  /// Loads a schema of the protocol of HTTP workers: `request` or `outcome`.
+  package init(protocolFile name: String) throws { try self.init(file: "docs/http-workers/\(name).schema.json") }
+
+  private init(file: String) throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let file = root.appending(path: "topics/schemas/\(name).schema.json")
-    schema = try JSONObject(parsing: Array(try Data(contentsOf: file)))
+    schema = try JSONObject(parsing: Array(try Data(contentsOf: root.appending(path: file))))
   }
 
   /// Returns the violations in a value, empty if it is valid.
-  package func problems(_ value: JSON) -> [String] { Self.problems(value, schema, "$") }
+  package func problems(_ value: JSON) -> [String] { problems(value, schema, "$") }
 
-  private static let silent: Set<String> = ["$schema", "$id", "title", "description", "then", "else"]
+  private static let silent: Set<String> = ["$schema", "$id", "$defs", "title", "description", "then", "else"]
 
-  private static func problems(_ value: JSON, _ schema: JSONObject, _ place: String) -> [String] {
+  private func problems(_ value: JSON, _ schema: JSONObject, _ place: String) -> [String] {
     schema.members.flatMap { keyword -> [String] in
       switch (keyword.key, keyword.value) {
-      case ("type", .string(let type)): return isOf(value, type) ? [] : ["\(place) is not of type \(type)"]
+      case ("type", .string(let type)): return Self.isOf(value, type) ? [] : ["\(place) is not of type \(type)"]
+      case ("type", .array(let types)):
+        let isOfOne = types.contains { if case .string(let type) = $0 { Self.isOf(value, type) } else { false } }
+        return isOfOne ? [] : ["\(place) is of none of the types"]
+      case ("$ref", .string(let reference)):
+        let name = reference.split(separator: "/").last.map(String.init) ?? ""
+        guard case .object(let definitions)? = self.schema["$defs"], case .object(let inner)? = definitions[name] else {
+          return ["SchemaCheck does not find \(reference)"]
+        }
+        return problems(value, inner, place)
+      case ("oneOf", .array(let schemas)):
+        let fitting = schemas.filter {
+          if case .object(let inner) = $0 { problems(value, inner, place).isEmpty } else { false }
+        }
+        return fitting.count == 1 ? [] : ["\(place) fits \(fitting.count) of the alternatives"]
+      case ("items", .object(let inner)):
+        guard case .array(let elements) = value else { return [] }
+        return elements.enumerated().flatMap { problems($1, inner, "\(place)[\($0)]") }
+      case ("maxItems", .integer(let most)):
+        guard case .array(let elements) = value else { return [] }
+        return elements.count > most ? ["\(place) has too many elements"] : []
       case ("const", let wanted): return value == wanted ? [] : ["\(place) is not \(wanted)"]
       case ("enum", .array(let values)):
         return values.contains(value) ? [] : ["\(place) is not one of the allowed values: \(value)"]
       case ("required", .array(let names)):
-        return names.filter { name in member(value, name) == nil }.map { "\(place) has no \($0)" }
+        guard case .object = value else { return [] }
+        return names.filter { name in Self.member(value, name) == nil }.map { "\(place) has no \($0)" }
       case ("properties", .object(let properties)):
         return properties.members.flatMap { property -> [String] in
-          guard case .object(let inner) = property.value, let found = member(value, .string(property.key)) else {
-            return []
-          }
+          guard let found = Self.member(value, .string(property.key)) else { return [] }
+          if property.value == false { return ["\(place).\(property.key) is forbidden"] }
+          guard case .object(let inner) = property.value else { return [] }
           return problems(found, inner, "\(place).\(property.key)")
         }
       case ("additionalProperties", .bool(false)):
@@ -46,12 +73,13 @@ package struct SchemaCheck {
       case ("format", .string("date-time")):
         guard case .string(let text) = value else { return [] }
         return Timestamp(rfc3339: text) == nil ? ["\(place) is not a date-time: \(text)"] : []
+      case ("format", .string("uuid")): return []
       case ("maxLength", .integer(let most)):
         guard case .string(let text) = value else { return [] }
-        return text.count > most ? ["\(place) is too long"] : []
+        return text.unicodeScalars.count > most ? ["\(place) is too long"] : []
       case ("minLength", .integer(let least)):
         guard case .string(let text) = value else { return [] }
-        return text.count < least ? ["\(place) is too short"] : []
+        return text.unicodeScalars.count < least ? ["\(place) is too short"] : []
       case ("minimum", .integer(let least)):
         guard case .integer(let number) = value else { return [] }
         return number < least ? ["\(place) is below \(least)"] : []
@@ -69,7 +97,8 @@ package struct SchemaCheck {
           return []
         }
         return problems(value, inner, place)
-      default: return silent.contains(keyword.key) ? [] : ["SchemaCheck does not implement the keyword \(keyword.key)"]
+      default:
+        return Self.silent.contains(keyword.key) ? [] : ["SchemaCheck does not implement the keyword \(keyword.key)"]
       }
     }
   }

@@ -15,6 +15,7 @@ import sys
 from collections import OrderedDict
 
 from cloudevents.core.bindings.kafka import KafkaMessage, from_kafka_event
+from cloudevents.core.exceptions import CloudEventValidationError
 from confluent_kafka import Consumer, KafkaException
 
 
@@ -88,10 +89,16 @@ def main():
                 continue
             if record.error():
                 raise KafkaException(record.error())
-            event = cloud_event(record)
-            if seen.add(event):
-                print(json.dumps(summary(event)), flush=True)
-                printed += 1
+            try:
+                event = cloud_event(record)
+                line = json.dumps(summary(event))
+            except (CloudEventValidationError, ValueError, LookupError, AttributeError) as error:
+                place = f"{record.topic()}[{record.partition()}]@{record.offset()}"
+                print(f"{place} is not a notification: {error!r}", file=sys.stderr)
+            else:
+                if seen.add(event):
+                    print(line, flush=True)
+                    printed += 1
             # Commits after the work, so that a crash repeats it and loses nothing.
             consumer.commit(record, asynchronous=False)
     except KeyboardInterrupt:

@@ -21,7 +21,7 @@ cd "$root"
 bin=$(swift build --show-bin-path)
 [ -x "$bin/millrace" ] || die "build first: swift build"
 need_packages prometheus # for promtool
-chart_python
+python_environment chart
 
 if $update; then
   say "Regenerating derived files"

@@ -17,7 +17,7 @@ esac
 need_swift
 need_packages "${build_packages[@]}" prometheus openssl postgresql
 cd "$root"
-chart_python
+python_environment chart
 
 say "Building"
 for product in millrace millrace-ingress millrace-forward millrace-refunds millrace-renewal-extensions millrace-postgres \

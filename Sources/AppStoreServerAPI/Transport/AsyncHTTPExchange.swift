@@ -27,6 +27,10 @@ public final class AsyncHTTPExchange: HTTPExchange {
     public var connectionsPerHost = 64
     /// The largest accepted body in bytes. A page of twenty notifications has about 0.5 MB.
     public var maxBodyBytes = 8 << 20
+    /// Whether the answer to a larger body has its beginning, instead of an error.
+    package var cutsOffBodies = false
+    /// The certificates of the connections.
+    package var tls = TLSFiles()
 
     /// The defaults: ten seconds, 64 connections, 8 MiB.
     public init() {}
@@ -34,12 +38,21 @@ public final class AsyncHTTPExchange: HTTPExchange {
 
   private let client: HTTPClient
   private let maxBodyBytes: Int
+  private let cutsOffBodies: Bool
   /// Only an upper bound. The client enforces the time limit by its own clock.
   private static let patience = TimeAmount.hours(1)
 
   /// Creates an exchange. It connects on demand.
   public convenience init(_ configuration: Configuration = Configuration()) {
     self.init(configuration, client: HTTPClient.Configuration())
+  }
+
+  /// Creates an exchange whose connections use certificates from files.
+  /// - Throws: ``TransportFailure`` that names the file that could not be used.
+  package static func using(files configuration: Configuration) throws(TransportFailure) -> AsyncHTTPExchange {
+    var client = HTTPClient.Configuration()
+    client.tlsConfiguration = try configuration.tls.configuration()
+    return AsyncHTTPExchange(configuration, client: client)
   }
 
   /// Creates an exchange with other async-http-client settings, such as trusted roots.
@@ -53,6 +66,7 @@ public final class AsyncHTTPExchange: HTTPExchange {
     client.tracing.tracer = nil
     self.client = HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: client)
     self.maxBodyBytes = configuration.maxBodyBytes
+    self.cutsOffBodies = configuration.cutsOffBodies
   }
 
   /// Closes all connections. Calls in progress fail.
@@ -88,6 +102,10 @@ public final class AsyncHTTPExchange: HTTPExchange {
     do {
       for try await part in response.body {
         guard body.count + part.readableBytes <= maxBodyBytes else {
+          if cutsOffBodies {
+            return ExchangeAnswer(
+              status: Int(response.status.code), headers: headers, body: body, isComplete: false, isCutOff: true)
+          }
           throw TransportFailure("the response body is larger than \(maxBodyBytes) bytes", .unclear)
         }
         body += part.readableBytesView

@@ -42,13 +42,20 @@ public struct ExchangeAnswer: Sendable {
   public let body: [UInt8]
   /// Whether the whole body was received.
   public let isComplete: Bool
+  /// Whether the exchange cut the body off because it is too large.
+  package let isCutOff: Bool
 
   /// Creates a response.
   public init(status: Int, headers: APIHeaders = [:], body: [UInt8] = [], isComplete: Bool = true) {
+    self.init(status: status, headers: headers, body: body, isComplete: isComplete, isCutOff: false)
+  }
+
+  package init(status: Int, headers: APIHeaders, body: [UInt8], isComplete: Bool, isCutOff: Bool) {
     self.status = status
     self.headers = headers
     self.body = body
     self.isComplete = isComplete
+    self.isCutOff = isCutOff
   }
 }
 

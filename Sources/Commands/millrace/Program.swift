@@ -6,6 +6,7 @@ import Console
 import Consumption
 import Decoder
 import Forward
+import HTTPWorkers
 import Ingress
 import MillraceWorker
 import Refunds
@@ -23,6 +24,7 @@ enum Program {
     case "millrace-consumption": await ConsumptionWorker.main()
     case "millrace-subscriptions": await SubscriptionsWorker.main()
     case "millrace-decoder": await DecoderWorker.main()
+    case "millrace-worker": await HTTPWorkerCommand.main()
     case "millrace-console": await ConsoleCommand.main()
     default: await MillraceCommand.main()
     }

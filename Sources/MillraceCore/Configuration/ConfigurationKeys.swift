@@ -165,7 +165,7 @@ extension AppSettings {
 
 extension WorkerEntry {
   static let table = SettingTable<WorkerEntry>(
-    settings: workerKeys, deferred: ["settings"])
+    settings: workerKeys + handlerKeys, deferred: ["settings"])
 
   private static let workerKeys: [Setting<WorkerEntry>] = [
     Setting(

@@ -41,7 +41,9 @@ package struct LoadedConfiguration: Sendable {
   ) throws(MillraceError) -> Self {
     let path = path ?? environment[EnvironmentVariables.configurationFile]
     let text = if let path { try Files.readText(path) } else { "" }
-    return try load(text: text, file: path ?? "(no file)", environment: environment, workers: forms)
+    var loaded = try load(text: text, file: path ?? "(no file)", environment: environment, workers: forms)
+    loaded.configuration.file = path
+    return loaded
   }
 
   /// Reads `text` as the content of `file`; otherwise like ``load(path:environment:workers:)``.

@@ -61,7 +61,7 @@ package enum ConfigurationReference {
     _ table: SettingTable<Root>, of standard: Root, variable: ([String]) -> [String]
   ) -> [Row] {
     table.settings.flatMap { setting in
-      [Row(setting, variable: variable(setting.path), of: standard)] + setting.entryRows.map { Row($0) }
+      [Row(setting, variable: variable(setting.variable), of: standard)] + setting.entryRows.map { Row($0) }
     }
   }
 

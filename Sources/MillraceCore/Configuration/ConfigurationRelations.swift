@@ -55,6 +55,7 @@ extension MillraceConfiguration {
             "the retry delays do not ascend", "workers.\(name).retryDelays",
             "list at least one delay, each longer than the one before"))
       }
+      problems += brokenHandlerRelations(name, worker, problem)
     }
     return problems
   }

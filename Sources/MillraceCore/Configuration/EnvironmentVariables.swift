@@ -33,9 +33,9 @@ enum EnvironmentVariables {
     if let settings = rest.firstRange(of: "_SETTINGS_") {
       return worker(rest[..<settings.lowerBound]).map { ($0, nil) }
     }
-    let matches = WorkerEntry.table.settings.filter { rest.hasSuffix("_" + snakePath($0.path)) }
+    let matches = WorkerEntry.table.settings.filter { rest.hasSuffix("_" + snakePath($0.variable)) }
     guard let setting = matches.max(by: { $0.name.count < $1.name.count }) else { return nil }
-    return worker(rest.dropLast(snakePath(setting.path).count + 1)).map { ($0, setting) }
+    return worker(rest.dropLast(snakePath(setting.variable).count + 1)).map { ($0, setting) }
   }
 
   /// Returns the value of a variable in the form in which the file holds it. Lists and maps are written in YAML's flow

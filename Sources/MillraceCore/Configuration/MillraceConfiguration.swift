@@ -8,6 +8,8 @@ package import AppStoreSignature
 ///
 /// `docs/configuration.md` lists the defaults.
 public struct MillraceConfiguration: Sendable, Hashable {
+  /// The file that the configuration was read from; nil if there is none.
+  package var file: String?
   /// The Kafka cluster.
   package var kafka = KafkaSettings()
   /// The topic files and how they apply to this deployment.

@@ -23,6 +23,8 @@ public struct Setting<Root: Sendable>: Sendable {
 
   /// The path of the key from the top of the file.
   package var path: [String]
+  /// The path that names the environment variable, if it is not ``path``.
+  package var variablePath: [String]?
   /// The kind of value, as the reference names it.
   package var kind: String
   /// The meaning of the key, as a sentence.
@@ -35,6 +37,15 @@ public struct Setting<Root: Sendable>: Sendable {
   package var entryRows: [Row] = []
 
   package var name: String { path.joined(separator: ".") }
+  /// The path that names the environment variable.
+  package var variable: [String] { variablePath ?? path }
+
+  /// Returns the key with an environment variable that has another name than the key, because that name is taken.
+  package func named(_ variable: [String]) -> Self {
+    var setting = self
+    setting.variablePath = variable
+    return setting
+  }
 
   /// Creates a key that always has a value.
   ///

@@ -35,6 +35,11 @@ package struct WorkerEntry: Sendable, Hashable {
   /// The worker's weight among the workers that call the same endpoint; nil: 1.
   package var callWeight: Double?
 
+  /// The families that an HTTP worker reads; nil for another worker.
+  package var families: [String]?
+  /// The HTTP endpoint that decides for the worker.
+  package var handler = HandlerSettings()
+
   /// The worker's own settings, which its process decodes.
   package var settings = UnreadSettings()
 

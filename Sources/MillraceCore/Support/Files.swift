@@ -52,6 +52,30 @@ package enum Files {
     return text
   }
 
+  /// A mark that changes when the file at a path is replaced or written.
+  package struct Stamp: Sendable, Hashable {
+    private var inode: UInt64
+    private var size: Int64
+    private var seconds: Int64
+    private var nanoseconds: Int64
+
+    fileprivate init(_ status: stat) {
+      inode = UInt64(status.st_ino)
+      size = Int64(status.st_size)
+      #if canImport(Darwin)
+        (seconds, nanoseconds) = (Int64(status.st_mtimespec.tv_sec), Int64(status.st_mtimespec.tv_nsec))
+      #else
+        (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+      #endif
+    }
+  }
+
+  /// Returns the stamp of the file at `path`; nil if there is none.
+  package static func stamp(_ path: String) -> Stamp? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Stamp(status) : nil
+  }
+
   /// Returns the names in the directory at `path`, sorted by byte value, without `.` and `..`.
   ///
   /// - Throws: ``MillraceError`` that names the directory and the system's reason.

@@ -2,6 +2,7 @@
 
 public import AppStore
 public import AppStoreServerAPI
+package import CoreMetrics
 public import MillraceTime
 public import KafkaClient
 public import Logging
@@ -90,10 +91,14 @@ public protocol NotificationWorker: Sendable {
 
   /// Processes a timer that an outcome set.
   ///
-  /// A timer is not a record, so a handler can neither delay it on a retry topic nor make it a dead letter. If the
-  /// handler throws or returns any decision except ``Outcome/Decision/done(_:)``, the timer fires again after the
-  /// shortest retry delay. If the handler throws because Apple's rate limit does not allow a call within five seconds,
-  /// the timer fires again when the call is allowed.
+  /// A timer is not a record, so it is not delayed in a retry topic:
+  ///
+  /// - After ``Outcome/Decision/done(_:)`` it is deleted, unless the outcome sets it again.
+  /// - After ``Outcome/Decision/deadLetter(reason:detail:)`` it is deleted and becomes a dead letter. A requeue sets it
+  ///   again. If the outcome sets a timer of the same name, the dead letter has the time and the payload of that one.
+  /// - After ``Outcome/Decision/wait(until:reason:)`` it fires again at that time.
+  /// - After ``Outcome/Decision/retry(after:reason:detail:)`` or an error it fires again after the shortest retry delay.
+  ///   If Apple's rate limit does not allow a call within five seconds, it fires again when the call is allowed.
   func timerFired(_ timer: FiredTimer, in context: HandlerContext) async throws -> Outcome
 }
 
@@ -146,6 +151,10 @@ public struct WorkerSetup: Sendable {
   private let given: (any WorkerSettings)?
   /// Access to the worker's topics; nil in a setup that a test created.
   private let log: (any RecordLog)?
+  /// The process; nil in a setup that a test created, and in a harness.
+  package let host: WorkerHost?
+  /// The destination of the worker's own metrics.
+  package let metrics: any MetricsFactory
 
   /// Creates a setup for tests.
   /// - Parameter settings: The worker's settings. If nil, the configuration has them.
@@ -154,13 +163,16 @@ public struct WorkerSetup: Sendable {
     logger: Logger, http: any HTTPExchange
   ) {
     self.init(
-      name: name, configuration: configuration, settings: settings, clock: clock, logger: logger, http: http, log: nil)
+      name: name, configuration: configuration, settings: settings, clock: clock, logger: logger, http: http, log: nil,
+      host: nil, metrics: NOOPMetricsHandler.instance)
   }
 
   init(
     name: String, configuration: MillraceConfiguration, settings: (any WorkerSettings)?, clock: MillraceClock,
-    logger: Logger, http: any HTTPExchange, log: (any RecordLog)?
+    logger: Logger, http: any HTTPExchange, log: (any RecordLog)?, host: WorkerHost?, metrics: any MetricsFactory
   ) {
+    self.host = host
+    self.metrics = metrics
     self.given = settings
     self.name = name
     self.http = http

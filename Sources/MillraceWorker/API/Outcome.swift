@@ -18,6 +18,9 @@ public struct Outcome: Sendable {
     /// The notification becomes a dead letter. `reason` is a stable code in lower case with hyphens; `detail` says what
     /// happened, for the operator.
     case deadLetter(reason: String, detail: String)
+    /// The worker runs the handler again at this time, or later by at most the shortest retry delay. Nothing failed, so
+    /// the run does not count as an attempt. `reason` is a stable code in lower case with hyphens.
+    case wait(until: Timestamp, reason: String)
   }
 
   /// A timer that belongs to the lane and moves with it.
@@ -79,10 +82,11 @@ public struct Outcome: Sendable {
 
   /// The decision about the notification.
   public var decision: Decision
-  /// Timers to set or cancel, whatever the decision is. In ``NotificationWorker/timerFired(_:in:)``, only with `done`.
+  /// Timers to set or cancel, whatever the decision is. In ``NotificationWorker/timerFired(_:in:)``, only with `done` and
+  /// `deadLetter`.
   public var timers: [Timer] = []
   /// Records to write to other topics, for instance a compacted table, whatever the decision is. In
-  /// ``NotificationWorker/timerFired(_:in:)``, only with `done`.
+  /// ``NotificationWorker/timerFired(_:in:)``, only with `done` and `deadLetter`.
   public var records: [OutputRecord] = []
 
   /// Creates an outcome with a decision.
@@ -122,6 +126,15 @@ public struct Outcome: Sendable {
     after delay: Duration? = nil, because reason: String, detail: String? = nil
   ) -> Outcome {
     Outcome(.retry(after: delay, reason: reason, detail: detail ?? reason))
+  }
+
+  /// Runs the handler again later, without counting an attempt: nothing failed, but the time has not come. An example is
+  /// another system that asks its callers to wait.
+  /// - Parameters:
+  ///   - time: The earliest time of the next run. The shortest retry delay from now is the minimum.
+  ///   - reason: The code for metrics: lower case with hyphens, from a closed set.
+  public static func wait(until time: Timestamp, because reason: String) -> Outcome {
+    Outcome(.wait(until: time, reason: reason))
   }
 
   /// Moves the notification to the dead letters, where an operator decides what to do with it.

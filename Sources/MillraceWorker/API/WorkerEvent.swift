@@ -1,6 +1,5 @@
 // Events that a worker publishes. An event has the same id each time its handler runs.
 
-internal import Crypto
 internal import MillraceCore
 
 #if canImport(FoundationEssentials)
@@ -51,35 +50,11 @@ public struct EncodedEvent: Sendable, Hashable {
 
 /// Computes event ids: UUIDv5 of worker, notification, event name and ordinal.
 enum EventIdentity {
-  /// The namespace of Millrace's events. It never changes.
-  private static let namespace: [UInt8] = [
-    0x6d, 0x1f, 0x5a, 0x0e, 0x3c, 0x42, 0x4c, 0x8b, 0x9a, 0x77, 0x2e, 0x10, 0x58, 0xd4, 0xb3, 0x61,
-  ]
-
   /// Returns the event id. The same inputs give the same id in every process and every version.
   /// - Parameter revision: Distinguishes a corrected event from the one it supersedes; nil for the first.
   static func id(
     worker: String, notification: String, event: String, ordinal: Int, revision: String? = nil
   ) -> String {
-    var hash = Insecure.SHA1()
-    hash.update(data: namespace)
-    let parts = [worker, notification, event, String(ordinal)] + (revision.map { [$0] } ?? [])
-    for part in parts {
-      hash.update(data: Array(part.utf8))
-      hash.update(data: [0])
-    }
-    var bytes = Array(hash.finalize().prefix(16))
-    // RFC 9562: version 5 and its variant.
-    for (index, mask, bits) in [(6, 0x0f, 0x50), (8, 0x3f, 0x80)] as [(Int, UInt8, UInt8)] where index < bytes.count {
-      bytes[index] = bytes[index] & mask | bits
-    }
-    let text = Hex.text(bytes)
-    var parts8: [Substring] = []
-    var rest = text[...]
-    for length in [8, 4, 4, 4, 12] {
-      parts8.append(rest.prefix(length))
-      rest = rest.dropFirst(length)
-    }
-    return parts8.joined(separator: "-")
+    NameBasedUUID.text(of: [worker, notification, event, String(ordinal)] + (revision.map { [$0] } ?? []))
   }
 }

@@ -38,9 +38,19 @@ extension NotificationWorker {
   public static func identities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] { [identity] }
 
   /// Returns the identities after checking their names.
-  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice; the errors of `identities(in:)`.
-  static func checkedIdentities(in configuration: MillraceConfiguration) throws -> [WorkerIdentity] {
-    let identities = try identities(in: configuration)
+  /// - Parameter names: The identities to return; empty: all.
+  /// - Throws: ``MillraceError`` for a name that is not valid or occurs twice, and for an identity that does not exist; the
+  ///   errors of `identities(in:)`.
+  static func checkedIdentities(
+    in configuration: MillraceConfiguration, only names: [String] = []
+  ) throws -> [WorkerIdentity] {
+    var identities = try identities(in: configuration)
+    for name in names where !identities.contains(where: { $0.name == name }) {
+      throw MillraceError(
+        .configuration, "there is no worker `\(name)` to run",
+        remedy: "choose from " + identities.map(\.name).joined(separator: ", "))
+    }
+    if !names.isEmpty { identities = identities.filter { names.contains($0.name) } }
     var seen: Set<String> = []
     for name in identities.map(\.name) {
       guard WorkerEntry.isName(name) else {

@@ -119,6 +119,7 @@ struct OutcomePlanner: Sendable {
       plan = dead(
         item, Failure(reason, detail), remedy: "check it, then requeue or discard it", history: item.historyAfterRun,
         now: now)
+    case .wait(let time, let reason): plan = waiting(item, until: time, reason: reason, began: began, now: now)
     }
     // The handler runs again at once, and its next outcome has the timers and records.
     if case .again = plan.ending { return plan }
@@ -128,10 +129,34 @@ struct OutcomePlanner: Sendable {
     return plan
   }
 
-  /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit or is
-  /// not `done`.
-  func plan(_ timer: FiredTimer, _ outcome: Outcome, now: Timestamp) -> OutcomePlan? {
-    guard let results = outcome.results else { return nil }
+  /// Plans the consequences of a fired timer. Returns nil if its outcome exceeds a size limit, or if it is neither `done`
+  /// nor `deadLetter`.
+  func plan(_ dead: DeadTimer, _ outcome: Outcome, lane: Int32, now: Timestamp) -> OutcomePlan? {
+    let timer = FiredTimer(dead.name, dead.timer)
+    switch outcome.decision {
+    case .done(let results): return plan(timer, results, outcome, now: now)
+    case .deadLetter(let reason, let detail):
+      // The dead letter takes a timer of the same name, because a requeue sets what the letter has.
+      var (outcome, dead) = (outcome, dead)
+      if let again = outcome.timers.last(where: { $0.name == dead.name }) {
+        dead.timer.payload = again.payload
+        if let at = again.at { dead.timer.at = at }
+        outcome.timers.removeAll { $0.name == dead.name }
+      }
+      guard var plan = plan(timer, Outcome.Results(), outcome, now: now), plan.ending == .done else { return nil }
+      let letter = DeadLetter(
+        reason: reason, detail: detail, remedy: "fix the cause, then requeue it; a requeue sets the timer again",
+        at: now)
+      plan.ending = .dead(reason: reason)
+      plan.records.append(records.deadLetter(dead, letter, lane: lane))
+      return plan
+    case .retry, .wait: return nil
+    }
+  }
+
+  private func plan(
+    _ timer: FiredTimer, _ results: Outcome.Results, _ outcome: Outcome, now: Timestamp
+  ) -> OutcomePlan? {
     let cause = OutcomeRecords.Cause(
       id: "timer/\(timer.name)/\(timer.at.millisecondsSince1970)", key: timer.key, traceParent: nil, revision: nil)
     do throws(Unwritable) {

@@ -18,6 +18,15 @@ enum HandlerResult: Sendable {
   case undecodable(UndecodableRecord)
   /// The handler failed. The reason is a stable code, and the detail is for people.
   case failed(FailureDisposition, reason: String, detail: String)
+
+  /// The time at which the handler has to run again, if it waits and has not failed.
+  var turn: Timestamp? {
+    switch self {
+    case .failed(.wait(let turn), _, _): turn
+    case .decided(let outcome): if case .wait(let turn, _) = outcome.decision { turn } else { nil }
+    default: nil
+    }
+  }
 }
 
 /// The interface that lanes use to run handlers.

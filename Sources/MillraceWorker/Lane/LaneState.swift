@@ -472,11 +472,12 @@ extension LaneState {
   private mutating func ended(
     _ number: UInt64, _ name: String, _ timer: LaneTimer, _ result: HandlerResult, now: Timestamp
   ) {
-    let fired = FiredTimer(name, timer)
-    guard case .decided(let outcome) = result, let plan = rules.planner.plan(fired, outcome, now: now) else {
+    guard case .decided(let outcome) = result,
+      let plan = rules.planner.plan(DeadTimer(name, timer), outcome, lane: epoch.lane, now: now)
+    else {
       // A timer has no record to delay. It stays in the ledger until it succeeds.
       decided(number, timer: name)
-      if case .failed(.wait(let turn), _, _) = result {
+      if let turn = result.turn {
         ledger.postponeTimer(name, until: max(turn, now + .milliseconds(1)))
       } else {
         rules.logger.warning("a timer failed; retrying", metadata: ["timer": "\(name)", "result": "\(result)"])
@@ -488,6 +489,7 @@ extension LaneState {
     if case .undeclared(let topic) = plan.ending { return fail(writingTo: topic) }
     var write = LaneWrite(lane: epoch, fires: PoisonDetector.mark(of: name, timer), records: plan.records)
     rules.metrics.emitted(plan.events)
+    if case .dead(let reason) = plan.ending { rules.metrics.died(reason: reason, type: FiredTimer.typeLabel) }
     let isSetAgain = plan.timers.contains { $0.name == name }
     if ledger.timer(name) == timer {
       if !isSetAgain { write.entries.append(.timer(name, nil)) }

@@ -11,10 +11,12 @@ package import MillraceRecords
 
 package enum WorkerProcess {
   /// Runs a worker until the process is told to shut down.
+  ///
+  /// - Parameter names: The workers to run, of those that the type runs as; empty: all.
   package static func run<Worker: NotificationWorker>(
-    _ type: Worker.Type, _ configuration: MillraceConfiguration
+    _ type: Worker.Type, _ configuration: MillraceConfiguration, only names: [String] = []
   ) async throws -> ExitStatus {
-    let identities = try Worker.checkedIdentities(in: configuration)
+    let identities = try Worker.checkedIdentities(in: configuration, only: names)
     let policies = identities.map { configuration.policy(of: $0.name, standard: $0.policy) }
     let clock = MillraceClock(configuration.clock)
     let logger = configuration.logging.logger(label: Worker.name, clock: clock)
@@ -35,17 +37,20 @@ package enum WorkerProcess {
     connections.connectionsPerHost = max(
       connections.connectionsPerHost, policies.reduce(0) { $0 + $1.parallelism * configuration.topics.lanes })
     let exchange = AsyncHTTPExchange(connections)
+    let host = WorkerHost(registry)
     var runtimes: [WorkerRuntime] = []
     var laneTopics: Set<String> = []
     do {
       for (identity, policy) in zip(identities, policies) {
         laneTopics.formUnion(WorkerTopics(Worker.self, as: identity, configuration, policy).laneTopics)
         let runtime = try await runtime(
-          type, as: identity, configuration, policy, log: log, exchange: exchange, clock: clock, logger: logger)
+          type, as: identity, configuration, policy, log: log, exchange: exchange, host: host, clock: clock,
+          logger: logger)
         runtimes.append(runtime)
       }
     } catch {
       // Shut down the HTTP client, or its error about open connections would hide this one.
+      await host.close()
       try await exchange.shutdown()
       throw error
     }
@@ -59,13 +64,15 @@ package enum WorkerProcess {
         .kafka(
           KafkaAdmin(kafka), declared: catalog.topics.filter { laneTopics.contains($0.topic) },
           durability: configuration.kafka.durability, timeout: configuration.admin.checkTimeout)
-      ] + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) },
+      ] + zip(identities, runtimes).map { .worker($1, named: $0 == Worker.identity ? "worker" : $0.name) }
+        + host.checks,
       clock: .system, timeout: configuration.admin.checkTimeout, maxAge: configuration.admin.checkMaxAge)
     let admin = AdminServer(
       configuration.admin, registry: registry, heartbeat: heartbeat, readiness: readiness, logger: logger)
     let runner = ProcessRunner(
       name: Worker.name, shutdown: configuration.shutdown, readiness: readiness, logger: logger)
     let status = await runner.run(services + [admin, heartbeat] + runtimes)
+    await host.close()
     try await exchange.shutdown()
     withExtendedLifetime(embedded) {}
     return status
@@ -95,7 +102,7 @@ package enum WorkerProcess {
     exchange: any HTTPExchange, metrics factory: any MetricsFactory = MetricsSystem.factory,
     verifier givenVerifier: SignedDataVerifier? = nil, decoder givenDecoder: (any NotificationDecoding)? = nil,
     credentials: [String: APICredentials] = [:], instance: String? = nil, settings: (any WorkerSettings)? = nil,
-    clock: MillraceClock, logger: Logger
+    host: WorkerHost? = nil, clock: MillraceClock, logger: Logger
   ) async throws -> WorkerRuntime {
     let identity = given ?? Worker.identity
     let metrics = WorkerMetrics(worker: identity.name, factory: factory)
@@ -126,7 +133,7 @@ package enum WorkerProcess {
     let worker = try await Worker(
       WorkerSetup(
         name: identity.name, configuration: configuration, settings: settings, clock: clock, logger: logger,
-        http: exchange, log: log))
+        http: exchange, log: log, host: host, metrics: factory))
     return WorkerRuntime(
       WorkerRuntime.Parts(
         name: identity.name, log: log, topics: topics,

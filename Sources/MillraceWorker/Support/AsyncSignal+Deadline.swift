@@ -1,11 +1,11 @@
 // A wait that also ends at a time.
 
-internal import KafkaClient
-internal import MillraceTime
+package import KafkaClient
+package import MillraceTime
 
 extension AsyncSignal {
   /// Waits until the next signal or the deadline, whichever comes first. Returns when the task is cancelled.
-  func wait(until deadline: MillraceClock.Instant?, on clock: MillraceClock) async {
+  package func wait(until deadline: MillraceClock.Instant?, on clock: MillraceClock) async {
     guard let deadline else { return await wait() }
     let alarm = Task {
       do { try await clock.sleep(until: deadline) } catch { return }

@@ -17,6 +17,23 @@ import Testing
     ("kafka: {properties: {a: b}, propertyFiles: {a: f}}", "also set in kafka.properties"),
     ("kafka: {bootstrapServers: embedded, commit: transactional}", "no transactions"),
     ("workers: {refunds: {retryDelays: [1m, 10s]}}", "workers.refunds.retryDelays"),
+    ("workers: {w: {families: [refunds]}}", "families but no handler"),
+    ("workers: {w: {families: [refunds], handler: {secretFile: s}}}", "handler.url"),
+    ("workers: {w: {families: [refunds], handler: {url: 'http://a'}}}", "handler.secretFile"),
+    ("workers: {w: {handler: {url: 'http://a', secretFile: s}}}", "no families"),
+    ("workers: {refunds: {families: [refunds], handler: {url: 'http://a', secretFile: s}}}", "ships with Millrace"),
+    ("workers: {forward-a: {families: [refunds], handler: {url: 'http://a', secretFile: s}}}", "ships with Millrace"),
+    ("workers: {w: {families: [refunds], handler: {url: 'http://u:p@a', secretFile: s}}}", "password"),
+    ("workers: {w: {families: [refunds], handler: {url: 'https://a', secretFile: s, keyFile: k}}}", "certificateFile"),
+    (
+      "workers: {w: {families: [refunds], handler: {url: 'http://a', secretFile: s, certificateAuthorityFile: c}}}",
+      "no effect on a URL with http"
+    ),
+    (
+      "workers: {w: {families: [refunds], handlerTimeout: 30s, handler: {url: 'http://a', secretFile: s}}}",
+      "handlerTimeout leaves no time"
+    ),
+    ("workers: {w: {families: [refunds], handler: {url: 'http://a', secretFile: s}, settings: {a: b}}}", "no settings"),
     ("ingress: {tls: {certificate: c}}", "ingress.tls.key"),
     ("ingress: {tls: {key: k}}", "ingress.tls.certificate"),
     ("ingress: {bodyTimeout: 20s}", "ingress.bodyTimeout"),
@@ -43,6 +60,12 @@ import Testing
     "kafka: {bootstrapServers: embedded, commit: at-least-once}",
     "ingress: {tls: {certificate: c, key: k}}",
     "workers: {refunds: {retryDelays: [10s, 1m]}}",
+    "workers: {w: {families: [refunds], handler: {url: 'http://a', secretFile: s}}}",
+    "workers: {w: {families: [refunds], handlerTimeout: 31s, handler: {url: 'http://a', secretFile: s}}}",
+    """
+    workers:
+      w: {families: [refunds], handler: {url: 'https://a', secretFile: s, certificateFile: c, keyFile: k}}
+    """,
     "ingress: {port: 0}\nadmin: {port: 0}",
     "clock: {rate: 1}",
     "clock: {rate: 60}\nappStore: {productionURL: 'http://localhost:1', sandboxURL: 'http://notapple.com:2'}",

@@ -18,6 +18,19 @@ import Testing
     #expect(Set(names).count == names.count)
   }
 
+  @Test func `A worker's keys have variables of their own, also where their names are alike`() throws {
+    let names = WorkerEntry.table.settings.map { EnvironmentVariables.name(of: ["workers", "w"] + $0.variable) }
+    #expect(Set(names).count == names.count)
+    let start = "MILLRACE_WORKERS_MY_WORKER_"
+    for (rest, key) in [
+      ("HANDLER_TIMEOUT", "handlerTimeout"), ("HANDLER_REQUEST_TIMEOUT", "handler.timeout"),
+      ("HANDLER_URL", "handler.url"), ("FAMILIES", "families"),
+    ] {
+      let found = try #require(EnvironmentVariables.worker(of: start + rest))
+      #expect(found.name == "my-worker" && found.setting?.name == key)
+    }
+  }
+
   @Test(arguments: [
     ("MILLRACE_INGRESS_PORT", "tcp://10.0.0.1:8080"), ("MILLRACE_INGRESS_SERVICE_HOST", "10.0.0.1"),
     ("MILLRACE_INGRESS_SERVICE_PORT", "8080"), ("MILLRACE_INGRESS_SERVICE_PORT_HTTP", "8080"),

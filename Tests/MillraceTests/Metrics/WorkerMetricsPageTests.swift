@@ -12,6 +12,7 @@ import Testing
   private static let elsewhere = [
     "The ingress": "another process; IngressTests compares its metrics with the page",
     "Backfill": "`millrace backfill --follow` is another process without a worker's metrics",
+    "HTTP workers": "another process; HTTPWorkersTests compares its metrics with the page",
     "PostgreSQL": "another process; PostgresTests compares its metrics with the page",
   ]
 

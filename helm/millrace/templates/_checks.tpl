@@ -50,6 +50,24 @@
 {{- if and .Values.workers.forward.enabled (empty $receivers) -}}
 {{- fail "workers.forward is enabled, but config.workers has no forward-<receiver>: add one with settings.url, or set workers.forward.enabled to false" -}}
 {{- end -}}
+{{- $handlers := list -}}
+{{- range $worker, $entry := default (dict) $config.workers -}}
+{{- $handler := dig "handler" "" (default (dict) $entry) -}}
+{{- if $handler -}}
+{{- $handlers = append $handlers $worker -}}
+{{- range $key := list "url" "secretFile" -}}
+{{- if not (get $handler $key) -}}
+{{- fail (printf "config.workers.%s has no handler.%s: set it (docs/http-workers.md)" $worker $key) -}}
+{{- end -}}
+{{- end -}}
+{{- if not $entry.families -}}
+{{- fail (printf "config.workers.%s has a handler but no families: list the families it reads, for example [subscriptions]" $worker) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.workers.http.enabled (empty $handlers) -}}
+{{- fail "workers.http is enabled, but no entry of config.workers has a handler: add one with handler.url, or set workers.http.enabled to false" -}}
+{{- end -}}
 {{- if .Values.workers.consumption.enabled -}}
 {{- $consumption := dig "consumption" "settings" (dict) (default (dict) $config.workers) -}}
 {{- if empty $consumption.providers -}}

@@ -21,7 +21,7 @@ worker gets an entry under `workers`, and the file omits credentials that the pr
 {{- $entries | toJson -}}
 {{- end -}}
 
-{{/* The value of `workers` for one process. Only its own workers have their `settings`, which may refer to Secrets.
+{{/* The value of `workers` for one process. Only its own workers have `settings` or a `handler`, which may refer to Secrets.
 With `own`, only its own workers: the part whose changes restart its pods. JSON object. */}}
 {{- define "millrace.processWorkers" -}}
 {{- $entries := dict -}}
@@ -34,7 +34,9 @@ With `own`, only its own workers: the part whose changes restart its pods. JSON 
 {{- if and $isOwn (not $entry.onStop) (include "millrace.isScaled" (dict "settings" (default (dict) $root.process.settings))) -}}
 {{- $_ := set $entry "onStop" "leave" -}}
 {{- end -}}
-{{- if not $isOwn -}}{{- $_ := unset $entry "settings" -}}{{- end -}}
+{{- if not $isOwn -}}
+{{- range $key := list "settings" "handler" "families" -}}{{- $_ := unset $entry $key -}}{{- end -}}
+{{- end -}}
 {{- if or $isOwn (not $root.own) -}}{{- $_ := set $entries $name $entry -}}{{- end -}}
 {{- end -}}
 {{- $entries | toJson -}}

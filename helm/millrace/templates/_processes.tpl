@@ -7,7 +7,7 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
   command    the program and its arguments; the configuration file is in MILLRACE_CONFIG
   workers    the names of the workers it runs
   families   the notification families it reads, by worker
-  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, provider, registry, postgres, privacy, console
+  grants     the credentials and settings it gets: tls, sharedSecrets, api, receivers, handlers, provider, registry, postgres, privacy, console
   port       its port besides the admin port; 0: none
   settings   its values
   image      its image
@@ -62,6 +62,19 @@ The processes of this release. Returns {"processes": […]} as JSON. Each proces
 {{- $all = append $all (dict "name" "forward" "place" "workers.forward" "kind" "StatefulSet" "command" (list "millrace-forward")
   "workers" $names "families" $families "grants" (list "receivers" "sharedSecrets" "privacy") "port" 0
   "settings" $workers.forward "image" $values.image) -}}
+{{- end -}}
+{{- if $workers.http.enabled -}}
+{{- $names := list -}}
+{{- $families := dict -}}
+{{- range $name, $entry := default (dict) $values.config.workers -}}
+{{- if dig "handler" "" (default (dict) $entry) -}}
+{{- $names = append $names $name -}}
+{{- $_ := set $families $name (dig "families" (list) $entry) -}}
+{{- end -}}
+{{- end -}}
+{{- $all = append $all (dict "name" "worker" "place" "workers.http" "kind" "StatefulSet" "command" (list "millrace-worker")
+  "workers" $names "families" $families "grants" (list "handlers" "api" "privacy") "port" 0
+  "settings" $workers.http "image" $values.image) -}}
 {{- end -}}
 {{- if $values.console.enabled -}}
 {{- $command := list "millrace-console" -}}

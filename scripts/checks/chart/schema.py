@@ -378,6 +378,7 @@ def values_schema(page):
                     "decoder": worker(
                         "Writes decoded records for consumers that cannot verify a token: docs/decoder.md."
                     ),
+                    "http": worker("Posts to the endpoints of the workers with a handler: docs/http-workers.md."),
                     "forward": worker("Forwards notifications to the receivers in config.forward: docs/forward.md."),
                 },
                 "The built-in workers.",

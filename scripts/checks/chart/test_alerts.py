@@ -223,6 +223,12 @@ CASES = [
         {5: 0, 15: 1, 30: 0},
     ),
     Case("MillraceHandlersStuck", {'millrace_worker_handlers_stuck{worker="w",pod="a"}': "0+0x60"}, {30: 0}),
+    Case(
+        "MillraceEndpointFails",
+        {'millrace_http_worker_circuit_open{worker="winback",pod="a"}': "1+0x20 0+0x20"},
+        {5: 0, 15: 1, 30: 0},
+    ),
+    Case("MillraceEndpointFails", {'millrace_http_worker_circuit_open{worker="w",pod="a"}': "0+0x60"}, {30: 0}),
     # The budget is ten per second, 600 per minute.
     Case("MillraceBudgetScarce", budget("0+590x30 17700+0x30", "5+0x60"), {10: 0, 25: 1, 50: 0}),
     Case("MillraceBudgetScarce", budget("0+590x60", "0+0x60"), {40: 0}),

@@ -107,6 +107,7 @@ FOLDERS = {
     "api": "api",
     "provider": "provider",
     "receivers": "receivers",
+    "handlers": "handlers",
     "registry": "registry",
     "postgres": "postgres",
     "privacy": "privacy",
@@ -264,7 +265,8 @@ def workers():
     )
     names = {one[1] for one in found if one}
     assert {f"millrace-{name}" for name in names} < shipped()
-    return names
+    # The type of all HTTP workers, which have the names of their entries.
+    return names - {"worker"}
 
 
 def test_the_shipped_configuration_lists_every_worker():
@@ -314,6 +316,10 @@ def everything(secrets):
             "headerFiles": {"Authorization": f"{secrets}/receivers/token"},
         }
     }
+    configuration["workers"]["winback"] = {
+        "families": ["subscriptions"],
+        "handler": {"url": "http://127.0.0.1:1/", "secretFile": f"{secrets}/handlers/winback"},
+    }
     return configuration
 
 
@@ -327,6 +333,8 @@ def write_secrets(folder, names):
         (folder / "shared-secrets" / "v1").write_text("0123456789abcdef0123456789abcdef")
     if "provider" in names:
         (folder / "provider" / "key").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    if "handlers" in names:
+        (folder / "handlers" / "winback").write_text("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     if "receivers" in names:
         (folder / "receivers" / "token").write_text("Bearer token")
     if "api" in names:
@@ -342,7 +350,7 @@ def test_each_process_starts_with_only_the_secrets_it_needs(tmp_path):
     """The configuration names all secrets, but only the folders that the process needs exist."""
     # Only processes that can start with an embedded cluster.
     ours = {"millrace-ingress", "millrace-refunds", "millrace-renewal-extensions", "millrace-consumption"}
-    ours |= {"millrace-forward", "millrace-subscriptions", "millrace-decoder"}
+    ours |= {"millrace-forward", "millrace-subscriptions", "millrace-decoder", "millrace-worker"}
     for program in sorted(ours):
         place = tmp_path / program
         write_secrets(place / "secrets", granted()[program])
@@ -475,7 +483,7 @@ def test_systemd_accepts_the_unit_and_rates_it_safe(path, tmp_path):
 
 def test_only_workers_are_static_members():
     workers = {"millrace-subscriptions", "millrace-refunds", "millrace-renewal-extensions", "millrace-consumption"}
-    workers |= {"millrace-decoder", "millrace-forward"}
+    workers |= {"millrace-decoder", "millrace-forward", "millrace-worker"}
     services = {
         service["command"][0]: service["environment"].get("MILLRACE_KAFKA_INSTANCE") for service in OURS.values()
     }

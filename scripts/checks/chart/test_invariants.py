@@ -254,6 +254,7 @@ def egress(name, process):
         ("production", "topics", {9092}),
         ("production", "refunds", {9092, 80, 443}),
         ("production", "forward", {9092, 80, 443, 8443}),
+        ("production", "worker", {9092, 80, 443, 9443}),
         ("production", "console", {9092}),
         ("production", "backfill", {9092, 80, 443}),
         ("production", "postgres", {9092, 5432}),
@@ -285,6 +286,7 @@ def test_only_servers_accept_connections_besides_metrics():
             "-forward",
             {"app-store": ["shared-secret", "shared-secret-before"], "old-receiver": ["token"], "erasure": ["key"]},
         ),
+        ("-worker", {"app-store": ["apple.p8", "other.p8"], "winback": ["ca.crt", "signing"], "erasure": ["key"]}),
         ("-console", {}),
         ("-backfill", {"app-store": ["apple.p8", "other.p8"], "erasure": ["key"]}),
         ("-postgres", {"database": ["password"]}),
@@ -349,7 +351,14 @@ def test_on_stop_overrides_the_default():
 def test_the_topics_job_knows_every_running_worker():
     names = yaml.safe_load(of("production", "ConfigMap", "-topics")["data"]["millrace.yaml"])["workers"]
     ours = {"subscriptions", "refunds", "renewal-extensions", "consumption", "decoder"}
-    assert set(names) == ours | {"forward-old", "forward-finance"}
+    assert set(names) == ours | {"forward-old", "forward-finance", "winback"}
+
+
+def test_only_the_process_of_http_workers_has_their_handlers():
+    assert config("production", "worker")["workers"]["winback"]["families"] == ["subscriptions"]
+    for process in ("refunds", "forward"):
+        entry = config("production", process)["workers"]["winback"]
+        assert entry == {"calls": ["extendSubscriptionRenewalDate"]}
 
 
 def checksums(values):

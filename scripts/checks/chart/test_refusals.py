@@ -58,6 +58,21 @@ CASES = [
         "move it to headerFiles",
     ),
     ("no receiver", {"workers": {"forward": {"enabled": True}}}, "config.workers has no forward-<receiver>"),
+    ("no handler", {"workers": {"http": {"enabled": True}}}, "no entry of config.workers has a handler"),
+    (
+        "no secret",
+        {"config": {"workers": {"winback": {"families": ["refunds"], "handler": {"url": "http://a"}}}}},
+        "config.workers.winback has no handler.secretFile",
+    ),
+    (
+        "no families",
+        {
+            "config": {
+                "workers": {"winback": {"handler": {"url": "http://a", "secretFile": {"secret": "s", "key": "k"}}}},
+            },
+        },
+        "config.workers.winback has a handler but no families",
+    ),
     (
         "grace",
         {"ingress": {"terminationGracePeriodSeconds": 40}},

@@ -3,20 +3,26 @@
 
 internal import AppStore
 internal import Crypto
-internal import MillraceCore
+package import MillraceCore
 
-/// Signs posts to a team's own system.
-struct WebhookSignature: Sendable {
+/// Signs posts to another system.
+package struct WebhookSignature: Sendable {
   private let keys: [SymmetricKey]
 
-  /// - Parameter secrets: `whsec_` and Base64, or the key's own bytes. During a rotation there are several, and each
-  ///   one signs.
+  /// Creates a signature.
+  /// - Parameters:
+  ///   - secrets: `whsec_` and Base64, or the key's own bytes. During a rotation there are several, and each one signs.
+  ///   - place: The key of the configuration that names the files, for errors.
   /// - Throws: `MillraceError` if a secret begins with `whsec_` and the rest is not Base64.
-  init(secrets: [[UInt8]]) throws { keys = try secrets.map { SymmetricKey(data: try Self.key(of: $0)) } }
+  package init(secrets: [[UInt8]], of place: String) throws(MillraceError) {
+    var keys: [SymmetricKey] = []
+    for secret in secrets { keys.append(SymmetricKey(data: try Self.key(of: secret, place))) }
+    self.keys = keys
+  }
 
   /// Returns the three headers of a message.
   /// - Parameter time: Seconds since 1970.
-  func headers(id: String, time: Int64, body: [UInt8]) -> [(name: String, value: String)] {
+  package func headers(id: String, time: Int64, body: [UInt8]) -> [(name: String, value: String)] {
     let signed = Array("\(id).\(time).".utf8) + body
     let signatures = keys.map { key in
       let code = HMAC<SHA256>.authenticationCode(for: signed, using: key)
@@ -28,13 +34,13 @@ struct WebhookSignature: Sendable {
     ]
   }
 
-  private static func key(of secret: [UInt8]) throws -> [UInt8] {
+  private static func key(of secret: [UInt8], _ place: String) throws(MillraceError) -> [UInt8] {
     let prefix = Array("whsec_".utf8)
     guard secret.starts(with: prefix) else { return secret }
     guard let key = Base64.decodeStandard(secret.dropFirst(prefix.count)), !key.isEmpty else {
       throw MillraceError(
         .configuration, "a secret begins with whsec_, but the rest is not Base64",
-        at: "workers.consumption.settings.http.secretFiles",
+        at: place,
         remedy: "copy it again, or remove the prefix if the text itself is the key")
     }
     return key

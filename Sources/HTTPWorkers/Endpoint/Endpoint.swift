@@ -1,0 +1,113 @@
+// The endpoint of a worker as its configuration describes it now, ready to sign and send requests.
+
+package import AppStore
+package import AppStoreServerAPI
+package import MillraceCore
+internal import MillraceTime
+package import MillraceWorker
+
+/// An endpoint, its secrets and its connections.
+package struct Endpoint: Sendable {
+  /// The URL.
+  package var url: String
+  /// How much of a notification it receives.
+  package var payload: HandlerSettings.Payload
+  /// The time limit of a request, in real time.
+  package var timeout: Duration
+  /// Signs the requests.
+  package var signature: WebhookSignature
+  /// Sends the requests.
+  package var exchange: any HTTPExchange
+
+  /// Creates an endpoint.
+  package init(
+    url: String, payload: HandlerSettings.Payload, timeout: Duration, signature: WebhookSignature,
+    exchange: any HTTPExchange
+  ) {
+    self.url = url
+    self.payload = payload
+    self.timeout = timeout
+    self.signature = signature
+    self.exchange = exchange
+  }
+
+  /// The settings of an exchange for endpoints.
+  package static func connections(_ handler: HandlerSettings, count: Int) -> AsyncHTTPExchange.Configuration {
+    var connections = AsyncHTTPExchange.Configuration()
+    connections.connectionsPerHost = max(connections.connectionsPerHost, count)
+    connections.maxBodyBytes = EndpointAnswer.maximumBodyBytes
+    connections.cutsOffBodies = true
+    connections.tls = TLSFiles(
+      authority: handler.certificateAuthorityFile, certificate: handler.certificateFile, key: handler.keyFile)
+    return connections
+  }
+
+  /// Reads the secrets of a handler.
+  /// - Parameter name: The name of the worker, for errors.
+  package static func signature(_ handler: HandlerSettings, of name: String) throws(MillraceError) -> WebhookSignature {
+    var secrets: [[UInt8]] = []
+    for (key, file) in [("secretFile", handler.secretFile), ("previousSecretFile", handler.previousSecretFile)] {
+      guard let file else { continue }
+      do {
+        secrets.append(try SecretFile(file).withBytes { $0 })
+      } catch { throw error.under(key: "workers.\(name).handler.\(key)") }
+    }
+    return try WebhookSignature(secrets: secrets, of: "workers.\(name).handler.secretFile")
+  }
+
+  /// Returns the signed request.
+  /// - Parameters:
+  ///   - now: The real time.
+  ///   - limit: How long the worker waits for the response.
+  package func request(
+    _ request: HandlerRequest, trace: String?, now: Timestamp, limit: Duration
+  ) -> ExchangeRequest {
+    let body = request.body(deadline: now + limit)
+    var headers: [APIHeaders.Field] = [
+      .init(name: "content-type", value: "application/cloudevents+json"),
+      .init(name: "accept", value: "application/json"),
+      .init(name: "millrace-protocol", value: HandlerRequest.version),
+      .init(name: "user-agent", value: "millrace-worker/\(MillraceVersion.current)"),
+    ]
+    headers += signature.headers(id: request.id, time: now.millisecondsSince1970 / 1_000, body: body).map {
+      .init(name: $0.name, value: $0.value)
+    }
+    if let trace { headers.append(.init(name: "traceparent", value: trace)) }
+    return ExchangeRequest(method: .post, url: url, headers: APIHeaders(headers), body: body)
+  }
+
+  /// Sends a request, and classifies the response.
+  /// - Throws: `CancellationError`.
+  package func send(
+    _ request: HandlerRequest, trace: String? = nil, now: Timestamp, limit: Duration
+  ) async throws(CancellationError) -> EndpointReply {
+    let outgoing = self.request(request, trace: trace, now: now, limit: limit)
+    let response: ExchangeAnswer?
+    do {
+      response = try await MillraceClock.system.result(within: limit) { [exchange] in
+        try await exchange.send(outgoing)
+      }
+    } catch let failure as TransportFailure where !failure.isCancellation {
+      return EndpointReply(.failed(.unreachable, detail: "\(failure.what) (\(failure.progress.rawValue))"), nil)
+    } catch {
+      throw CancellationError()
+    }
+    guard let response else {
+      return EndpointReply(.failed(.timeout, detail: "no answer within \(DurationText.text(limit))"), nil)
+    }
+    return EndpointReply(EndpointAnswer.of(response, key: request.key, now: now), response)
+  }
+}
+
+/// The answer of an endpoint, and the response if there was one.
+package struct EndpointReply: Sendable {
+  /// The meaning.
+  package var answer: EndpointAnswer
+  /// The response.
+  package var response: ExchangeAnswer?
+
+  init(_ answer: EndpointAnswer, _ response: ExchangeAnswer?) {
+    self.answer = answer
+    self.response = response
+  }
+}

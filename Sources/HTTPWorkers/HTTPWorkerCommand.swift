@@ -1,0 +1,40 @@
+// The command line of `millrace-worker`.
+
+package import ArgumentParser
+internal import MillraceCore
+internal import MillraceWorker
+
+/// Runs the workers whose handler is an HTTP endpoint.
+package struct HTTPWorkerCommand: AsyncParsableCommand {
+  /// The name, help and version.
+  package static var configuration: CommandConfiguration {
+    CommandConfiguration(
+      commandName: "millrace-worker",
+      abstract: "Processes App Store Server Notifications with handlers that are HTTP endpoints.",
+      discussion: """
+        Runs the workers that have a `handler` in the configuration: all of them, or those that are named. Several \
+        processes can share the work. Metrics and probes are on the admin port.
+
+        Examples:
+          millrace-worker --config millrace.yaml
+          millrace-worker winback mailer --config millrace.yaml
+          millrace-worker --config millrace.yaml --print-config
+        """,
+      version: MillraceVersion.current)
+  }
+
+  @Argument(help: "The workers to run. Default: all that have a handler.")
+  var workers: [String] = []
+
+  @OptionGroup var process: ProcessOptions
+
+  /// Creates the command.
+  package init() {}
+
+  /// Runs the workers until the process is told to shut down.
+  package func run() async throws {
+    try await process.run("millrace-worker") {
+      try await WorkerProcess.run(HTTPWorker.self, $0, only: workers)
+    }
+  }
+}

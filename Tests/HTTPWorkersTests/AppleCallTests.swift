@@ -1,0 +1,241 @@
+// Calls to Apple that an endpoint orders, with the simulator as Apple.
+
+import AppStore
+import AppStoreServerAPI
+import AppStoreSignature
+import AppStoreSigning
+import CoreMetrics
+import Foundation
+import Logging
+import MillraceCore
+import MillraceRecords
+import MillraceTesting
+import MillraceTime
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AppStoreSimulator
+@testable import HTTPWorkers
+@testable import MillraceWorker
+
+/// A worker `winback`, an endpoint, and a simulated App Store with one subscription.
+private final class CallStage: Sendable {
+  static let bundleId = "com.example.app"
+
+  let time = ManualClock()
+  let services: APIServices
+  let apple: SimulatedExchange
+  let log: InMemoryLog
+  let topics: WorkerTopics
+  /// The original transaction of the subscription.
+  let subscription: String
+  private let store: StagedAppStore
+  private let configuration: MillraceConfiguration
+  private let identity: WorkerIdentity
+  private let policy: WorkerPolicy
+  private let router: NotificationRouter
+  private let samples: Mutex<SampleNotifications>
+  private let folder: TestFolder
+
+  init() throws {
+    var settings = SimulatorSettings()
+    settings.seed = 1
+    let monthly = "com.example.app.monthly"
+    store = try StagedAppStore(
+      bundleId: Self.bundleId, products: [Product(productId: monthly)], settings: settings, clock: time.clock)
+    services = store.services
+    apple = SimulatedExchange(store.services)
+    let now = time.clock.wallTime
+    subscription = try store.world.withState { state throws(WorldError) in
+      try state.settle(
+        Scenario.Population(
+          bundleId: Self.bundleId, environment: .production, count: 1, products: [monthly], storefronts: ["USA"],
+          ownership: .purchased, family: 0), at: now)
+      return String(state.subscriptions.keys.first ?? 0)
+    }
+    samples = Mutex(SampleNotifications(chain: store.chain, app: SampleApp(bundleId: Self.bundleId), seed: 1))
+    router = try NotificationRouter([
+      TopicDefinition(name: NotificationFamily.subscriptions.topic, notifications: .init(unrecognized: true))
+    ])
+    folder = try TestFolder()
+    var configuration = MillraceConfiguration.calling(
+      bundleId: Self.bundleId, key: Scenario.madeKey, keyFile: try folder.write(store.privateKey, to: "key.p8"),
+      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
+    var entry = WorkerEntry()
+    entry.families = ["subscriptions"]
+    entry.handler.url = StubEndpoint.url
+    entry.handler.secretFile = try folder.write(StubEndpoint.secret, to: "secret")
+    configuration.workers["winback"] = entry
+    configuration.appStore.limitDivisor = 0.001
+    self.configuration = configuration
+    identity = try HTTPWorker.identities(in: configuration)[0]
+    var policy = configuration.policy(of: "winback", standard: identity.policy)
+    policy.commitInterval = .zero
+    self.policy = policy
+    topics = WorkerTopics(HTTPWorker.self, as: identity, configuration, policy)
+    log = InMemoryLog(clock: time.clock)
+    for name in topics.laneTopics { try log.createTopic(name, partitions: 1) }
+    for name in topics.others { try log.createTopic(name, partitions: 1) }
+  }
+
+  /// Writes a notification of the subscription's customer.
+  func notify(_ type: NotificationTypeV2 = .didRenew) throws {
+    let sample = try samples.withLock { try $0.next(SampleKind(type), signedDate: time.clock.wallTime) }
+    try log.append(try StagedAppStore.received(sample.jws, router: router).producerRecord)
+  }
+
+  /// Runs the worker concurrently with `body`.
+  func running(_ endpoint: StubEndpoint, _ body: @escaping @Sendable (WorkerRuntime) async throws -> Void) async throws
+  {
+    let runtime = try await WorkerProcess.runtime(
+      HTTPWorker.self, as: identity, configuration, policy, log: log, exchange: endpoint,
+      metrics: NOOPMetricsHandler.instance, verifier: try store.verifier(), clock: time.clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await runtime.run()
+        return false
+      }
+      group.addTask {
+        while !runtime.readiness.isReady {
+          self.time.advance(by: .milliseconds(100))
+          for _ in 0..<20 { await Task.yield() }
+        }
+        try await body(runtime)
+        return true
+      }
+      while let isBody = try await group.next() {
+        if isBody { group.cancelAll() }
+      }
+    }
+    #expect(endpoint.problems.isEmpty)
+    try folder.remove()
+  }
+
+  /// Advances time in steps until a condition holds.
+  func until(within limit: Duration = .seconds(3_600), step: Duration = .milliseconds(500), _ holds: () -> Bool)
+    async throws
+  {
+    let end = time.clock.now.advanced(by: limit)
+    while !holds() {
+      guard time.clock.now < end else { throw NeverHeld() }
+      time.advance(by: step)
+      for _ in 0..<200 { await Task.yield() }
+    }
+  }
+
+  struct NeverHeld: Error {}
+}
+
+@Suite(.timeLimit(.minutes(10))) struct AppleCallTests {
+  private static func call(_ name: String, _ operation: AppleOperation, _ arguments: JSON) -> JSON {
+    ["name": .string(name), "operation": .string(operation.rawValue), "arguments": arguments]
+  }
+
+  /// The result of each call by name.
+  private static func results(_ endpoint: StubEndpoint) -> [String: JSONObject] {
+    var results: [String: JSONObject] = [:]
+    for request in endpoint.requests where request.kind == "call-result" {
+      guard case .string(let name)? = request["call", "name"], case .object(let result)? = request["call", "result"]
+      else { continue }
+      results[name] = result
+    }
+    return results
+  }
+
+  @Test func `every operation comes back with Apple's answer, whose tokens are decoded`() async throws {
+    let stage = try CallStage()
+    let id = JSON.string(stage.subscription)
+    let calls: [JSON] = [
+      Self.call("transaction", .getTransactionInfo, ["transactionId": id]),
+      Self.call("history", .getTransactionHistory, ["transactionId": id, "sort": "DESCENDING", "revoked": false]),
+      Self.call("status", .getAllSubscriptionStatuses, ["transactionId": id, "status": [1, 2]]),
+      Self.call("refunds", .getRefundHistory, ["transactionId": id]),
+      Self.call("app", .getAppTransactionInfo, ["transactionId": id]),
+      Self.call(
+        "extend", .extendSubscriptionRenewalDate,
+        ["originalTransactionId": id, "extendByDays": 7, "extendReasonCode": 1, "requestIdentifier": "r"]),
+      Self.call(
+        "consumption", .sendConsumptionInformation,
+        [
+          "transactionId": id, "customerConsented": true, "sampleContentProvided": false, "deliveryStatus": "DELIVERED",
+        ]),
+      Self.call(
+        "account", .setAppAccountToken,
+        ["originalTransactionId": id, "appAccountToken": "02cad037-dd5f-4791-9d1c-14de185aa272"]),
+      Self.call("order", .lookUpOrderId, ["orderId": "NONE1234"]),
+      Self.call("unknown", .getTransactionInfo, ["transactionId": "1", "environment": "Production"]),
+    ]
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      request.kind == "notification" ? .outcome(["calls": .array(calls)]) : .nothing
+    }
+    try await stage.running(endpoint) { _ in
+      try stage.notify()
+      try await stage.until { Self.results(endpoint).count == calls.count }
+    }
+    let results = Self.results(endpoint)
+    func body(_ name: String) -> JSONObject {
+      if case .object(let body)? = results[name]?["body"] { body } else { [:] }
+    }
+    for name in ["transaction", "history", "status", "refunds", "app", "extend", "account", "order"] {
+      #expect(results[name]?["status"] == "succeeded", "\(name): \(String(describing: results[name]))")
+    }
+    #expect(body("transaction")["transaction"]?.kind == .object && body("app")["appTransaction"]?.kind == .object)
+    #expect(body("history")["transactions"]?.kind == .array && body("history")["hasMore"] == false)
+    #expect(body("extend")["success"] == true && body("order")["status"] == 1)
+    #expect(String(decoding: body("status").serialized(), as: UTF8.self).contains(#""renewalInfo":{"#))
+    #expect(results["unknown"]?["status"] == "failed" && results["unknown"]?["httpStatus"] == 404)
+    #expect(results["unknown"]?["errorCode"] == 4_040_010 && results["unknown"]?["message"]?.kind == .string)
+    for request in endpoint.requests {
+      #expect(!String(decoding: request.json.serialized(), as: UTF8.self).contains("eyJ"))
+    }
+  }
+
+  @Test func `a call is made once, whatever the endpoint answers and however often it is ordered`() async throws {
+    let stage = try CallStage()
+    let order = Self.call(
+      "extend/1", .extendSubscriptionRenewalDate,
+      [
+        "originalTransactionId": .string(stage.subscription), "extendByDays": 7, "extendReasonCode": 1,
+        "requestIdentifier": "r",
+      ])
+    let answers = Mutex(0)
+    let endpoint = try StubEndpoint(apple: stage.apple) { request in
+      guard request.kind == "call-result" else { return .outcome(["calls": [order]]) }
+      let number = answers.withLock { answers in
+        answers += 1
+        return answers
+      }
+      return number < 3
+        ? .answer(500)
+        : .outcome(["events": [["name": "extended", "data": ["attempt": .integer(request.attempt)]]]])
+    }
+    try await stage.running(endpoint) { _ in
+      // Apple does not answer at first: the call is made again with the same bytes.
+      stage.services.inject(
+        Fault(
+          .failure(status: 500, body: .html), endpoints: [.extendSubscriptionRenewalDate],
+          from: stage.time.clock.wallTime, until: stage.time.clock.wallTime + .seconds(15), share: 1))
+      try stage.notify()
+      try await stage.until { !stage.log.records(in: stage.topics.events).isEmpty }
+      try stage.notify()
+      try await stage.until { stage.log.records(in: stage.topics.events).count == 2 }
+    }
+    let results = endpoint.requests.filter { $0.kind == "call-result" }
+    #expect(results.map(\.attempt) == [1, 2, 3, 1], "failed requests are retried by the schedule")
+    #expect(Set(results.map(\.id)).count == 2, "one id for all attempts, another one for the second order")
+    #expect(Set(results.compactMap { $0["call", "result"] }).count == 1, "the stored result")
+    let extensions = stage.apple.asked.filter { $0.hasPrefix("PUT /inApps/v1/subscriptions/extend/") }
+    #expect(extensions.count > 1, "Apple failed at first")
+    let made = try #require(Int64(stage.subscription))
+    #expect(stage.extensions(of: made) == 1, "Apple has extended once")
+  }
+}
+
+extension CallStage {
+  /// The number of extensions of a subscription.
+  fileprivate func extensions(of id: Int64) -> Int {
+    store.world.withState { $0.subscriptions[id]?.extensions.count ?? 0 }
+  }
+}
