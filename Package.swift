@@ -25,8 +25,8 @@ func testSupport(_ name: String, folder: String, _ dependencies: [Target.Depende
   .target(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: "\(name)Tests", dependencies: dependencies, swiftSettings: strict)
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -208,7 +208,7 @@ let package = Package(
       [
         "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "RenewalExtensions", "KafkaClient", "AppStore",
         "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", coreMetrics, crypto, lifecycle, logging, metrics,
-      ]),
+      ], resources: [.embedInCode("NewConsumer/Templates")]),
     library(
       "Console",
       [
@@ -328,7 +328,7 @@ let package = Package(
         "SharedCluster", "MillraceCore", "MillraceRecords", "MillraceWorker", "AppStore", "AppStoreServerAPI",
         "AppStoreSignature", "AppStoreSigning", "MillraceTime", "KafkaClient", "MillraceTesting", asyncHTTPClient,
         coreMetrics, hummingbird, inMemoryTracing, lifecycle, logging, metrics, nioCore, nioHTTP1, tracing,
-      ]),
+      ], exclude: ["Topics/released-schemas.json"]),
     tests(
       "Ingress",
       [

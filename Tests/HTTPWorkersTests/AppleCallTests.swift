@@ -23,7 +23,7 @@ import Testing
 private final class CallStage: Sendable {
   static let bundleId = "com.example.app"
 
-  let time = ManualClock()
+  let time: ManualClock
   let services: APIServices
   let apple: SimulatedExchange
   let log: InMemoryLog
@@ -42,10 +42,10 @@ private final class CallStage: Sendable {
     var settings = SimulatorSettings()
     settings.seed = 1
     let monthly = "com.example.app.monthly"
-    store = try StagedAppStore(
-      bundleId: Self.bundleId, products: [Product(productId: monthly)], settings: settings, clock: time.clock)
+    store = try StagedAppStore(products: [Product(productId: monthly)], settings: settings)
+    time = store.time
     services = store.services
-    apple = SimulatedExchange(store.services)
+    apple = store.exchange
     let now = time.clock.wallTime
     subscription = try store.world.withState { state throws(WorldError) in
       try state.settle(
@@ -59,9 +59,7 @@ private final class CallStage: Sendable {
       TopicDefinition(name: NotificationFamily.subscriptions.topic, notifications: .init(unrecognized: true))
     ])
     folder = try TestFolder()
-    var configuration = MillraceConfiguration.calling(
-      bundleId: Self.bundleId, key: Scenario.madeKey, keyFile: try folder.write(store.privateKey, to: "key.p8"),
-      production: SimulatedExchange.productionURL, sandbox: SimulatedExchange.sandboxURL)
+    var configuration = store.configuration
     var entry = WorkerEntry()
     entry.families = ["subscriptions"]
     entry.handler.url = StubEndpoint.url
@@ -82,7 +80,14 @@ private final class CallStage: Sendable {
   /// Writes a notification of the subscription's customer.
   func notify(_ type: NotificationTypeV2 = .didRenew) throws {
     let sample = try samples.withLock { try $0.next(SampleKind(type), signedDate: time.clock.wallTime) }
-    try log.append(try StagedAppStore.received(sample.jws, router: router).producerRecord)
+    let payload = ResponseBodyV2DecodedPayload(json: try UnverifiedToken(parsing: sample.jws).payload)
+    let transaction = try payload.data?.signedTransactionInfo.map {
+      JWSTransactionDecodedPayload(json: try UnverifiedToken(parsing: Array($0.utf8)).payload)
+    }
+    let record = NotificationRecord.v2(
+      jws: sample.jws, payload: payload, transaction: transaction, renewalInfo: nil, appTransaction: nil, origin: .post,
+      traceParent: nil, router: router)
+    try log.append(record.producerRecord)
   }
 
   /// Runs the worker concurrently with `body`.
@@ -90,7 +95,7 @@ private final class CallStage: Sendable {
   {
     let runtime = try await WorkerProcess.runtime(
       HTTPWorker.self, as: identity, configuration, policy, log: log, exchange: endpoint,
-      metrics: NOOPMetricsHandler.instance, verifier: try store.verifier(), clock: time.clock,
+      metrics: NOOPMetricsHandler.instance, verifier: store.verifier, clock: time.clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {

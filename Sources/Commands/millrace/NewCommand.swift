@@ -11,6 +11,7 @@ struct NewCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         millrace new consumer winback --millrace-path ../millrace
+        millrace new consumer winback --language python
       """,
     subcommands: [Consumer.self])
 
@@ -18,18 +19,28 @@ struct NewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create a consumer's package: source, tests, configuration, Dockerfile, chart values.",
       discussion: """
-        The package builds, passes its tests and runs. Continue with docs/writing-a-consumer.md.
+        The package builds, passes its tests and runs. Continue with docs/writing-a-consumer.md. In another language than \
+        Swift it is an HTTP endpoint behind millrace-worker; continue with docs/writing-a-worker-in-python.md.
 
         Examples:
           millrace new consumer winback --millrace-path ../millrace
           millrace new consumer winback --directory consumers/winback --millrace-path ../../millrace
+          millrace new consumer winback --language python
         """)
+
+    /// The language of the consumer.
+    enum Language: String, CaseIterable, ExpressibleByArgument {
+      case swift, python, typescript, java
+    }
 
     @Argument(help: "Lower-case letters, digits and hyphens. It identifies the worker and cannot be changed later.")
     var name: String
 
     @Option(help: ArgumentHelp("The directory; by default one of that name, here.", valueName: "path"))
     var directory: String?
+
+    @Option(help: "The language.")
+    var language = Language.swift
 
     @Option(
       help: ArgumentHelp("A checkout of Millrace, absolute or relative to the package.", valueName: "path"))
@@ -42,7 +53,10 @@ struct NewCommand: AsyncParsableCommand {
       if millracePath != nil, millraceURL != nil {
         throw ValidationError("Pass --millrace-path or --millrace-url, not both.")
       }
-      if millracePath == nil, millraceURL == nil {
+      if language != .swift, millracePath != nil || millraceURL != nil {
+        throw ValidationError("Only a consumer in Swift needs the source of Millrace; remove the option.")
+      }
+      if language == .swift, millracePath == nil, millraceURL == nil {
         throw ValidationError("Pass the source of Millrace with --millrace-path or --millrace-url.")
       }
     }
@@ -52,10 +66,13 @@ struct NewCommand: AsyncParsableCommand {
       try await conclude { console in
         let name = try ConsumerName(command.name)
         let directory = command.directory ?? name.name
-        let package = ConsumerPackage(name, dependency: command.dependency)
+        let package =
+          ConsumerPackage.Language(rawValue: command.language.rawValue).map { ConsumerPackage(name, language: $0) }
+          ?? ConsumerPackage(name, dependency: command.dependency)
         try package.write(to: directory)
         try console.out.lines(package.files.map { "\(directory)/\($0.path)" })
-        console.err.note("next: cd \(directory) && swift test")
+        console.err.note(
+          command.language == .swift ? "next: cd \(directory) && swift test" : "next: read \(directory)/README.md")
         return .success
       }
     }

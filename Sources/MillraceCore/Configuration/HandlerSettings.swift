@@ -22,7 +22,7 @@ package struct HandlerSettings: Sendable, Hashable {
   package var timeout: Duration?
   /// How much of a notification the endpoint receives; nil: `decoded`.
   package var payload: Payload?
-  /// The trusted certificates; nil: those of the system.
+  /// The trusted certificates; nil: the system's certificates.
   package var certificateAuthorityFile: String?
   /// The client certificate; nil: none.
   package var certificateFile: String?

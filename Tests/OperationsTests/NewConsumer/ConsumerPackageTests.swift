@@ -13,6 +13,21 @@ import Testing
     }
   }
 
+  @Test(arguments: ConsumerPackage.Language.allCases)
+  func `the project in another language has every file of its template`(language: ConsumerPackage.Language) throws {
+    let folder = packageRoot.appendingPathComponent("Sources/Operations/NewConsumer/Templates")
+    let prefix = "\(language.rawValue)--"
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
+    let files = ConsumerPackage(try ConsumerName("win-back"), language: language).files
+    #expect(files.count == names.count && names.count >= 8)
+    for name in names {
+      let rest = name.dropFirst(prefix.count)
+      let path = rest.hasSuffix("ignore") ? ".\(rest)" : rest.replacing("--", with: "/")
+      let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      #expect(files.first { $0.path == path }?.text == text.replacing("@name@", with: "win-back"), "\(name)")
+    }
+  }
+
   @Test func `names become types, and invalid names are refused`() throws {
     #expect(try ConsumerName("win-back-2").type == "WinBack2")
     for text in ["", "Winback", "-a", "a-", "a--b", "2a", "a_b", String(repeating: "a", count: 41)] {
