@@ -62,7 +62,7 @@ package enum HandlerOutcome: Sendable, Hashable {
 package struct OutcomeFault: Error, Sendable, Hashable, CustomStringConvertible {
   /// The place in the JSON, such as `$.events[0].name`.
   package var place: String
-  /// What is wrong there, without the content.
+  /// The fault, without the content.
   package var what: String
 
   init(_ place: String, _ what: String) {

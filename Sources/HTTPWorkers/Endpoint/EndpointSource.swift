@@ -118,7 +118,7 @@ final class EndpointSource: Sendable {
     let loaded = try LoadedConfiguration.load(path: file, environment: environment)
     guard let entry = loaded.configuration.workers[name], entry.isHTTPWorker else {
       throw MillraceError(
-        .configuration, "the worker \(name) has no handler any more", at: file,
+        .configuration, "the worker \(name) has lost its handler", at: file,
         remedy: "stop the worker, or add it again")
     }
     return entry.handler

@@ -5,7 +5,7 @@ internal import MillraceWorker
 
 /// The `webhook-id` of a request.
 package enum WebhookID {
-  /// Returns the id: UUIDv5 of the worker, the kind of request and what it is about.
+  /// Returns the id: UUIDv5 of the worker, the kind of request and its occurrence.
   ///
   /// - Parameters:
   ///   - parts: The id of a notification; the key, the name and the time of a timer or a call.

@@ -1,5 +1,4 @@
-// The process as a worker sees it: the place for what a worker adds to its probes and metrics, and for what has to be
-// closed at the end.
+// The process as a worker sees it. A worker adds readiness checks and metrics here, and connections to close at the end.
 
 package import MillraceCore
 internal import Synchronization
