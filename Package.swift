@@ -206,8 +206,9 @@ let package = Package(
     library(
       "Operations",
       [
-        "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "RenewalExtensions", "KafkaClient", "AppStore",
-        "AppStoreServerAPI", "AppStoreSignature", "MillraceTime", coreMetrics, crypto, lifecycle, logging, metrics,
+        "MillraceCore", "MillraceRecords", "MillraceWorker", "Forward", "HTTPWorkers", "RenewalExtensions",
+        "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "MillraceTime",
+        coreMetrics, crypto, lifecycle, logging, metrics,
       ], resources: [.embedInCode("NewConsumer/Templates")]),
     library(
       "Console",
@@ -353,7 +354,8 @@ let package = Package(
     tests(
       "HTTPWorkers",
       [
-        "HTTPWorkers", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker", "MillraceTesting",
+        "HTTPWorkers", "Operations", "TestSupport", "MillraceCore", "MillraceRecords", "MillraceWorker",
+        "MillraceTesting",
         "KafkaClient", "AppStore", "AppStoreServerAPI", "AppStoreSignature", "AppStoreSigning", "AppStoreSimulator",
         "MillraceTime", coreMetrics, crypto, logging, nioCore, nioPosix, nioSSL, swiftASN1, x509,
       ]),

@@ -2,6 +2,7 @@ import AppStore
 import AppStoreServerAPI
 
 import AppStoreSigning
+import Foundation
 import KafkaClient
 import MillraceCore
 import MillraceRecords
@@ -244,6 +245,27 @@ import Testing
       #expect(Set(endpoint.requests.map(\.id)).count == 3)
       #expect(endpoint.requests.allSatisfy { $0["notification", "family"] == "subscriptions" })
     }
+  }
+
+  @Test func `the topics of a worker with a handler are part of the deployment`() throws {
+    let loaded = try LoadedConfiguration.load(
+      text: """
+        workers:
+          winback:
+            families: [subscriptions]
+            retryDelays: [1m, 1h]
+            handler: { url: "http://a", secretFile: s }
+        """)
+    var configuration = loaded.configuration
+    configuration.topics.directory =
+      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "topics").path
+    let identity = try #require(try HTTPWorker.identities(in: configuration).first)
+    let policy = configuration.policy(of: "winback", standard: identity.policy)
+    let topics = WorkerTopics(HTTPWorker.self, as: identity, configuration, policy)
+    let names = try TopicCatalog.load(configuration).topics.map(\.name)
+    for topic in topics.laneTopics + topics.others { #expect(names.contains(topic), "\(topic)") }
+    #expect(names.contains("millrace.winback.retry.1m") && !names.contains("millrace.winback.retry.10s"))
   }
 
   @Test func `each entry with a handler is a worker`() throws {

@@ -81,7 +81,15 @@ package struct Endpoint: Sendable {
   package func send(
     _ request: HandlerRequest, trace: String? = nil, now: Timestamp, limit: Duration
   ) async throws(CancellationError) -> EndpointReply {
-    let outgoing = self.request(request, trace: trace, now: now, limit: limit)
+    try await send(
+      self.request(request, trace: trace, now: now, limit: limit), key: request.key, now: now, limit: limit)
+  }
+
+  /// Sends a request that is signed already, and classifies the response.
+  /// - Throws: `CancellationError`.
+  package func send(
+    _ outgoing: ExchangeRequest, key: String, now: Timestamp, limit: Duration
+  ) async throws(CancellationError) -> EndpointReply {
     let response: ExchangeAnswer?
     do {
       response = try await MillraceClock.system.result(within: limit) { [exchange] in
@@ -95,7 +103,7 @@ package struct Endpoint: Sendable {
     guard let response else {
       return EndpointReply(.failed(.timeout, detail: "no answer within \(DurationText.text(limit))"), nil)
     }
-    return EndpointReply(EndpointAnswer.of(response, key: request.key, now: now), response)
+    return EndpointReply(EndpointAnswer.of(response, key: key, now: now), response)
   }
 }
 

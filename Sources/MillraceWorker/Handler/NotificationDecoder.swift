@@ -2,7 +2,7 @@
 // enough to revoke a purchase.
 
 internal import AppStore
-internal import AppStoreSignature
+package import AppStoreSignature
 package import KafkaClient
 package import MillraceRecords
 
@@ -15,16 +15,16 @@ package protocol NotificationDecoding: Sendable {
 }
 
 /// Decodes and verifies records. All lanes share one decoder.
-struct NotificationDecoder: NotificationDecoding {
+package struct NotificationDecoder: NotificationDecoding {
   private let verifier: SignedDataVerifier
   private let identities: IdentityPolicy
 
-  init(verifier: SignedDataVerifier, identities: IdentityPolicy) {
+  package init(verifier: SignedDataVerifier, identities: IdentityPolicy) {
     self.verifier = verifier
     self.identities = identities
   }
 
-  func decode(
+  package func decode(
     _ record: ConsumerRecord, envelope: NotificationEnvelope, history: DeliveryHistory
   ) async throws(UndecodableRecord) -> AppStoreNotification {
     guard let bytes = record.value else {

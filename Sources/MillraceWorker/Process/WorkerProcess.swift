@@ -179,7 +179,7 @@ extension WorkerTopics {
 
 extension MillraceConfiguration {
   /// The apps whose notifications are accepted.
-  var identities: IdentityPolicy {
+  package var identities: IdentityPolicy {
     IdentityPolicy(
       apps.map {
         AppIdentity(bundleId: $0.bundleId, appAppleId: $0.appAppleId, environments: Set($0.environments))

@@ -1,0 +1,241 @@
+// The conformance suite for an endpoint: sends requests as an HTTP worker does, and some as an attacker would.
+
+internal import AppStore
+internal import AppStoreServerAPI
+internal import AppStoreSigning
+package import HTTPWorkers
+internal import MillraceCore
+package import MillraceTime
+internal import MillraceWorker
+
+/// Checks an endpoint. The endpoint cannot tell these requests from real ones, so run it with data that does not matter.
+package struct HandlerCheck {
+  private let endpoint: Endpoint
+  private let clock: MillraceClock
+  private var samples: HandlerSamples
+  private let report: (HandlerFinding) throws -> Void
+  private var findings: [HandlerFinding] = []
+  private var longest = Duration.zero
+  /// The last state that an outcome of the endpoint stored.
+  private var stored: JSON?
+
+  /// - Parameter report: Receives each finding at once.
+  package init(
+    _ endpoint: Endpoint, _ samples: HandlerSamples, clock: MillraceClock,
+    report: @escaping (HandlerFinding) throws -> Void
+  ) {
+    self.endpoint = endpoint
+    self.samples = samples
+    self.clock = clock
+    self.report = report
+  }
+
+  /// Runs all checks.
+  /// - Returns: The findings, in the order of the checks.
+  package mutating func run() async throws -> [HandlerFinding] {
+    let request = try await samples.notification(SampleKind(.expired, .voluntary))
+    let first = try await send(request)
+    try note(answered(.answer, first, about: "a notification EXPIRED/VOLUNTARY"))
+    if case .failed(let failure, _) = first.answer, failure != .serverError {
+      for check in HandlerFinding.Check.allCases.dropFirst() {
+        try note(HandlerFinding(check, .skipped, "the endpoint cannot be reached"))
+      }
+      return findings
+    }
+    try await signatures(request)
+    try await idempotence(request, first)
+    try await kinds()
+    try await unknown()
+    try await malformed()
+    try speed()
+    return findings
+  }
+
+  private mutating func note(_ finding: HandlerFinding) throws {
+    findings.append(finding)
+    try report(finding)
+  }
+
+  // MARK: - Requests
+
+  private mutating func send(_ request: HandlerRequest) async throws -> EndpointReply {
+    let start = clock.now
+    var reply = try await endpoint.send(request, now: clock.realTime, limit: endpoint.timeout)
+    // A server may close a connection just before it is used again. A worker would retry.
+    if case .failed(.unreachable, _) = reply.answer {
+      reply = try await endpoint.send(request, now: clock.realTime, limit: endpoint.timeout)
+    }
+    longest = max(longest, start.duration(to: clock.now))
+    if case .outcome(.results(let results)) = reply.answer, case .set(let state) = results.state { stored = state }
+    return reply
+  }
+
+  /// Sends a request with other headers or another body.
+  private func sendRaw(
+    _ request: HandlerRequest, at time: Timestamp? = nil, body: [UInt8]? = nil,
+    signature change: (String) -> String? = { $0 }
+  ) async throws -> EndpointReply {
+    let usual = endpoint.request(request, trace: nil, now: time ?? clock.realTime, limit: endpoint.timeout)
+    let fields = usual.headers.fields.compactMap { field -> APIHeaders.Field? in
+      guard field.name == "webhook-signature" else { return field }
+      return change(field.value).map { .init(name: field.name, value: $0) }
+    }
+    let outgoing = ExchangeRequest(
+      method: .post, url: usual.url, headers: APIHeaders(fields), body: body ?? usual.body)
+    return try await endpoint.send(outgoing, key: request.key, now: clock.realTime, limit: endpoint.timeout)
+  }
+
+  // MARK: - Checks
+
+  private mutating func signatures(_ request: HandlerRequest) async throws {
+    try note(refused(.signatureMissing, try await sendRaw(request) { _ in nil }, "a request without a signature"))
+    let wrong = "v1," + String(repeating: "A", count: 43) + "="
+    try note(refused(.signatureWrong, try await sendRaw(request) { _ in wrong }, "a request with a wrong signature"))
+    let changed = Array(#"{"data":{"kind":"none"}}"#.utf8)
+    try note(
+      refused(.signatureBody, try await sendRaw(request, body: changed), "a request whose body was changed"))
+    let old = clock.realTime + .seconds(-3_600)
+    try note(refused(.signatureOld, try await sendRaw(request, at: old), "a request that is an hour old"))
+    let rotated = try await sendRaw(request) { "\(wrong) \($0)" }
+    var finding = answered(.signatureRotated, rotated, about: "a request with two signatures, the second one valid")
+    if finding.severity == .failure {
+      finding.remedy = "accept a request if any signature in webhook-signature is valid"
+    }
+    try note(finding)
+  }
+
+  private func refused(_ check: HandlerFinding.Check, _ reply: EndpointReply, _ what: String) -> HandlerFinding {
+    let status = reply.response?.status
+    if let status, (400..<500).contains(status), status != 429 {
+      return HandlerFinding(check, .good, "refused \(what) with \(status)")
+    }
+    if case .failed(let failure, let detail) = reply.answer {
+      return HandlerFinding(check, .failure, "\(failure.rawValue) after \(what): \(detail)", remedy: "answer 401")
+    }
+    return HandlerFinding(
+      check, .failure, "accepted \(what) with \(status ?? 0)",
+      remedy: check == .signatureOld
+        ? "refuse a webhook-timestamp that is more than five minutes away, with 401"
+        : "verify webhook-signature over `<webhook-id>.<webhook-timestamp>.<body>` and answer 401")
+  }
+
+  private mutating func idempotence(_ request: HandlerRequest, _ first: EndpointReply) async throws {
+    var again = request
+    again.attempt = 2
+    let second = try await send(again)
+    guard second.answer == first.answer else {
+      return try note(
+        HandlerFinding(
+          .idempotence, .failure, "the same webhook-id got another outcome the second time",
+          remedy: "decide from the request alone, without the present time or random values"))
+    }
+    try note(HandlerFinding(.idempotence, .good, "a repeated request has the same outcome"))
+  }
+
+  private mutating func kinds() async throws {
+    var (count, faults): (Int, [String]) = (0, [])
+    for kind in SampleKind.all {
+      let finding = answered(.types, try await send(try await samples.notification(kind)), about: "\(kind)")
+      count += 1
+      if finding.severity == .failure { faults.append(finding.what) }
+    }
+    try note(
+      faults.isEmpty
+        ? HandlerFinding(.types, .good, "answers all \(count) types and subtypes")
+        : HandlerFinding(
+          .types, .failure, "\(faults.count) of \(count) types fail; \(faults[0])",
+          remedy: "answer 204 for types that are of no interest"))
+    try note(answered(.versionOne, try await send(samples.versionOne()), about: "a notification of version 1"))
+    try await state()
+    try note(answered(.timer, try await send(samples.timer()), about: "a timer"))
+    let succeeded = answered(
+      .callResult, try await send(samples.callResult(isSuccess: true)), about: "the result of a call")
+    let failed = answered(
+      .callResult, try await send(samples.callResult(isSuccess: false)), about: "the failure of a call")
+    try note(succeeded.severity == .failure ? succeeded : failed)
+  }
+
+  /// Sends the endpoint's own state, because it may rely on the form of that.
+  private mutating func state() async throws {
+    guard let stored else {
+      return try note(HandlerFinding(.state, .skipped, "no outcome of the endpoint stored a state"))
+    }
+    let request = try await samples.notification(SampleKind(.didRenew), state: stored)
+    try note(answered(.state, try await send(request), about: "a notification with the endpoint's own state"))
+  }
+
+  private mutating func unknown() async throws {
+    var request = try await samples.notification(SampleKind(.didRenew))
+    request.subject["type"] = "MILLRACE_CHECK"
+    request.subject["millraceCheck"] = ["member": [1]]
+    let reply = try await send(request)
+    var finding = answered(.unknown, reply, about: "a type and a member that do not exist today")
+    switch reply.answer {
+    case .refused, .outcome(.deadLetter):
+      finding = HandlerFinding(.unknown, .failure, "gives up a type that does not exist today")
+    default: break
+    }
+    if finding.severity == .failure {
+      finding.remedy = "answer 204 for unknown types, and ignore unknown members: Apple adds some without notice"
+    }
+    try note(finding)
+  }
+
+  private mutating func malformed() async throws {
+    // The signature is valid, so only the parser can refuse it.
+    let request = try await samples.notification(SampleKind(.didRenew))
+    let body = Array(#"{"specversion": "1.0", "data": "#.utf8)
+    let seconds = clock.realTime.millisecondsSince1970 / 1_000
+    let headers = endpoint.signature.headers(id: request.id, time: seconds, body: body)
+    let usual = endpoint.request(request, trace: nil, now: clock.realTime, limit: endpoint.timeout)
+    let fields = usual.headers.fields.map { field in
+      headers.first { $0.name == field.name }.map { APIHeaders.Field(name: $0.name, value: $0.value) } ?? field
+    }
+    let reply = try await endpoint.send(
+      ExchangeRequest(method: .post, url: usual.url, headers: APIHeaders(fields), body: body), key: request.key,
+      now: clock.realTime, limit: endpoint.timeout)
+    var finding = refused(.malformed, reply, "a body that is not JSON")
+    if finding.severity == .failure { finding.remedy = "answer 400: the worker then makes a dead letter" }
+    try note(finding)
+  }
+
+  private mutating func speed() throws {
+    let text = DurationText.text(.milliseconds(max(1, Int64(longest / .milliseconds(1)))))
+    let limit = DurationText.text(endpoint.timeout)
+    try note(
+      longest * 2 > endpoint.timeout
+        ? HandlerFinding(
+          .speed, .warning, "the slowest answer took \(text), more than half of the limit of \(limit)",
+          remedy: "answer earlier, or raise handler.timeout")
+        : HandlerFinding(.speed, .good, "the slowest answer took \(text); the limit is \(limit)"))
+  }
+
+  /// Classifies an answer to a valid request.
+  private func answered(
+    _ check: HandlerFinding.Check, _ reply: EndpointReply, about what: String
+  ) -> HandlerFinding {
+    switch reply.answer {
+    case .outcome(.deadLetter(let reason, _)): HandlerFinding(check, .good, "\(what): a dead letter \(reason)")
+    case .outcome(.retry(_, let reason, _)): HandlerFinding(check, .good, "\(what): a retry \(reason)")
+    case .outcome: HandlerFinding(check, .good, "\(what): an outcome")
+    case .nothing: HandlerFinding(check, .good, "\(what): nothing to do")
+    case .refused(let status, let detail): HandlerFinding(check, .good, "\(what): given up with \(status), \(detail)")
+    case .later(_, let status): HandlerFinding(check, .warning, "\(what): later (\(status))")
+    case .failed(let failure, let detail):
+      HandlerFinding(check, .failure, "\(what): \(failure.rawValue), \(detail)", remedy: "read the endpoint's log")
+    case .misconfigured(let status):
+      HandlerFinding(
+        check, .failure, "\(what): answered \(status), which means a misconfigured endpoint",
+        remedy: status == 401 ? "compare the secrets of both sides" : "check the URL, and answer 200 or 204")
+    case .invalid(let detail):
+      HandlerFinding(
+        check, .failure, "\(what): the outcome does not fit: \(detail)",
+        remedy: "see docs/http-workers/outcome.schema.json")
+    }
+  }
+}
+
+extension [HandlerFinding] {
+  /// The exit status: failure if a check failed.
+  package var status: CommandStatus { contains { $0.severity == .failure } ? .failure : .success }
+}
