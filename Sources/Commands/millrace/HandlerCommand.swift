@@ -108,14 +108,14 @@ struct HandlerCommand: AsyncParsableCommand {
 
 /// The endpoint that a command tests.
 struct HandlerTarget: ParsableArguments {
-  @Argument(help: ArgumentHelp("The URL of the endpoint; by default that of --worker.", valueName: "url"))
+  @Argument(help: ArgumentHelp("The URL of the endpoint; by default the URL of --worker.", valueName: "url"))
   var url: String?
 
   @Option(
     help: ArgumentHelp("A worker of the configuration: its URL, secrets, payload and certificates.", valueName: "name"))
   var worker: String?
 
-  @Option(help: ArgumentHelp("The file with the secret; by default that of --worker.", valueName: "file"))
+  @Option(help: ArgumentHelp("The file with the secret; by default the file of --worker.", valueName: "file"))
   var secretFile: String?
 
   @Option(help: ArgumentHelp("How long one request may take.", valueName: "duration"))
