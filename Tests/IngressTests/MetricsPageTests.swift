@@ -38,8 +38,10 @@ import Testing
         (IngressServer.appleLeafName, IngressServer.appleLeafHelp),
         ("millrace_metrics_conflicts_total", "Metrics dropped because their name is used with another kind."),
       ]
-    // PostgresTests compares the metrics of millrace-postgres, which needs libpq.
-    let rows = try page().filter { !$0.name.hasPrefix("millrace_postgres_") }
+    // PostgresTests and HTTPWorkersTests compare the metrics of millrace-postgres and millrace-worker.
+    let rows = try page().filter { row in
+      !["millrace_postgres_", "millrace_http_worker_"].contains { row.name.hasPrefix($0) }
+    }
     #expect(Set(rows.map(\.name)) == Set(texts.map(\.0)))
     #expect(rows.count == texts.count)
     for (name, help) in texts {

@@ -40,7 +40,7 @@ cd "$root"
 scenario=scenarios/subscriptions.yaml days=15
 if $full; then
   [ -n "${KAFKA_BOOTSTRAP_SERVERS:-}" ] || die "--full exceeds the embedded cluster: set KAFKA_BOOTSTRAP_SERVERS"
-  scenario=scenarios/subscriptions-60-days.yaml days=60
+  scenario=scripts/scenarios/subscriptions-60-days.yaml days=60
   say "Building in release mode (the first time takes minutes)"
   swift build --quiet --package-path Benchmarks --configuration release --product bench
   bin=$(swift build --package-path Benchmarks --configuration release --show-bin-path)
