@@ -50,9 +50,13 @@ package struct HandlerSend {
   ) async throws -> HandlerRequest {
     let log = try await KafkaLog.connect(try configuration.kafka.outsideClient(), timeout: .seconds(15))
     let found = FoundRecord()
-    _ = try await log.scan(
-      place.partition, from: .offset(place.offset), to: .offset(place.offset + 1), upTo: 1
-    ) { records in found.take(records.first { $0.offset == place.offset }) }
+    // A scan of an offset beyond the end would wait for it.
+    let end = try await log.highWatermarks(of: [place.partition], timeout: .seconds(15))[place.partition]?.upperBound
+    if place.offset < end ?? 0 {
+      _ = try await log.scan(
+        place.partition, from: .offset(place.offset), to: .offset(place.offset + 1), upTo: 1
+      ) { records in found.take(records.first { $0.offset == place.offset }) }
+    }
     guard let record = found.record else {
       throw OperationError(
         .failed, "there is no such record",
