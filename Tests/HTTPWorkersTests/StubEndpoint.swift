@@ -66,7 +66,7 @@ final class StubEndpoint: HTTPExchange {
 
   /// The requests so far.
   var requests: [Request] { seen.withLock(\.requests) }
-  /// What was wrong with requests.
+  /// The faults of the requests.
   var problems: [String] { seen.withLock(\.problems) }
 
   func send(_ request: ExchangeRequest) async throws(TransportFailure) -> ExchangeAnswer {

@@ -83,7 +83,7 @@ import Testing
       for row in rows {
         #expect(try await check.check(row).line == nil)
       }
-      // A change that nobody reported is a difference.
+      // A change without a notification is a difference.
       try stage.happens { state, now in try state.setRenewal(ids[0], isOn: false, at: now) }
       let row = try #require(try await table.row(of: "\(ids[0])"))
       let result = try await check.check(row)

@@ -114,7 +114,7 @@ import Testing
   }
 }
 
-/// What happens in 60 days.
+/// The events of 60 days.
 struct Course {
   let seed: UInt64
   private static let customers = 120

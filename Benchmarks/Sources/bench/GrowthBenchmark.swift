@@ -123,7 +123,7 @@ struct GrowthReport {
   var starts: [Start] = []
   /// The number of subscriptions, and the cost without them and with them.
   var subscriptions: (count: Int, without: SubscriptionsStage.Cost, with: SubscriptionsStage.Cost)?
-  /// For each round, the cost of an empty handler and that of millrace-subscriptions.
+  /// For each round, the costs of an empty handler and of millrace-subscriptions.
   var handlers: [(empty: PeerCost, subscriptions: PeerCost)] = []
 
   /// The bytes of memory that each subscription takes, and how many are restored in a second.

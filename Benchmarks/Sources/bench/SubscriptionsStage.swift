@@ -36,7 +36,7 @@ struct SubscriptionsStage {
       cpu: (worker.process.cpuSeconds - cpu) / handled * 1e6)
   }
 
-  /// What this many subscriptions cost a process.
+  /// The cost of a number of subscriptions.
   struct Cost {
     /// The seconds from the start of one process until all lanes run.
     var start: Double
