@@ -131,6 +131,9 @@
 {{- if or (has $worker (list "subscriptions" "refunds" "renewal-extensions" "consumption" "decoder")) (hasPrefix "forward-" $worker) -}}
 {{- fail (printf "consumers.%s has the name of a built-in worker and would share its group and ledger: rename it" $worker) -}}
 {{- end -}}
+{{- if has $worker $handlers -}}
+{{- fail (printf "consumers.%s has the name of an HTTP worker (config.workers.%s.handler) and would share its group and ledger: rename one of them" $worker $worker) -}}
+{{- end -}}
 {{- if not (dig "repository" "" (default (dict) $process.image)) -}}
 {{- fail (printf "consumers.%s.image.repository is missing: set the image that its Dockerfile builds" $worker) -}}
 {{- end -}}

@@ -18,6 +18,10 @@ CONSUMPTION = {
     "config": {"apps": [{**APP, "api": API}], "workers": {"consumption": {"settings": {"providers": ["topic"]}}}},
     "workers": {"consumption": {"enabled": True}},
 }
+HTTP_WORKER = {
+    "families": ["subscriptions"],
+    "handler": {"url": "http://a", "secretFile": {"secret": "s", "key": "k"}},
+}
 # NetworkPolicy peers that admit every pod or address.
 EVERYBODY = [
     {},
@@ -191,6 +195,14 @@ CASES = [
         "would share its group and ledger: rename it",
     ),
     (
+        "name of an HTTP worker",
+        {
+            "config": {"workers": {"winback": HTTP_WORKER}},
+            "consumers": {"winback": {"enabled": True, "image": {"repository": "r"}, "replicas": 1}},
+        },
+        "consumers.winback has the name of an HTTP worker (config.workers.winback.handler)",
+    ),
+    (
         "no key",
         {"workers": {"renewalExtensions": {"enabled": True}}},
         "workers.renewalExtensions calls Apple, but no app in config.apps has api",
@@ -271,5 +283,7 @@ def test_the_base_of_these_cases_is_valid():
     manifests(merged(ci("minimal"), {"config": {"shutdown": {"grace": "5s"}}}))
     short = {"shutdown": {"grace": "5s"}, "workers": {"refunds": {"drainTimeout": "4s"}}}
     manifests(merged(ci("minimal"), REFUNDS, {"config": short}))
+    consumer = {"other": {"enabled": True, "image": {"repository": "r"}, "replicas": 1}}
+    manifests(merged(ci("minimal"), {"config": {"workers": {"winback": HTTP_WORKER}}, "consumers": consumer}))
     # Entries of workers that this release does not run.
     manifests(merged(ci("minimal"), {"config": {**short, "workers": {"refunds": {}}, "console": {"port": 9090}}}))
